@@ -20,7 +20,7 @@ struct cursor {
 	const uint8_t *data; /* borrowed */
 	size_t size_bytes;
 	size_t off_bytes; /* always <= size_bytes */
-	bool bad;	  /* a read did not fit */
+	bool bad;         /* a read did not fit */
 };
 
 static inline uint16_t le16_load(const void *p)

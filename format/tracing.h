@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * tracing - the HEADER_TRACING_DATA section: what the bytes of a tracepoint mean
+ *
+ * perf needs the kernel's `format` text of every tracepoint in the file, in the layout trace-cmd
+ * invented (version 0.6; FORMAT.md 7).  The writing half is here; analyzers read the section with
+ * libtraceevent.  Besides, the texts of our synthetic events (ebprec:mark, ebprec:counter), and
+ * where a field lies according to a format text.
+ */
+#ifndef EBPREC_FORMAT_TRACING_H
+#define EBPREC_FORMAT_TRACING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Ids of our synthetic tracepoints: above any the kernel hands out (u16, allocated upwards). */
+#define TRACING_MARK_ID    65000
+#define TRACING_COUNTER_ID 65001
+
+struct tracing_event {
+	const char *system; /* "sched" */
+	const char *format; /* text of events/SYSTEM/NAME/format */
+};
+
+/* The section, owned (free()).  header_page: text of events/header_page, NULL for a standard one. */
+int tracing_build(const struct tracing_event *events, size_t event_count, const char *header_page,
+		  uint8_t **out, size_t *size_bytes);
+
+/* Format texts of ebprec:mark and ebprec:counter, static. */
+const char *tracing_mark_format(void);
+const char *tracing_counter_format(void);
+
+/* The "ID:" of a format text; -EBADMSG when it has none. */
+int tracing_format_id(const char *format, uint32_t *out);
+
+struct tracing_field {
+	uint32_t off_bytes, size_bytes;
+};
+
+/* Where field `name` lies in the raw data.  -ENOENT, -EBADMSG. */
+int tracing_format_field(const char *format, const char *name, struct tracing_field *out);
+
+/*
+ * Fills the raw bytes of one ebprec:mark: common header, duration, kind, and the three strings.
+ * Returns the size written (4 + size is a multiple of 8, as PERF_SAMPLE_RAW wants it), or 0 when
+ * out_bytes is too small.  Strings are cut at 512 bytes, never inside a UTF-8 character.
+ */
+size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid, uint64_t duration_ns,
+			   uint32_t kind, const char *group, const char *name, const char *message);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * resolve - the name of the code at a place, or the reason it has none
+ *
+ * The place is (file, file offset) for user code and an address for the kernel; which file was
+ * mapped where is the model's business.  Each distinct place is resolved once, whoever maps the
+ * file.  A missing name is data: the frame says why, and the report adds the reasons up.
+ * Return addresses are looked up one byte earlier, so that a call at the end of a function is not
+ * blamed on the next one.
+ */
+#ifndef EBPREC_ANALYZE_SYM_RESOLVE_H
+#define EBPREC_ANALYZE_SYM_RESOLVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/buildid.h"
+
+enum name_reason {
+	NAME_FOUND = 0,
+	NAME_NO_MAP,           /* no file was known to be mapped there */
+	NAME_ANONYMOUS,        /* mapped, but no file: JIT code, //anon, [heap], [stack] */
+	NAME_FILE_GONE,        /* the file is not on this machine */
+	NAME_NO_PERMISSION,    /* it is, but may not be read */
+	NAME_BUILD_ID_DIFFERS, /* another version of the file is there now */
+	NAME_STRIPPED,         /* the file has no symbols */
+	NAME_BETWEEN,          /* no symbol covers this place */
+	NAME_BAD_ELF,          /* the file is broken */
+	NAME_KERNEL_HIDDEN, /* kernel addresses were hidden (kptr_restrict), or no kallsyms in the capture */
+	NAME_REASONS,
+};
+
+/* One line for people, e.g. "the file is not on this machine". */
+const char *name_reason_text(enum name_reason reason);
+/* What would mend it, e.g. "install its debug symbols"; NULL when nothing would. */
+const char *name_reason_remedy(enum name_reason reason);
+
+struct resolver; /* opaque; used by one thread */
+
+struct resolver_opts {
+	const char *symfs; /* prefix for all files ("" or NULL: none) */
+	bool demangle;     /* as `perf script` does: without parameters */
+	/* Text of /proc/kallsyms at record time; NULL: none.  Borrowed until resolver_free(). */
+	const char *kallsyms;
+	size_t kallsyms_bytes;
+};
+
+/* A file as the capture knows it. */
+struct resolver_file {
+	const char *path; /* as mapped; may end in " (deleted)" */
+	struct buildid build_id;
+	uint64_t inode; /* 0: not known */
+	uint32_t dev_major, dev_minor;
+};
+
+struct resolved {
+	const char *name; /* demangled; NULL when reason != NAME_FOUND */
+	const char *
+		dso; /* path of the file; "[kernel.kallsyms]", "[module]", "[vdso]", "" when not known */
+	uint64_t offset; /* of the place in the file (user), or the address */
+	enum name_reason reason;
+};
+
+int resolver_new(const struct resolver_opts *opts, struct resolver **out);
+void resolver_free(struct resolver *r); /* NULL is fine; all results go with it */
+
+/* Makes a file known; equal files (build-id, or path and inode) get equal ids.  UINT32_MAX: no memory. */
+uint32_t resolver_add_file(struct resolver *r, const struct resolver_file *file);
+
+/* Both never return NULL; valid until resolver_free(), equal places give equal pointers. */
+const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
+				     bool return_address);
+const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address);
+/* For an address that no mapping covers (NAME_NO_MAP). */
+const struct resolved *resolver_unmapped(struct resolver *r, uint64_t addr);
+
+#endif

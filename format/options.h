@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * options - command lines from one table
+ *
+ * A command declares its options once; parsing, --help, and "unknown option, did you mean" read
+ * that table.  Parsed values go into the command's own struct by offset, never into globals.
+ * Rules: `-x VALUE`, `-xVALUE`, `--long VALUE`, `--long=VALUE`; every OPT_FLAG has a `--no-long`;
+ * short flags may be bundled; `--` ends the options; the first word that is no option ends them
+ * too, unless the table's user asks for permutation.
+ */
+#ifndef EBPREC_FORMAT_OPTIONS_H
+#define EBPREC_FORMAT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum option_type {
+	OPT_END = 0, /* ends a table */
+	OPT_FLAG,    /* bool */
+	OPT_COUNT,   /* unsigned: times given (-v -v) */
+	OPT_UINT,    /* unsigned, decimal, within [min, max] */
+	OPT_SECONDS, /* uint64_t ns, from a decimal number of seconds such as 2.5 */
+	OPT_SIZE,    /* uint64_t bytes; a suffix K, M or G (powers of 1024); bare numbers are MiB */
+	OPT_STRING,  /* const char *, borrowed from argv */
+	OPT_LIST,    /* struct option_list: may be given several times */
+};
+
+struct option {
+	enum option_type type;
+	char short_name;        /* 0: none */
+	const char *long_name;  /* without dashes; never NULL */
+	const char *value_name; /* "HZ"; NULL for flags */
+	size_t offset;          /* into the struct given to options_parse() */
+	unsigned min, max;      /* OPT_UINT only; max 0: no bound */
+	const char *help;       /* one line, no full stop */
+};
+
+#define OPTION_LIST_MAX 64
+struct option_list {
+	const char *values[OPTION_LIST_MAX]; /* borrowed from argv */
+	unsigned count;
+};
+
+struct option_error {
+	char text
+		[256]; /* one line, e.g. "unknown option '--freqency', did you mean '--frequency'?" */
+};
+
+/*
+ * Parses argv[1..]; opts points to the struct of the offsets, already holding the defaults.  Words
+ * that are not options are left in order at argv[*first_word] onwards.  permute: options may also
+ * follow words.  0, or -EINVAL with *error filled, or -ECANCELED when --help (-h) was asked for.
+ */
+int options_parse(const struct option *table, void *opts, int argc, char **argv, bool permute,
+		  int *first_word, struct option_error *error);
+
+/* Prints the table as help text, aligned, within 80 columns. */
+void options_print(const struct option *table, FILE *to);
+
+/* The entry of names[] nearest to word (edit distance at most 2, or a third of its length); NULL: none. */
+const char *options_nearest(const char *word, const char *const *names, size_t count);
+
+#endif

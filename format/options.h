@@ -50,7 +50,8 @@ struct option_error {
 /*
  * Parses argv[1..]; opts points to the struct of the offsets, already holding the defaults.  Words
  * that are not options are left in order at argv[*first_word] onwards.  permute: options may also
- * follow words.  0, or -EINVAL with *error filled, or -ECANCELED when --help (-h) was asked for.
+ * follow words.  0, or -EINVAL with *error filled, or -ECANCELED when --help (-h) was asked for; then
+ * *first_word is untouched and the struct holds the values before the bad one.
  */
 int options_parse(const struct option *table, void *opts, int argc, char **argv, bool permute,
 		  int *first_word, struct option_error *error);
@@ -58,7 +59,10 @@ int options_parse(const struct option *table, void *opts, int argc, char **argv,
 /* Prints the table as help text, aligned, within 80 columns. */
 void options_print(const struct option *table, FILE *to);
 
-/* The entry of names[] nearest to word (edit distance at most 2, or a third of its length); NULL: none. */
+/*
+ * The entry of names[] nearest to word: edit distance (a swap of neighbours is one edit) at most 2 or
+ * a third of its length, or word is its beginning.  NULL: none.
+ */
 const char *options_nearest(const char *word, const char *const *names, size_t count);
 
 #endif

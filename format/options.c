@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "format/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#define HELP_WIDTH       80
+#define HELP_COLUMN_MAX  30
+#define NEAREST_WORD_MAX 40  /* longer words have no neighbour worth naming */
+#define NAMES_MAX        128 /* candidates for "did you mean": more than any table has */
+
+struct parse {
+	const struct option *table;
+	char *opts;
+	int argc;
+	char **argv;
+	int next; /* the word a value would be taken from */
+	struct option_error *error;
+};
+
+static __attribute__((format(printf, 2, 3))) int fail(struct option_error *error, const char *fmt,
+						      ...)
+{
+	va_list ap;
+	char *c;
+
+	va_start(ap, fmt);
+	vsnprintf(error->text, sizeof(error->text), fmt, ap);
+	va_end(ap);
+	/* The words come from outside; what is said about them stays one line. */
+	for (c = error->text; *c; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	}
+	return -EINVAL;
+}
+
+/* ---- values ---- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Decimal digits only; *end is behind them.  false: none, or too large. */
+static bool read_u64(const char *text, const char **end, uint64_t *out)
+{
+	uint64_t v = 0;
+
+	if (!is_digit(*text))
+		return false;
+	for (; is_digit(*text); text++) {
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*text - '0'), &v))
+			return false;
+	}
+	*end = text;
+	*out = v;
+	return true;
+}
+
+static bool read_seconds(const char *text, uint64_t *out_ns)
+{
+	uint64_t ns, digit_ns = 100000000;
+
+	if (!read_u64(text, &text, &ns) || __builtin_mul_overflow(ns, 1000000000, &ns))
+		return false;
+	if (*text == '.') {
+		if (!is_digit(*++text))
+			return false;
+		for (; is_digit(*text); text++, digit_ns /= 10) {
+			if (__builtin_add_overflow(ns, (uint64_t)(*text - '0') * digit_ns, &ns))
+				return false;
+		}
+	}
+	if (*text)
+		return false;
+	*out_ns = ns;
+	return true;
+}
+
+static bool read_size(const char *text, uint64_t *out_bytes)
+{
+	unsigned shift = 20;
+	uint64_t v;
+
+	if (!read_u64(text, &text, &v))
+		return false;
+	switch (*text) {
+	case 'k':
+	case 'K':
+		shift = 10;
+		text++;
+		break;
+	case 'm':
+	case 'M':
+		text++;
+		break;
+	case 'g':
+	case 'G':
+		shift = 30;
+		text++;
+		break;
+	}
+	if (*text || v > UINT64_MAX >> shift)
+		return false;
+	*out_bytes = v << shift;
+	return true;
+}
+
+static int store_uint(const struct parse *p, const struct option *o, const char *value)
+{
+	unsigned max = o->max ? o->max : UINT_MAX;
+	const char *end;
+	uint64_t v;
+
+	if (!read_u64(value, &end, &v) || *end || v < o->min || v > max) {
+		if (!o->max)
+			return fail(p->error,
+				    "option '--%s' needs a number from %u on, not '%.60s'",
+				    o->long_name, o->min, value);
+		return fail(p->error, "option '--%s' needs a number from %u to %u, not '%.60s'",
+			    o->long_name, o->min, o->max, value);
+	}
+	*(unsigned *)(void *)(p->opts + o->offset) = (unsigned)v;
+	return 0;
+}
+
+static int store_list(const struct parse *p, const struct option *o, const char *value)
+{
+	struct option_list *list = (struct option_list *)(void *)(p->opts + o->offset);
+
+	if (list->count >= OPTION_LIST_MAX)
+		return fail(p->error, "option '--%s' was given more than %d times", o->long_name,
+			    OPTION_LIST_MAX);
+	list->values[list->count++] = value;
+	return 0;
+}
+
+static int store_value(const struct parse *p, const struct option *o, const char *value)
+{
+	void *to = p->opts + o->offset;
+
+	switch (o->type) {
+	case OPT_UINT:
+		return store_uint(p, o, value);
+	case OPT_SECONDS:
+		if (!read_seconds(value, to))
+			return fail(
+				p->error,
+				"option '--%s' needs a number of seconds such as 2.5, not '%.60s'",
+				o->long_name, value);
+		return 0;
+	case OPT_SIZE:
+		if (!read_size(value, to))
+			return fail(p->error,
+				    "option '--%s' needs a size such as 64M or 2G, not '%.60s'",
+				    o->long_name, value);
+		return 0;
+	case OPT_STRING:
+		*(const char **)to = value;
+		return 0;
+	case OPT_LIST:
+		return store_list(p, o, value);
+	case OPT_FLAG:
+	case OPT_COUNT:
+	case OPT_END:
+		break;
+	}
+	return fail(p->error, "option '--%s' has no type", o->long_name);
+}
+
+static bool takes_value(const struct option *o)
+{
+	return o->type != OPT_FLAG && o->type != OPT_COUNT;
+}
+
+static void store_switch(const struct parse *p, const struct option *o, bool on)
+{
+	if (o->type == OPT_COUNT)
+		++*(unsigned *)(void *)(p->opts + o->offset);
+	else
+		*(bool *)(p->opts + o->offset) = on;
+}
+
+/* ---- words ---- */
+
+static const struct option *find_long(const struct option *table, const char *name, size_t length)
+{
+	for (; table->type != OPT_END; table++) {
+		if (!strncmp(table->long_name, name, length) && !table->long_name[length])
+			return table;
+	}
+	return NULL;
+}
+
+static const struct option *find_short(const struct option *table, char name)
+{
+	for (; table->type != OPT_END; table++) {
+		if (table->short_name && table->short_name == name)
+			return table;
+	}
+	return NULL;
+}
+
+static int unknown_long(const struct parse *p, const char *name, size_t length)
+{
+	const char *names[NAMES_MAX], *near;
+	char word[NEAREST_WORD_MAX + 1];
+	const struct option *o;
+	size_t count = 0;
+
+	for (o = p->table; o->type != OPT_END && count < NAMES_MAX - 1; o++)
+		names[count++] = o->long_name;
+	names[count++] = "help";
+	snprintf(word, sizeof(word), "%.*s",
+		 (int)(length < NEAREST_WORD_MAX ? length : NEAREST_WORD_MAX), name);
+	near = options_nearest(word, names, count);
+	if (near)
+		return fail(p->error, "unknown option '--%s', did you mean '--%s'?", word, near);
+	return fail(p->error, "unknown option '--%s'", word);
+}
+
+static int parse_long(struct parse *p, const char *name)
+{
+	size_t length = strcspn(name, "=");
+	const char *value = name[length] ? name + length + 1 : NULL;
+	const struct option *o = find_long(p->table, name, length);
+	bool on = true;
+
+	if (!o && length == 4 && !strncmp(name, "help", 4))
+		return -ECANCELED;
+	if (!o && length > 3 && !strncmp(name, "no-", 3)) {
+		o = find_long(p->table, name + 3, length - 3);
+		if (o && o->type != OPT_FLAG)
+			o = NULL;
+		on = false;
+	}
+	if (!o)
+		return unknown_long(p, name, length);
+	if (!takes_value(o)) {
+		if (value)
+			return fail(p->error, "option '--%.*s' takes no value", (int)length, name);
+		store_switch(p, o, on);
+		return 0;
+	}
+	if (!value && p->next < p->argc)
+		value = p->argv[p->next++];
+	if (!value)
+		return fail(p->error, "option '--%s' needs a value (%s)", o->long_name,
+			    o->value_name);
+	return store_value(p, o, value);
+}
+
+/* A bundle: switches, of which the last may be an option with a value. */
+static int parse_short(struct parse *p, const char *letters)
+{
+	const struct option *o;
+	const char *value;
+
+	for (; *letters; letters++) {
+		o = find_short(p->table, *letters);
+		if (!o && *letters == 'h')
+			return -ECANCELED;
+		if (!o)
+			return fail(p->error, "unknown option '-%c'", *letters);
+		if (!takes_value(o)) {
+			store_switch(p, o, true);
+			continue;
+		}
+		value = letters[1] ? letters + 1 : NULL;
+		if (!value && p->next < p->argc)
+			value = p->argv[p->next++];
+		if (!value)
+			return fail(p->error, "option '-%c' needs a value (%s)", *letters,
+				    o->value_name);
+		return store_value(p, o, value);
+	}
+	return 0;
+}
+
+/* Moves the word_count words in front of argv[from..to) behind them; the order of both is kept. */
+static void move_words(char **argv, int from, int to, int word_count)
+{
+	char *option;
+	int i;
+
+	for (; word_count && from < to; from++) {
+		option = argv[from];
+		for (i = from; i > from - word_count; i--)
+			argv[i] = argv[i - 1];
+		argv[from - word_count] = option;
+	}
+}
+
+int options_parse(const struct option *table, void *opts, int argc, char **argv, bool permute,
+		  int *first_word, struct option_error *error)
+{
+	struct parse p = {
+		.table = table, .opts = opts, .argc = argc, .argv = argv, .error = error
+	};
+	bool ended = false;
+	int i, err, words = 0;
+
+	for (i = 1; i < argc && !ended; i = p.next) {
+		const char *word = argv[i];
+
+		p.next = i + 1;
+		if (word[0] != '-' || !word[1]) {
+			if (!permute)
+				break;
+			words++;
+			continue;
+		}
+		ended = !strcmp(word, "--");
+		if (!ended) {
+			err = word[1] == '-' ? parse_long(&p, word + 2) : parse_short(&p, word + 1);
+			if (err)
+				return err;
+		}
+		move_words(argv, i, p.next, words);
+	}
+	*first_word = i - words;
+	return 0;
+}
+
+/* ---- help ---- */
+
+static int print_name(const struct option *o, char *out, size_t out_bytes)
+{
+	char letter[8] = "    ";
+
+	if (o->short_name)
+		snprintf(letter, sizeof(letter), "-%c, ", o->short_name);
+	return snprintf(out, out_bytes, "  %s--%s%s%s", letter, o->long_name,
+			takes_value(o) ? " " : "", takes_value(o) ? o->value_name : "");
+}
+
+/* text from column on, in lines of at most HELP_WIDTH columns; the cursor stands at `at`. */
+static void print_wrapped(const char *text, int at, int column, FILE *to)
+{
+	int left = HELP_WIDTH - column;
+
+	if (at + 2 > column) {
+		fputc('\n', to);
+		at = 0;
+	}
+	while (*text) {
+		int length = (int)strlen(text), cut = length;
+
+		if (length > left) {
+			for (cut = left; cut > 0 && text[cut] != ' '; cut--)
+				;
+			if (!cut)
+				cut = (int)strcspn(text, " ");
+		}
+		fprintf(to, "%*s%.*s\n", column - at, "", cut, text);
+		text += cut;
+		text += strspn(text, " ");
+		at = 0;
+	}
+}
+
+void options_print(const struct option *table, FILE *to)
+{
+	static const struct option help = {
+		OPT_FLAG, 'h', "help", NULL, 0, 0, 0, "show this help"
+	};
+	const struct option *o;
+	char name[HELP_WIDTH];
+	int width, column = 0;
+
+	for (o = table; o->type != OPT_END; o++) {
+		width = print_name(o, name, sizeof(name)) + 2;
+		if (width > column && width <= HELP_COLUMN_MAX)
+			column = width;
+	}
+	width = print_name(&help, name, sizeof(name)) + 2;
+	if (width > column)
+		column = width;
+	for (o = table; o->type != OPT_END; o++) {
+		width = print_name(o, name, sizeof(name));
+		fputs(name, to);
+		print_wrapped(o->help, width, column, to);
+	}
+	width = print_name(&help, name, sizeof(name));
+	fputs(name, to);
+	print_wrapped(help.help, width, column, to);
+}
+
+/* ---- the nearest name ---- */
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Letters to insert, delete, change or swap with their neighbour to make a into b. */
+static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	unsigned rows[3][NEAREST_WORD_MAX + 1], *two = rows[0], *one = rows[1], *now = rows[2];
+	size_t i, j;
+
+	for (j = 0; j <= b_length; j++)
+		one[j] = (unsigned)j;
+	for (i = 1; i <= a_length; i++) {
+		unsigned *spare = two;
+
+		now[0] = (unsigned)i;
+		for (j = 1; j <= b_length; j++) {
+			now[j] = min3(one[j] + 1, now[j - 1] + 1,
+				      one[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    two[j - 2] + 1 < now[j])
+				now[j] = two[j - 2] + 1;
+		}
+		two = one;
+		one = now;
+		now = spare;
+	}
+	return one[b_length];
+}
+
+const char *options_nearest(const char *word, const char *const *names, size_t count)
+{
+	size_t i, length = strlen(word), name_length;
+	unsigned limit = length / 3 > 2 ? (unsigned)(length / 3) : 2, best = limit + 1, distance;
+	const char *found = NULL;
+
+	if (length < 2 || length > NEAREST_WORD_MAX)
+		return NULL;
+	for (i = 0; i < count; i++) {
+		name_length = strlen(names[i]);
+		if (name_length > NEAREST_WORD_MAX)
+			continue;
+		distance = edit_distance(word, length, names[i], name_length);
+		/* The beginning of a name is near, however much is missing. */
+		if (distance > 1 && length < name_length && !strncmp(word, names[i], length))
+			distance = 1;
+		/* A name that shares no letter with the word is not near. */
+		if (distance < best && distance < length) {
+			best = distance;
+			found = names[i];
+		}
+	}
+	return found;
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * perfrec - the fields of one perf record
+ *
+ * The order of a sample's fields is that of perf_output_sample() in the kernel, which the comment
+ * in <linux/perf_event.h> does not follow to the end: CGROUP and the page sizes come before AUX.
+ * Fields of bits above those of Linux 6.18 would come last; they are left alone.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "format/cursor.h"
+#include "format/perfrec.h"
+
+#define HEADER_BYTES sizeof(struct perf_event_header)
+/* Types from here on are written by user space and have no sample_id tail. */
+#define USER_FIRST 64
+/* Linux 6.8; not in every <linux/perf_event.h>. */
+#define BRANCH_COUNTERS    (1ULL << 19)
+#define BRANCH_ENTRY_BYTES 24
+#define ABI_LAST           PERF_SAMPLE_REGS_ABI_64
+
+/* The sample_type bits that show up in a sample_id tail, eight bytes each. */
+#define ID_BITS                                                                        \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+struct head {
+	uint32_t type;
+	uint16_t misc;
+};
+
+/* Checks that rec is one whole record, and leaves the cursor behind its header. */
+static int head_read(const void *rec, size_t size_bytes, struct cursor *c, struct head *out,
+		     struct parse_err *err)
+{
+	uint16_t told_bytes;
+
+	*c = cursor_of(rec, size_bytes);
+	out->type = cursor_u32(c);
+	out->misc = cursor_u16(c);
+	told_bytes = cursor_u16(c);
+	if (!cursor_ok(c))
+		return parse_fail(err, -EBADMSG, 0, "record shorter than its header");
+	if (told_bytes != size_bytes)
+		return parse_fail(err, -EBADMSG, 6, "record size is not what its header says");
+	return 0;
+}
+
+/* count elements of elem_bytes each, or NULL. */
+static const uint8_t *cursor_array(struct cursor *c, uint64_t count, size_t elem_bytes)
+{
+	if (count > cursor_left(c) / elem_bytes) {
+		c->bad = true;
+		return NULL;
+	}
+	return cursor_bytes(c, (size_t)count * elem_bytes);
+}
+
+/* struct read_format: counted, not kept. */
+static void skip_read(struct cursor *c, uint64_t read_format)
+{
+	size_t times = !!(read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		       !!(read_format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	size_t value = 1 + !!(read_format & PERF_FORMAT_ID) + !!(read_format & PERF_FORMAT_LOST);
+	uint64_t count = 1;
+
+	if (read_format & PERF_FORMAT_GROUP)
+		count = cursor_u64(c);
+	cursor_skip(c, times * 8);
+	(void)cursor_array(c, count, value * 8);
+}
+
+/*
+ * The hardware index is always there when asked for, as perf reads it.  The kernel leaves it out
+ * when it has no branch stack at all; such a sample ends with this field or is called broken.
+ */
+static void skip_branches(struct cursor *c, uint64_t branch_type)
+{
+	uint64_t count = cursor_u64(c);
+
+	if (branch_type & PERF_SAMPLE_BRANCH_HW_INDEX && (count || cursor_left(c)))
+		cursor_skip(c, 8);
+	(void)cursor_array(c, count, BRANCH_ENTRY_BYTES);
+	if (branch_type & BRANCH_COUNTERS)
+		(void)cursor_array(c, count, 8);
+}
+
+static const char *read_regs(struct cursor *c, uint64_t mask, uint64_t *abi, const uint8_t **regs)
+{
+	*abi = cursor_u64(c);
+	*regs = NULL;
+	if (*abi > ABI_LAST)
+		return "unknown ABI of registers";
+	if (*abi)
+		*regs = cursor_array(c, (uint64_t)__builtin_popcountll(mask), 8);
+	return NULL;
+}
+
+static const char *read_stack(struct cursor *c, struct perf_sample *s)
+{
+	uint64_t copied_bytes, size_bytes = cursor_u64(c);
+
+	if (!size_bytes)
+		return NULL; /* then there is no dynamic size either */
+	s->user_stack = cursor_array(c, size_bytes, 1);
+	copied_bytes = cursor_u64(c);
+	if (copied_bytes > size_bytes)
+		return "stack copy larger than its room";
+	s->user_stack_bytes = (size_t)copied_bytes;
+	return NULL;
+}
+
+/* From IDENTIFIER to PERIOD: a row of words. */
+static void read_words(struct cursor *c, uint64_t type, struct perf_sample *s)
+{
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		s->id = cursor_u64(c);
+	if (type & PERF_SAMPLE_IP)
+		s->ip = cursor_u64(c);
+	if (type & PERF_SAMPLE_TID) {
+		s->pid = cursor_u32(c);
+		s->tid = cursor_u32(c);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		s->time_ns = cursor_u64(c);
+	if (type & PERF_SAMPLE_ADDR)
+		s->addr = cursor_u64(c);
+	if (type & PERF_SAMPLE_ID)
+		s->id = cursor_u64(c);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		s->stream_id = cursor_u64(c);
+	if (type & PERF_SAMPLE_CPU) {
+		s->cpu = (int32_t)cursor_u32(c);
+		cursor_skip(c, 4);
+	}
+	if (type & PERF_SAMPLE_PERIOD)
+		s->period = cursor_u64(c);
+}
+
+/* From READ to STACK_USER: the parts of varying size.  What was wrong, or NULL. */
+static const char *read_arrays(struct cursor *c, const struct perf_event_attr *attr,
+			       struct perf_sample *s)
+{
+	uint64_t type = attr->sample_type;
+	const char *what = NULL;
+
+	if (type & PERF_SAMPLE_READ)
+		skip_read(c, attr->read_format);
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		uint64_t count = cursor_u64(c);
+
+		s->chain = cursor_array(c, count, 8);
+		s->chain_count = s->chain ? (size_t)count : 0;
+	}
+	if (type & PERF_SAMPLE_RAW) {
+		s->raw_bytes = cursor_u32(c);
+		s->raw = cursor_bytes(c, s->raw_bytes);
+	}
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		skip_branches(c, attr->branch_sample_type);
+	if (type & PERF_SAMPLE_REGS_USER)
+		what = read_regs(c, attr->sample_regs_user, &s->user_regs_abi, &s->user_regs);
+	if (!what && type & PERF_SAMPLE_STACK_USER)
+		what = read_stack(c, s);
+	return what;
+}
+
+/* From WEIGHT to AUX. */
+static const char *read_rest(struct cursor *c, const struct perf_event_attr *attr,
+			     struct perf_sample *s)
+{
+	uint64_t abi, type = attr->sample_type;
+	const char *what = NULL;
+	const uint8_t *regs;
+
+	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		s->weight = cursor_u64(c);
+	if (type & PERF_SAMPLE_WEIGHT_STRUCT)
+		s->weight &= UINT32_MAX; /* the rest are latencies of stages */
+	if (type & PERF_SAMPLE_DATA_SRC)
+		s->data_src = cursor_u64(c);
+	if (type & PERF_SAMPLE_TRANSACTION)
+		cursor_skip(c, 8);
+	if (type & PERF_SAMPLE_REGS_INTR)
+		what = read_regs(c, attr->sample_regs_intr, &abi, &regs);
+	if (type & PERF_SAMPLE_PHYS_ADDR)
+		cursor_skip(c, 8);
+	if (type & PERF_SAMPLE_CGROUP)
+		s->cgroup = cursor_u64(c);
+	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
+		cursor_skip(c, 8);
+	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
+		cursor_skip(c, 8);
+	if (type & PERF_SAMPLE_AUX)
+		(void)cursor_array(c, cursor_u64(c), 1);
+	return what;
+}
+
+int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
+		   struct perf_sample *out, struct parse_err *err)
+{
+	struct perf_sample s = { .cpu = -1 };
+	const char *what;
+	struct cursor c;
+	struct head h;
+	int ret;
+
+	ret = head_read(rec, size_bytes, &c, &h, err);
+	if (ret)
+		return ret;
+	if (h.type != PERF_RECORD_SAMPLE)
+		return parse_fail(err, -EBADMSG, 0, "record is not a sample");
+	s.cpumode = h.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	read_words(&c, attr->sample_type, &s);
+	what = read_arrays(&c, attr, &s);
+	if (!what)
+		what = read_rest(&c, attr, &s);
+	if (!cursor_ok(&c))
+		what = "sample ends inside a field";
+	if (what)
+		return parse_fail(err, -EBADMSG, c.off_bytes, what);
+	*out = s;
+	return 0;
+}
+
+static size_t id_tail_bytes(const struct perf_event_attr *attr)
+{
+	if (!attr->sample_id_all)
+		return 0;
+	return 8 * (size_t)__builtin_popcountll(attr->sample_type & ID_BITS);
+}
+
+static void id_tail_read(struct cursor *c, const struct perf_event_attr *attr,
+			 struct perfrec_id *out)
+{
+	uint64_t type = attr->sample_id_all ? attr->sample_type : 0;
+
+	*out = (struct perfrec_id){ .cpu = -1 };
+	if (type & PERF_SAMPLE_TID) {
+		out->pid = cursor_u32(c);
+		out->tid = cursor_u32(c);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		out->time_ns = cursor_u64(c);
+	if (type & PERF_SAMPLE_ID)
+		out->id = cursor_u64(c);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		cursor_skip(c, 8);
+	if (type & PERF_SAMPLE_CPU) {
+		out->cpu = (int32_t)cursor_u32(c);
+		cursor_skip(c, 4);
+	}
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		out->id = cursor_u64(c);
+}
+
+uint64_t perfrec_identifier(const void *rec, size_t size_bytes, const struct perf_event_attr *attr)
+{
+	uint64_t type = attr->sample_type;
+	size_t words, off_bytes;
+	struct cursor c;
+	struct head h;
+
+	if (head_read(rec, size_bytes, &c, &h, NULL) ||
+	    !(type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)))
+		return 0;
+	if (h.type == PERF_RECORD_SAMPLE) {
+		if (!(type & PERF_SAMPLE_IDENTIFIER))
+			cursor_skip(&c, 8 * (size_t)__builtin_popcountll(
+						    type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+							    PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)));
+		return cursor_u64(&c);
+	}
+	if (!attr->sample_id_all || h.type >= USER_FIRST)
+		return 0;
+	words = 1;
+	if (!(type & PERF_SAMPLE_IDENTIFIER))
+		words += !!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_STREAM_ID);
+	if (cursor_left(&c) < words * 8)
+		return 0;
+	off_bytes = cursor_left(&c) - words * 8;
+	cursor_skip(&c, off_bytes);
+	return cursor_u64(&c);
+}
+
+/* The identity of a mapped file: a build-id in place of the inode when misc says so. */
+static const char *mmap_identity(struct cursor *c, uint16_t misc, struct perfrec_mmap *m)
+{
+	static const uint8_t none[sizeof(m->build_id)];
+	const uint8_t *id;
+
+	if (!(misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
+		m->dev_major = cursor_u32(c);
+		m->dev_minor = cursor_u32(c);
+		m->inode = cursor_u64(c);
+		m->inode_generation = cursor_u64(c);
+		return NULL;
+	}
+	m->build_id_bytes = cursor_u8(c);
+	cursor_skip(c, 3);
+	id = cursor_bytes(c, sizeof(m->build_id));
+	if (m->build_id_bytes > sizeof(m->build_id))
+		return "build-id longer than its room";
+	if (id)
+		memcpy(m->build_id, id, m->build_id_bytes);
+	if (!memcmp(m->build_id, none, m->build_id_bytes))
+		m->build_id_bytes = 0;
+	return NULL;
+}
+
+static const char *mmap_read(struct cursor *c, uint32_t type, uint16_t misc, struct perfrec_mmap *m)
+{
+	const char *what = NULL;
+
+	m->pid = cursor_u32(c);
+	m->tid = cursor_u32(c);
+	m->start = cursor_u64(c);
+	m->size_bytes = cursor_u64(c);
+	m->file_off_bytes = cursor_u64(c);
+	if (type == PERF_RECORD_MMAP2) {
+		what = mmap_identity(c, misc, m);
+		m->prot = cursor_u32(c);
+		m->flags = cursor_u32(c);
+	} else if (!(misc & PERF_RECORD_MISC_MMAP_DATA)) {
+		m->prot = PROT_EXEC;
+	}
+	m->path = cursor_str(c);
+	return what;
+}
+
+static void comm_read(struct cursor *c, uint16_t misc, struct perfrec_comm *m)
+{
+	m->pid = cursor_u32(c);
+	m->tid = cursor_u32(c);
+	m->exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+	m->comm = cursor_str(c);
+}
+
+static void task_read(struct cursor *c, struct perfrec_task *t)
+{
+	t->pid = cursor_u32(c);
+	t->ppid = cursor_u32(c);
+	t->tid = cursor_u32(c);
+	t->ptid = cursor_u32(c);
+	t->time_ns = cursor_u64(c);
+}
+
+static void ksymbol_read(struct cursor *c, struct perfrec_ksymbol *k)
+{
+	k->addr = cursor_u64(c);
+	k->size_bytes = cursor_u32(c);
+	k->type = cursor_u16(c);
+	k->unregister = cursor_u16(c) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	k->name = cursor_str(c);
+}
+
+/* Reads the body; -ENOTSUP for a type that has no member. */
+static int side_body(struct cursor *c, struct perfrec_side *s, const char **what)
+{
+	switch (s->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		*what = mmap_read(c, s->type, s->misc, &s->mmap);
+		return 0;
+	case PERF_RECORD_COMM:
+		comm_read(c, s->misc, &s->comm);
+		return 0;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		task_read(c, &s->task);
+		return 0;
+	case PERF_RECORD_KSYMBOL:
+		ksymbol_read(c, &s->ksymbol);
+		return 0;
+	case PERF_RECORD_LOST:
+		s->lost.id = cursor_u64(c);
+		s->lost.count = cursor_u64(c);
+		return 0;
+	case PERF_RECORD_LOST_SAMPLES:
+		s->lost.count = cursor_u64(c);
+		return 0;
+	case PERF_RECORD_CGROUP:
+		s->cgroup.id = cursor_u64(c);
+		s->cgroup.path = cursor_str(c);
+		return 0;
+	default:
+		return -ENOTSUP;
+	}
+}
+
+int perfrec_side(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
+		 struct perfrec_side *out, struct parse_err *err)
+{
+	struct cursor c, tail;
+	struct perfrec_side s;
+	const char *what = NULL;
+	size_t tail_bytes;
+	struct head h;
+	int ret;
+
+	memset(&s, 0, sizeof(s));
+	s.id.cpu = -1;
+	ret = head_read(rec, size_bytes, &c, &h, err);
+	if (ret)
+		return ret;
+	if (h.type == PERF_RECORD_SAMPLE)
+		return parse_fail(err, -EBADMSG, 0, "record is a sample");
+	s.type = h.type;
+	s.misc = h.misc;
+	if (h.type < USER_FIRST) {
+		tail_bytes = id_tail_bytes(attr);
+		if (cursor_left(&c) < tail_bytes)
+			return parse_fail(err, -EBADMSG, HEADER_BYTES, "no room for the sample id");
+		c.size_bytes -= tail_bytes;
+		tail = cursor_of(c.data + c.size_bytes, tail_bytes);
+		id_tail_read(&tail, attr, &s.id);
+	}
+	ret = side_body(&c, &s, &what);
+	if (!cursor_ok(&c))
+		what = "record ends inside a field";
+	if (what)
+		return parse_fail(err, -EBADMSG, c.off_bytes, what);
+	*out = s;
+	return ret;
+}

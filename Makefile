@@ -5,12 +5,14 @@
 VERSION	:= 0.1.0
 O	?= build
 prefix	?= /usr/local
+DESTDIR	?=
 V	?= 0
+TIME	?= 60
 
 CC	?= cc
 CLANG	?= clang
 BPFTOOL	?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
-PKG_CONFIG ?= pkg-config
+INSTALL	?= install
 
 CFLAGS	?= -O2 -g
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith \
@@ -18,12 +20,12 @@ WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -W
 EB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DEBPREC_VERSION='"$(VERSION)"' -I. $(WARN)
 EB_LDFLAGS :=
 
+comma	:= ,
 ifneq ($(SAN),)
 O	:= $(O)/san-$(subst $(comma),-,$(SAN))
 EB_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
 EB_LDFLAGS += -fsanitize=$(SAN)
 endif
-comma	:= ,
 
 ifeq ($(V),0)
 say	= @printf '  %-7s %s\n' $(1) $(2);
@@ -39,6 +41,10 @@ SRCS_record  := $(sort $(wildcard record/*.c))
 SRCS_analyze := $(sort $(wildcard analyze/*.c analyze/sym/*.c))
 BPF	     := $(sort $(wildcard bpf/*.bpf.c))
 UNIT	     := $(sort $(wildcard tests/unit/test_*.c))
+FUZZ	     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+GEN	     := $(sort $(wildcard tests/gen/*.c))
+LIVE	     := $(sort $(wildcard tests/live/*.c))
+MAN	     := $(sort $(wildcard docs/man/*.[1-9]))
 
 LIBS_format  := -lzstd
 LIBS_record  := -lbpf -lelf -lz
@@ -46,15 +52,18 @@ LIBS_analyze := -ldw -lelf -ltraceevent -liberty -lpthread
 LIBS_unit    := -lcmocka
 
 obj	= $(patsubst %.c,$(O)/%.o,$(1))
+prog	= $(patsubst %.c,$(O)/%,$(1))
 SKELS	:= $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(BPF))
+# What a purpose of scripts/deps needs is looked for once; the failure names the packages.
+have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record unit check clean help
+.PHONY: all analyze record unit tests check check-live bench lint fuzz install clean help
 
-all: analyze record
-analyze: $(O)/ebprec
-record: $(O)/ebprec-record
+all: analyze record			## ebprec and ebprec-record (the default)
+analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
+record: $(O)/ebprec-record		## ebprec-record alone
 
 $(O)/ebprec: $(call obj,$(SRCS_analyze)) $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
@@ -65,14 +74,19 @@ $(O)/ebprec-record: $(call obj,$(SRCS_record)) $(O)/libformat.a
 $(O)/libformat.a: $(call obj,$(SRCS_format))
 	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
 
-$(O)/%.o: %.c
+$(O)/%.o: %.c | $(call have,build-analyzer)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(EB_CFLAGS) -I$(O) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# Recorder objects may include any skeleton.
-$(call obj,$(SRCS_record)): | $(SKELS)
+$(O)/.have-%: scripts/deps
+	@mkdir -p $(@D)
+	@scripts/deps --check $*
+	@touch $@
 
-$(O)/bpf/%.bpf.o: bpf/%.bpf.c
+# Recorder objects may include any skeleton.
+$(call obj,$(SRCS_record)): | $(call have,build-record) $(SKELS)
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(call have,build-record)
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -I. \
 		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -MMD -MP -c -o $@ $<
@@ -80,22 +94,79 @@ $(O)/bpf/%.bpf.o: bpf/%.bpf.c
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< > $@
 
+# ---- tests ----
+
 # A unit test links the format library and every analyzer and recorder object but the mains,
 # so that a test is only its file.
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libunder.a $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_unit) $(LIBS_record) \
 		$(LIBS_analyze) $(LIBS_format)
 
+$(call obj,$(UNIT)): | $(call have,test)
+
 $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)))
 	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
 
-unit: $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT))
+# A fuzz target and the driver that replays its corpus.
+$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_format)
+
+# The same target with libFuzzer; only `make fuzz` asks for it, in a build of its own.
+$(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS_format)
+
+# Programs that write captures with chosen contents.
+$(O)/tests/gen/%: $(O)/tests/gen/%.o $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_format)
+
+# Workloads whose truth is known: every call stays a call, every frame has its pointer.
+$(call obj,$(LIVE)): CFLAGS += -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls
+$(O)/tests/live/%: $(O)/tests/live/%.o
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -lpthread
+
+unit: $(call prog,$(UNIT))		## build and run the unit tests, words for people
 	$(Q)set -e; for t in $^; do $$t; done
 
-clean:
+tests: analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE))	## build all test programs
+
+check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
+	$(Q)scripts/run-tests.sh $(O) unit golden replay layers
+
+check-live: all tests			## end to end; needs root and BPF
+	$(Q)scripts/run-tests.sh $(O) e2e live
+
+bench: all tests $(call have,bench)	## the table against perf; needs root and BPF
+	$(Q)tests/bench/run $(O)
+
+lint: $(call have,lint)			## clang-format, cppcheck, clang-tidy, shellcheck
+	$(Q)scripts/lint.sh
+
+fuzz: $(call have,fuzz)			## fuzz each target for TIME=60 seconds
+	$(Q)$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined TIME=$(TIME) fuzz-run
+
+fuzz-run: $(patsubst tests/fuzz/fuzz_%.c,$(O)/tests/fuzz/engine_%,$(FUZZ))
+	$(Q)set -e; for t in $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ)); do \
+		mkdir -p $(O)/corpus/$$t; \
+		$(O)/tests/fuzz/engine_$$t -max_total_time=$(TIME) -print_final_stats=1 \
+			$(O)/corpus/$$t tests/fuzz/corpus/fuzz_$$t; \
+	done
+
+# ---- install ----
+
+install: all				## into $(DESTDIR)$(prefix)
+	$(INSTALL) -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/share/doc/ebprec
+	$(INSTALL) -m 755 $(O)/ebprec $(O)/ebprec-record $(DESTDIR)$(prefix)/bin
+	$(INSTALL) -m 644 LICENSE README.md $(DESTDIR)$(prefix)/share/doc/ebprec
+	$(Q)set -e; for page in $(MAN); do \
+		$(INSTALL) -D -m 644 $$page \
+			$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}; \
+	done
+
+clean:					## remove the build folder
 	$(Q)rm -rf build
 
-help:
-	@echo "targets: all (default) analyze record unit check clean"
+help:					## this list
+	@echo "targets (V=1 shows commands, O=DIR builds elsewhere, SAN=address,undefined):"
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

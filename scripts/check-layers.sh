@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# check-layers.sh BUILD_DIR - holds the tree to the rules of docs/STYLE.md that a machine can check
+#
+# Who may include whom, that each header compiles alone, that libraries neither print nor exit nor
+# keep variables at file scope, and that every file names its licence.  Prints TAP.
+set -eu
+
+cd "$(dirname "$0")/.."
+build=${1:-build}
+cc=${CC:-cc}
+work=$(mktemp)
+trap 'rm -f "$work"' EXIT
+count=0
+failed=0
+
+# verdict NAME - a rule holds when nothing was written to $work.
+verdict() {
+	count=$((count + 1))
+	if [ -s "$work" ]; then
+		echo "not ok $count - $1"
+		head -40 "$work" | sed 's/^/# /'
+		failed=$((failed + 1))
+	else
+		echo "ok $count - $1"
+	fi
+	: >"$work"
+}
+
+# Every file of the project: what git knows or would add; without git, all but the build.
+files() {
+	if git rev-parse --git-dir >/dev/null 2>&1; then
+		git ls-files -co --exclude-standard
+	else
+		find . -type f ! -path './build/*' | sed 's|^\./||'
+	fi | while read -r f; do
+		[ ! -f "$f" ] || echo "$f"
+	done
+}
+
+sources_in() {
+	files | grep -E "^($1)/.*\\.[ch]$" | grep -v '\.bpf\.[ch]$' || true
+}
+
+# includes FOLDERS - prints "file:line: include <x>" or "file:line: include \"x\"" of each include.
+includes() {
+	sources_in "$1" | while read -r f; do
+		grep -nHE '^[[:space:]]*#[[:space:]]*include' "$f" | sed -E 's/#[[:space:]]*include/include/' ||
+			true
+	done
+}
+
+# only_project FOLDERS PATTERN - project includes that are not PATTERN.
+only_project() {
+	includes "$1" | grep '"' | grep -vE "include \"($2)" >"$work" || true
+}
+
+# never_system FOLDERS PATTERN - system includes that are PATTERN.
+never_system() {
+	includes "$1" | grep -E "include <($2)" >"$work" || true
+}
+
+live='bpf/|libbpf'
+elf='libelf|gelf|elfutils|dwarf|libdw|dwelf'
+names='traceevent|libiberty|demangle'
+
+only_project format 'format/'
+verdict "format/ includes only format/"
+never_system format "$live|$elf|$names"
+verdict "format/ needs no library but libc and libzstd"
+only_project analyze 'analyze/|format/'
+verdict "analyze/ includes only analyze/ and format/"
+never_system analyze "$live"
+verdict "analyze/ does not know libbpf"
+includes analyze | grep -v '^analyze/sym/' | grep -E "include <($elf|libiberty|demangle)" >"$work" || true
+verdict "only analyze/sym/ knows libelf, libdw and libiberty"
+only_project record 'record/|format/|bpf/events\.h|bpf/[a-z_]+\.skel\.h'
+verdict "record/ includes only record/, format/, bpf/events.h and skeletons"
+never_system record "$names|elfutils|libdw|dwarf"
+verdict "record/ never symbolizes"
+files | grep -E '^bpf/' | while read -r f; do
+	grep -nHE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"' "$f" | grep -vE '"(bpf|format)/' || true
+done >"$work"
+verdict "bpf/ includes only bpf/ and pure headers of format/"
+
+# Headers first in their .c would show this too, but not for headers no .c starts with.
+files | grep -E '^(format|record|analyze)/.*\.h$|^bpf/events\.h$' | while read -r f; do
+	"$cc" -std=gnu11 -D_GNU_SOURCE -I. -Wall -Wextra -Werror -Wno-unused-parameter -fsyntax-only \
+		-include "$f" -x c /dev/null 2>&1 || true
+done >"$work"
+verdict "each header compiles alone"
+
+files | grep '\.h$' | while read -r f; do
+	guard=EBPREC_$(echo "$f" | sed 's/\.bpf\.h$/_bpf.h/' | tr 'a-z/.-' 'A-Z___')
+	grep -q "^#ifndef $guard\$" "$f" || echo "$f: the include guard is not $guard"
+done >"$work"
+verdict "include guards are named after their files"
+
+sources_in 'format|record|analyze' | grep -vE '/(main|cmd_[a-z_]+)\.[ch]$' | while read -r f; do
+	grep -nHE '(^|[^a-z_>.])(printf|puts|perror|exit|_exit|abort|err|errx|warn|warnx)[[:space:]]*\(|[^a-z_](stderr|stdout)[^a-z_]' \
+		"$f" | grep -vE '^[^:]+:[0-9]+:[[:space:]]*(\*|/\*)' || true
+done >"$work"
+verdict "libraries neither print nor exit"
+
+# .data and .bss of the objects; tables of pointers are in .data.rel.ro.
+for dir in format record analyze; do
+	[ -d "$build/$dir" ] || continue
+	find "$build/$dir" -name '*.o' | sort | while read -r o; do
+		objdump -t "$o" | awk -v o="$o" '
+			($4 ~ /^\.(data|bss)(\.|$)/ && $4 !~ /^\.data\.rel\.ro/ && $3 == "O") ||
+			($5 ~ /^\.(data|bss)(\.|$)/ && $4 == "O" && $5 !~ /^\.data\.rel\.ro/) {
+				print o ": " $NF }' | grep -vE 'record/main\.o: stop_requested$' || true
+	done
+done >"$work"
+case $build in
+*san-*) : >"$work" ;; # sanitizers add variables of their own
+esac
+verdict "no variables at file scope but stop_requested"
+
+files | grep -vE '\.md$|^LICENSE$|(^|/)\.gitignore$|^tests/golden/.*/expected|^tests/fuzz/corpus/' |
+	while read -r f; do
+		# Data files say nothing about themselves.
+		grep -Iq . "$f" || continue
+		head -3 "$f" | grep -q 'SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later' ||
+			echo "$f: no SPDX line in the first three"
+	done >"$work"
+verdict "every file names its licence"
+
+files | grep -E '\.([ch]|sh|bats|awk|pl)$|^Makefile$|^scripts/' | while read -r f; do
+	grep -nHE '[[:space:]]$' "$f" || true
+done >"$work"
+verdict "no white space at the end of a line"
+
+echo "1..$count"
+[ "$failed" -eq 0 ]

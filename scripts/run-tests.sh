@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# run-tests.sh BUILD_DIR SUITE... - runs built tests and adds their results up
+#
+# Suites: unit (cmocka), golden, replay (fuzz corpora), layers, e2e (bats, needs no privilege),
+# live (bats, needs root and BPF).  Every test program speaks TAP into BUILD_DIR/test-logs/; a
+# program that crashes, hangs or stops early counts as failed.  The last line is
+# "N passed, N failed, N skipped"; status 1 when something failed.
+set -eu
+
+cd "$(dirname "$0")/.."
+build=$1
+shift
+logs=$build/test-logs
+mkdir -p "$logs"
+
+start_s=$(date +%s)
+passed=0
+failed=0
+skipped=0
+
+# run NAME SECONDS CMD... - runs one test program and adds its results.
+run() {
+	name=$1
+	limit_s=$2
+	shift 2
+	log=$logs/$(echo "$name" | tr / -).tap
+	status=0
+	timeout -k 5 "$limit_s" "$@" >"$log" 2>"$log.err" </dev/null || status=$?
+	[ "$status" -ne 124 ] || echo "  $name: stopped after $limit_s s" >&2
+	# shellcheck disable=SC2046 # three numbers
+	set -- $(awk -v status="$status" -v name="$name" -f scripts/tap-sum.awk "$log")
+	if [ "$2" -ne 0 ]; then
+		tail -n 40 "$log.err" | sed 's/^/    /' >&2
+	fi
+	passed=$((passed + $1))
+	failed=$((failed + $2))
+	skipped=$((skipped + $3))
+	printf '%-40s %4d passed, %d failed, %d skipped\n' "$name" "$1" "$2" "$3"
+}
+
+run_unit() {
+	for source in tests/unit/test_*.c; do
+		[ -e "$source" ] || continue
+		test=$(basename "$source" .c)
+		run "unit/$test" 120 env CMOCKA_MESSAGE_OUTPUT=TAP "$build/tests/unit/$test"
+	done
+}
+
+run_replay() {
+	for source in tests/fuzz/fuzz_*.c; do
+		[ -e "$source" ] || continue
+		target=$(basename "$source" .c)
+		run "replay/$target" 120 "$build/tests/fuzz/$target" "tests/fuzz/corpus/$target"/*
+	done
+}
+
+run_bats() {
+	for file in tests/"$1"/*.bats; do
+		[ -e "$file" ] || continue
+		EBPREC_BUILD=$build run "$1/$(basename "$file" .bats)" 240 bats --tap "$file"
+	done
+}
+
+case $build in
+/*) ;;
+*) build=$PWD/$build ;;
+esac
+for suite; do
+	case $suite in
+	unit) run_unit ;;
+	replay) run_replay ;;
+	golden) run golden 120 scripts/golden-run.sh "$build" ;;
+	layers) run layers 120 scripts/check-layers.sh "$build" ;;
+	e2e | live) run_bats "$suite" ;;
+	*)
+		echo "run-tests.sh: no such suite: $suite" >&2
+		exit 2 ;;
+	esac
+done
+
+echo "took $(($(date +%s) - start_s)) s; what each test said is in $logs/"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

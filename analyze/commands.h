@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * commands - what can follow the word ebprec
+ *
+ * A command gets its own argv (argv[0] is its name) and returns the exit status: enum say_status.
+ * It knows --help.  The table is in main.c; dispatch, help and "did you mean" read it.
+ */
+#ifndef EBPREC_ANALYZE_COMMANDS_H
+#define EBPREC_ANALYZE_COMMANDS_H
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+};
+
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_slice(int argc, char **argv);
+int cmd_recover(int argc, char **argv);
+int cmd_mark(int argc, char **argv);
+
+/* The path of the ebprec-record that `ebprec record` would start, or NULL.  Owned (free()). */
+char *cmd_record_find(void);
+
+#endif

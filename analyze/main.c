@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec - finds the command and runs it */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "analyze/commands.h"
+#include "analyze/say.h"
+#include "format/options.h"
+
+static int run_help(int argc, char **argv);
+static int run_version(int argc, char **argv);
+
+static const struct command commands[] = {
+	{ "record", cmd_record, "record the machine, or a program, into a capture" },
+	{ "mark", cmd_mark, "put a mark into the recording that is running" },
+	{ "help", run_help, "this list, or the help of a command" },
+	{ "version", run_version, "the version, and what it was built with" },
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	}
+	return NULL;
+}
+
+static int unknown(const char *name)
+{
+	const char *names[COMMAND_COUNT], *near;
+
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		names[i] = commands[i].name;
+	near = options_nearest(name, names, COMMAND_COUNT);
+	if (near)
+		say_error("unknown command '%s', did you mean '%s'? (see 'ebprec help')", name,
+			  near);
+	else
+		say_error("unknown command '%s' (see 'ebprec help')", name);
+	return SAY_USAGE;
+}
+
+static void list(FILE *to)
+{
+	fputs("usage: ebprec COMMAND [OPTIONS]\n\n", to);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+	fputs("\n'ebprec help COMMAND' tells more.  Exit status: 0; 1: it failed; 2: wrong usage.\n",
+	      to);
+}
+
+static int run_help(int argc, char **argv)
+{
+	char option[] = "--help", *of_command[] = { NULL, option, NULL };
+	const struct command *c;
+
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		argc = 1;
+	if (argc == 1) {
+		list(stdout);
+		return SAY_OK;
+	}
+	c = find(argv[1]);
+	if (!c)
+		return unknown(argv[1]);
+	if (c->run == run_help || c->run == run_version) {
+		printf("usage: ebprec %s\n\n%s\n", c->name, c->summary);
+		return SAY_OK;
+	}
+	of_command[0] = argv[1];
+	return c->run(2, of_command);
+}
+
+static void print_build(void)
+{
+	char *recorder = cmd_record_find();
+
+	printf("compiler: %s\n", __VERSION__);
+	printf("zstd: %s (built with %s)\n", ZSTD_versionString(), ZSTD_VERSION_STRING);
+	printf("recorder: %s\n", recorder ? recorder : "none (analyzer only)");
+	free(recorder);
+}
+
+static int run_version(int argc, char **argv)
+{
+	bool build = false, help = false;
+
+	for (int i = 1; i < argc; i++) {
+		build |= !strcmp(argv[i], "--build-options");
+		help |= !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h");
+		if (!build && !help) {
+			say_error("unknown word '%s' (ebprec --version [--build-options])",
+				  argv[i]);
+			return SAY_USAGE;
+		}
+	}
+	if (help) {
+		puts("usage: ebprec --version [--build-options]");
+		return SAY_OK;
+	}
+	puts("ebprec " EBPREC_VERSION);
+	if (build)
+		print_build();
+	return SAY_OK;
+}
+
+/* What a full disk or a closed pipe swallowed must not pass for success. */
+static int close_output(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	say_error("cannot write to standard output: %s", strerror(errno));
+	return status ? status : SAY_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (argc < 2) {
+		list(stderr);
+		return SAY_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		c = find("help");
+	else if (!strcmp(argv[1], "--version"))
+		c = find("version");
+	else
+		c = find(argv[1]);
+	if (!c && argv[1][0] == '-') {
+		say_error("unknown option '%s', a command was expected (see 'ebprec help')",
+			  argv[1]);
+		return SAY_USAGE;
+	}
+	if (!c)
+		return unknown(argv[1]);
+	return close_output(c->run(argc - 1, argv + 1));
+}

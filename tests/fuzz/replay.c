@@ -53,7 +53,8 @@ static void feed(const uint8_t *data, size_t size_bytes)
 
 	if (!copy)
 		abort();
-	memcpy(copy, data, size_bytes);
+	if (size_bytes)
+		memcpy(copy, data, size_bytes);
 	LLVMFuzzerTestOneInput(copy, size_bytes);
 	free(copy);
 }

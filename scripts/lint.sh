@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# lint.sh [TOOL...] - clang-format, cppcheck, clang-tidy and shellcheck over the tree
+#
+# Prints only what is wrong; status 1 when anything is.  FIX=1 lets clang-format rewrite.
+set -eu
+
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- format shell cppcheck tidy
+status=0
+jobs=$(nproc)
+
+files() {
+	git ls-files -co --exclude-standard -- "$@" | while read -r f; do
+		[ ! -f "$f" ] || echo "$f"
+	done
+}
+
+c_files() {
+	files '*.c' '*.h'
+}
+
+# What both analyzers read: C for the machine itself, not for BPF.
+units() {
+	files 'format/*.c' 'record/*.c' 'analyze/*.c' 'tests/*.c' | grep -v '\.bpf\.c$' || true
+}
+
+lint_format() {
+	if [ -n "${FIX:-}" ]; then
+		c_files | xargs -r clang-format -i
+	else
+		c_files | xargs -r clang-format --dry-run -Werror
+	fi
+}
+
+lint_shell() {
+	{
+		files scripts/deps scripts/test scripts/try .ci/run tests/bench/run '*.sh'
+		files '*.bats' '*.bash'
+	} | sort -u | xargs -r shellcheck -x
+}
+
+lint_cppcheck() {
+	units | xargs -r cppcheck --quiet --std=c11 --language=c -I. -Ibuild --error-exitcode=1 \
+		-j "$jobs" --enable=warning,performance,portability --inline-suppr \
+		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
+		--suppress='*:*/usr/include/*' --suppress='*:build/*' \
+		-D_GNU_SOURCE -D__linux__ -D__x86_64__ -DEBPREC_VERSION='""'
+}
+
+lint_tidy() {
+	# shellcheck disable=SC2016 # the inner shell expands
+	units | xargs -r -n 1 -P "$jobs" sh -c 'clang-tidy --quiet "$@" -- -std=gnu11 -D_GNU_SOURCE \
+		-DEBPREC_VERSION=\"\" -I. -Ibuild -Wno-unknown-warning-option 2>&1 |
+		grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter" |
+		sed "s|^$PWD/||" | awk "{ print; n++ } END { exit n > 0 }"' lint
+}
+
+lint() {
+	case $1 in
+	format) lint_format ;;
+	shell) lint_shell ;;
+	cppcheck) lint_cppcheck ;;
+	tidy) lint_tidy ;;
+	*)
+		echo "lint.sh: no such tool: $1" >&2
+		return 1 ;;
+	esac
+}
+
+for tool; do
+	if lint "$tool"; then
+		echo "$tool: clean"
+	else
+		echo "$tool: not clean"
+		status=1
+	fi
+done
+exit $status

@@ -93,7 +93,12 @@ int ebx_frame_decode(const uint8_t *data, size_t size_bytes, struct ebx_frame *o
 enum ebx_kind {
 	EBX_META = 1,     /* JSON text; object: enum ebx_meta_object */
 	EBX_MOUNTS = 2,   /* mountinfo of a mount namespace; object: its inode number */
-	EBX_FILE = 3,     /* u16 name length, name, bytes of the file; object: a running number */
+	/*
+	 * u16 name length, name, bytes of the file; object: a running number.  Objects with the same
+	 * name are pieces of one file, to be concatenated in the order of their numbers: the symbols
+	 * of "/proc/kallsyms" that samples need are written as the samples come.
+	 */
+	EBX_FILE = 3,
 	EBX_SYMTAB = 4,   /* symbol table of a file; object: a running number */
 	EBX_COUNTERS = 5, /* what the series of ebprec:counter mean */
 	EBX_CKPT = 6,     /* side-band state at a moment */

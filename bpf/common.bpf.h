@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * common - the maps that all instruments share, and how an event leaves the kernel
+ *
+ * User space makes the maps once and gives them to every skeleton.  One ring a CPU: the programs
+ * of different CPUs never wait for each other's lock.
+ */
+#ifndef EBPREC_BPF_COMMON_H
+#define EBPREC_BPF_COMMON_H
+
+#include <stdbool.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/events.h"
+
+/* Fill at which the reader is woken; below, it comes by itself every 100 ms. */
+const volatile __u64 wake_bytes = 64 << 10;
+/* Only threads of processes in `targets`. */
+const volatile bool filter = 0;
+
+struct ring_prototype {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 << 10);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct ring_prototype);
+} rings SEC(".maps"); /* CPU id -> its ring */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, EBPREC_EV_END);
+	__type(key, __u32);
+	__type(value, __u64);
+} lost SEC(".maps"); /* enum ebprec_event_type -> events that found no room */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} targets SEC(".maps"); /* process id -> enum target_state */
+
+enum target_state {
+	TARGET_ALIVE = 1,
+	TARGET_DYING = 2, /* its last thread is in exit: gone when the kernel frees the task */
+};
+
+static __always_inline void count_lost(__u32 type)
+{
+	__u64 *n = bpf_map_lookup_elem(&lost, &type);
+
+	if (n)
+		*n += 1;
+}
+
+static __always_inline bool is_target(__u32 pid)
+{
+	return !filter || bpf_map_lookup_elem(&targets, &pid);
+}
+
+/* The ring of this CPU; NULL (never for a CPU that is online) counts as lost at the caller's. */
+static __always_inline void *ring_here(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&rings, &cpu);
+}
+
+static __always_inline __u64 wake_flags(void *ring)
+{
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes ? BPF_RB_FORCE_WAKEUP :
+									  BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void fill_header(struct event_header *h, __u16 type, __u16 size_bytes)
+{
+	h->type = type;
+	h->size_bytes = size_bytes;
+	h->cpu = bpf_get_smp_processor_id();
+	h->time_ns = bpf_ktime_get_ns();
+}
+
+#endif

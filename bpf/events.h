@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * events - what the BPF programs tell user space
+ *
+ * The contract between bpf/ and record/: fixed-width fields, explicit padding, a header first.
+ * Every event goes through the ring of the CPU it happened on.  A CPU whose ring is full counts
+ * the event in the map `lost`, under its type.
+ */
+#ifndef EBPREC_BPF_EVENTS_H
+#define EBPREC_BPF_EVENTS_H
+
+#include <linux/types.h>
+
+enum ebprec_event_type {
+	EBPREC_EV_CPU = 1,    /* struct cpu_event */
+	EBPREC_EV_SWITCH = 2, /* struct switch_event */
+	EBPREC_EV_MARK = 3,   /* struct mark_event */
+	EBPREC_EV_END,        /* one past the last: size of the map `lost` */
+};
+
+struct event_header {
+	__u16 type;       /* enum ebprec_event_type */
+	__u16 size_bytes; /* header included */
+	__u32 cpu;
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+};
+
+/* ---- cpu.bpf.c ---- */
+#define CPU_KERNEL_MAX 127 /* frames; the kernel's default limit (perf_event_max_stack) */
+#define CPU_USER_MAX   127
+
+/* How the user part of a stack was found. */
+enum cpu_user_kind {
+	CPU_USER_NONE = 0, /* no user part: a kernel thread, or see cpu_event.user_reason */
+	CPU_USER_PC = 1,   /* the interrupted pc alone */
+	CPU_USER_FP = 2,   /* by frame pointers */
+};
+
+struct cpu_event {
+	struct event_header h;
+	__u32 pid, tid; /* as user space says it: pid is the process */
+	__u64 cgroup_id;
+	__u64 period;     /* ns with cpu-clock, cycles with a PMU */
+	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
+	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
+	__u8 user_kind;     /* enum cpu_user_kind */
+	__u8 user_reason;   /* errno of a walk that failed, else 0 */
+	__u16 pad;
+	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
+};
+
+#define CPU_EVENT_HEAD_BYTES 48
+
+/* ---- sched.bpf.c ---- */
+struct switch_event {
+	struct event_header h;
+	__u32 prev_pid; /* the process of prev_tid */
+	__u32 prev_tid;
+	__u32 next_tid;
+	__s32 prev_prio, next_prio; /* the kernel's: 0..99 real time, 120 nice 0 */
+	__u32 prev_state;           /* task_struct.__state as the tracepoint got it */
+	__u32 prev_exit_state;
+	__u32 preempt; /* bool */
+	char prev_comm[16], next_comm[16];
+};
+
+/* ---- mark.bpf.c ---- */
+#define MARK_NAME_BYTES 128 /* with the NUL */
+#define MARK_TEXT_BYTES 512
+
+enum mark_unread { /* strings that were not in memory when the probe fired */
+	MARK_UNREAD_GROUP = 1,
+	MARK_UNREAD_NAME = 2,
+	MARK_UNREAD_TEXT = 4,
+};
+
+struct mark_event {
+	struct event_header h;
+	__u32 pid, tid;
+	__u64 duration_ns;
+	__u32 kind;
+	__u32 unread; /* enum mark_unread */
+	char group[MARK_NAME_BYTES], name[MARK_NAME_BYTES];
+	char text[MARK_TEXT_BYTES]; /* only as much as there is, with its NUL, is sent */
+};
+
+#define MARK_EVENT_HEAD_BYTES (40 + 2 * MARK_NAME_BYTES)
+
+_Static_assert(sizeof(struct event_header) == 16, "bpf/user contract");
+_Static_assert(__builtin_offsetof(struct cpu_event, frames) == CPU_EVENT_HEAD_BYTES,
+	       "bpf/user contract");
+_Static_assert(sizeof(struct switch_event) == 80, "bpf/user contract");
+_Static_assert(__builtin_offsetof(struct mark_event, text) == MARK_EVENT_HEAD_BYTES,
+	       "bpf/user contract");
+
+#endif

@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# The scripts that judge everything else are judged here.
+
+load ../helper
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return
+}
+
+# sum STATUS TEXT - what tap-sum.awk makes of a program's output.
+sum() {
+	printf '%s\n' "$2" | awk -v status="$1" -v name=x -f scripts/tap-sum.awk 2>/dev/null
+}
+
+@test "results are added up" {
+	same "2 0 0" "$(sum 0 $'1..2\nok 1 - a\nok 2 - b')"
+	same "1 1 1" "$(sum 1 $'1..3\nok 1 a\nnot ok 2 b\nok 3 c # skip needs root')"
+}
+
+@test "cmocka's way to say skipped is not a failure" {
+	same "0 0 1" "$(sum 0 $'1..1\nno root here\nnot ok 1 # SKIP a')"
+}
+
+@test "a program that ends early has failed" {
+	same "1 2 0" "$(sum 139 $'1..3\nok 1 - a')"
+	same "1 2 0" "$(sum 0 $'1..3\nok 1 - a')"
+}
+
+@test "a program that says nothing has failed" {
+	same "0 1 0" "$(sum 0 '')"
+	same "0 1 0" "$(sum 127 '')"
+}
+
+@test "a program that fails after its last test has failed" {
+	same "1 1 0" "$(sum 1 $'1..1\nok 1 - a')"
+}
+
+# A copy of the tree's rules with one file that breaks one of them.
+broken_tree() {
+	mkdir -p "$BATS_TEST_TMPDIR/tree/scripts" "$BATS_TEST_TMPDIR/tree/$(dirname "$1")"
+	cp scripts/check-layers.sh "$BATS_TEST_TMPDIR/tree/scripts/"
+	cat >"$BATS_TEST_TMPDIR/tree/$1"
+	cd "$BATS_TEST_TMPDIR/tree" || return
+}
+
+# The one rule that the tree in the current folder breaks.
+broken_rule() {
+	GIT_DIR=/nonexistent scripts/check-layers.sh build | sed -n 's/^not ok [0-9]* - //p'
+}
+
+licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
+
+@test "a clean tree breaks no layer rule" {
+	broken_tree format/x.c <<<"$licence"
+	same "" "$(broken_rule)"
+}
+
+@test "the analyzer may not include the recorder" {
+	broken_tree analyze/x.c <<<"$licence"$'\n#include "record/ring.h"'
+	same "analyze/ includes only analyze/ and format/" "$(broken_rule)"
+}
+
+@test "the analyzer may not know libbpf" {
+	broken_tree analyze/x.c <<<"$licence"$'\n#  include <bpf/libbpf.h>'
+	same "analyze/ does not know libbpf" "$(broken_rule)"
+}
+
+@test "libelf is for analyze/sym/ alone" {
+	broken_tree analyze/x.c <<<"$licence"$'\n#include <gelf.h>'
+	same "only analyze/sym/ knows libelf, libdw and libiberty" "$(broken_rule)"
+	cd - && broken_tree analyze/sym/x.c <<<"$licence"$'\n#include <gelf.h>'
+	rm analyze/x.c
+	same "" "$(broken_rule)"
+}
+
+@test "the recorder may not include the analyzer" {
+	broken_tree record/x.c <<<"$licence"$'\n#include "analyze/model.h"'
+	same "record/ includes only record/, format/, bpf/events.h and skeletons" "$(broken_rule)"
+}
+
+@test "a header must compile alone" {
+	broken_tree format/x.h <<<"$licence"$'\n#ifndef EBPREC_FORMAT_X_H\n#define EBPREC_FORMAT_X_H\nsize_t f(void);\n#endif'
+	same "each header compiles alone" "$(broken_rule)"
+}
+
+@test "a library may not print" {
+	broken_tree format/x.c <<<"$licence"$'\nvoid f(void)\n{\n\tprintf("x");\n}'
+	same "libraries neither print nor exit" "$(broken_rule)"
+}
+
+@test "a library may not keep state in variables of the file" {
+	broken_tree format/x.c <<<"$licence"$'\nint counter = 3;\nstatic const char *const names[] = { "a" };\nconst char *const *f(void) { return names; }'
+	mkdir -p build/format
+	cc -fPIE -c -o build/format/x.o format/x.c
+	same "no variables at file scope but stop_requested" "$(broken_rule)"
+}
+
+@test "a file without a licence is found" {
+	broken_tree format/x.c <<<"int f(void);"
+	same "every file names its licence" "$(broken_rule)"
+}
+
+@test "a golden case that says something else fails, and UPDATE=1 mends it" {
+	mkdir -p "$BATS_TEST_TMPDIR/t/scripts" "$BATS_TEST_TMPDIR/t/tests/golden/a"
+	cp scripts/golden-run.sh "$BATS_TEST_TMPDIR/t/scripts/"
+	cd "$BATS_TEST_TMPDIR/t" || return
+	# shellcheck disable=SC2016 # the case expands
+	echo 'echo out; echo "err $TMP" >&2; exit 3' >tests/golden/a/cmd
+	echo 'something else' >tests/golden/a/expected
+	run scripts/golden-run.sh .
+	same 1 "$status"
+	contains "$output" "not ok 1 - a"
+	UPDATE=1 scripts/golden-run.sh .
+	same $'out\nstderr: err $TMP\nexit: 3' "$(cat tests/golden/a/expected)"
+	scripts/golden-run.sh .
+}
+
+@test "every purpose of scripts/deps that make asks for exists" {
+	for purpose in build-analyzer build-record test lint bench fuzz try; do
+		scripts/deps --list | grep -q "^$purpose " || fail "$purpose"
+	done
+	run scripts/deps no-such-purpose
+	same 2 "$status"
+}
+
+@test "a missing tool is named by its package" {
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	for tool in sh cat cut grep sort tr cc; do
+		ln -s "$(command -v $tool)" "$BATS_TEST_TMPDIR/bin/"
+	done
+	sed 's|:/usr/sbin:/sbin||' scripts/deps >"$BATS_TEST_TMPDIR/deps"
+	PATH=$BATS_TEST_TMPDIR/bin run sh "$BATS_TEST_TMPDIR/deps" --check build-record
+	same 1 "$status"
+	contains "$output" "bpftool"
+	contains "$output" "clang"
+}

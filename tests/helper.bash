@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# helper.bash - what the .bats files share; each says `load ../helper` first
+# shellcheck shell=bash
+
+# Where the programs are.  run-tests.sh says; by hand it is build/.
+BUILD=${EBPREC_BUILD:-$BATS_TEST_DIRNAME/../../build}
+PATH=$BUILD:$BUILD/tests/gen:$BUILD/tests/live:$PATH
+export PATH LC_ALL=C TZ=UTC NO_COLOR=1
+unset EBPREC_PAGER PAGER
+
+need_root() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+}
+
+# Root that may load BPF programs: a container often may not.
+need_bpf() {
+	need_root
+	bpftool=$(PATH=$PATH:/usr/sbin command -v bpftool) || skip "needs bpftool"
+	"$bpftool" prog list >/dev/null 2>&1 || skip "this root may not use BPF"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+}
+
+need_perf() {
+	command -v perf >/dev/null || skip "needs perf"
+}
+
+# Runs CMD as somebody without rights.
+as_nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"
+}
+
+# fail WORDS - ends the test, saying why.
+fail() {
+	printf '%s\n' "$*" >&2
+	return 1
+}
+
+# same WANT GOT - compares texts and shows both sides.
+same() {
+	[ "$1" = "$2" ] || fail "want: $1"$'\n'"got:  $2"
+}
+
+# contains TEXT PART
+contains() {
+	case $1 in
+	*"$2"*) ;;
+	*) fail "'$2' is not in: $1" ;;
+	esac
+}

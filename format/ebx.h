@@ -55,6 +55,7 @@ struct ebx_super {
 	uint64_t dir_off_bytes;   /* 0 until the capture is finished */
 	uint64_t dir_size_bytes;
 	uint64_t last_ckpt_off_bytes; /* 0: none */
+	uint32_t table_crc32c; /* of the copy of the feature table right behind the superblock */
 };
 
 void ebx_super_encode(const struct ebx_super *s, uint8_t out[EBX_SUPER_BYTES]);
@@ -124,7 +125,7 @@ struct ebx_private {
 	uint64_t object;        /* with kind: which object */
 	uint32_t raw_bytes;     /* this part's payload, decompressed; at most EBX_RAW_MAX */
 	uint32_t payload_bytes; /* as stored, without padding */
-	uint32_t crc32c;        /* of the payload as stored */
+	uint32_t crc32c;        /* of the payload as stored; the stored sum covers the header too */
 };
 
 const char *ebx_kind_name(unsigned kind);

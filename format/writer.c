@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * The order of writes (FORMAT.md 2.2) is what keeps the file whole:
+ *	flush	one pwrite of frames and feature table at the old end; then one pwrite of the head
+ *	finish	post area behind the table; then the table's BUILD_ID entry, in place; then the head
+ * Until its head is written nothing of a flush counts, and a reader of ours that finds the head
+ * older than the data walks on past its end.
+ */
+#include "format/writer_priv.h"
+
+#include <unistd.h>
+
+#include "format/crc32c.h"
+#include "format/cursor.h"
+
+static int write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes)
+{
+	while (size_bytes) {
+		ssize_t n = pwrite(fd, data, size_bytes, (off_t)off_bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		data += n;
+		off_bytes += (uint64_t)n;
+		size_bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+static int make_zstd(int level, ZSTD_CCtx **out)
+{
+	ZSTD_CCtx *z = ZSTD_createCCtx();
+
+	if (!z)
+		return -ENOMEM;
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, level)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1))) {
+		ZSTD_freeCCtx(z);
+		return -EINVAL;
+	}
+	*out = z;
+	return 0;
+}
+
+/* Writes the whole head with an empty table behind it, then keeps only the part that changes. */
+static int write_first_head(struct writer *w)
+{
+	size_t changing = w->plain ? w->sample_time_off_bytes + 16 : w->compressed_off_bytes + 20;
+	int err;
+
+	w->end_bytes = w->data_off_bytes;
+	writer_update_head(w);
+	err = buf_add(&w->head, w->table.data, w->table.size_bytes);
+	if (!err)
+		err = write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+	w->stats.file_bytes = w->head.size_bytes;
+	w->head.size_bytes = changing;
+	return err;
+}
+
+int writer_new(int fd, const struct writer_opts *opts, struct writer **out)
+{
+	struct writer *w;
+	int err = writer_check_opts(opts);
+
+	if (err)
+		return err;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->fd = fd;
+	w->plain = opts->plain;
+	w->level = opts->level;
+	err = make_zstd(opts->level, &w->zstd);
+	if (err)
+		goto out;
+	err = writer_build_head(w, opts);
+	if (err)
+		goto out;
+	err = write_first_head(w);
+	if (err)
+		goto out;
+	w->dir.state.end_bytes = w->data_off_bytes;
+	*out = w;
+	w = NULL;
+out:
+	writer_free(w);
+	return err;
+}
+
+void writer_free(struct writer *w)
+{
+	if (!w)
+		return;
+	for (unsigned i = 0; i < EBX_STREAM_END; i++) {
+		struct queue *q = &w->queues[i];
+
+		buf_done(&q->raw);
+		buf_done(&q->packed);
+		free(q->notes);
+		free(q->pieces);
+	}
+	dir_encoder_done(&w->dir);
+	buf_done(&w->head);
+	buf_done(&w->table);
+	buf_done(&w->scratch);
+	buf_done(&w->out);
+	ZSTD_freeCCtx(w->zstd);
+	free(w);
+}
+
+static int add_note(struct queue *q, const struct record_note *note)
+{
+	if (q->note_count == q->note_room) {
+		size_t room = q->note_room ? 2 * q->note_room : 256;
+		struct record_note *more = realloc(q->notes, room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		q->notes = more;
+		q->note_room = room;
+	}
+	q->notes[q->note_count++] = *note;
+	return 0;
+}
+
+/* Puts the record into its stream; a full stream goes into a frame first. */
+static int queue_record(struct writer *w, enum ebx_stream stream, const void *record,
+			size_t size_bytes, struct record_note *note)
+{
+	struct queue *q = &w->queues[stream];
+	int err;
+
+	if (q->raw.size_bytes + size_bytes > EBX_RAW_MAX) {
+		err = writer_pack(w, stream);
+		if (err)
+			return err;
+	}
+	note->off_bytes = (uint32_t)q->raw.size_bytes;
+	err = buf_reserve(&q->raw, size_bytes);
+	if (err)
+		return err;
+	err = add_note(q, note);
+	return err ? err : buf_add(&q->raw, record, size_bytes);
+}
+
+int writer_record(struct writer *w, enum ebx_stream stream, const void *record, size_t size_bytes,
+		  uint64_t time_ns, int cpu)
+{
+	struct record_note note = { .time_ns = time_ns, .cpu = (int16_t)cpu };
+	uint32_t type;
+	int err;
+
+	if (w->err)
+		return w->err;
+	if (w->finished || stream < EBX_STREAM_SIDE || stream >= EBX_STREAM_END || size_bytes < 8 ||
+	    size_bytes % 8 || size_bytes > PERFFILE_RECORD_MAX ||
+	    le16_load((const uint8_t *)record + 6) != size_bytes)
+		return -EINVAL;
+	type = le32_load(record);
+	if (!w->plain && (!type || type >= PERFFILE_RECORD_HEADER_ATTR))
+		return -EINVAL;
+	note.sample = type == PERF_RECORD_SAMPLE;
+	if (w->plain)
+		err = buf_add(&w->queues[0].packed, record, size_bytes);
+	else
+		err = queue_record(w, stream, record, size_bytes, &note);
+	if (err)
+		return w->err = err;
+	if (note.sample && time_ns) {
+		if (!w->first_ns || time_ns < w->first_ns)
+			w->first_ns = time_ns;
+		if (time_ns > w->last_ns)
+			w->last_ns = time_ns;
+	}
+	w->pending_bytes += size_bytes;
+	w->stats.raw_bytes += size_bytes;
+	w->stats.stream_raw_bytes[stream] += size_bytes;
+	w->stats.stream_record_count[stream]++;
+	return 0;
+}
+
+void writer_lost(struct writer *w, enum ebx_stream stream, uint64_t count)
+{
+	if (stream >= EBX_STREAM_SIDE && stream < EBX_STREAM_END)
+		w->queues[stream].lost_count += count;
+}
+
+int writer_object(struct writer *w, enum ebx_kind kind, uint64_t object, const void *data,
+		  size_t size_bytes)
+{
+	int err;
+
+	if (w->err)
+		return w->err;
+	if (w->finished)
+		return -EINVAL;
+	if (w->plain)
+		return 0;
+	err = writer_pack_object(w, kind, object, data, size_bytes);
+	if (err)
+		return w->err = err;
+	w->pending_bytes += size_bytes;
+	return 0;
+}
+
+size_t writer_pending_bytes(const struct writer *w)
+{
+	return w->pending_bytes;
+}
+
+void writer_get_stats(const struct writer *w, struct writer_stats *out)
+{
+	*out = w->stats;
+}
+
+/* ---- flush ---- */
+
+/* Gives a piece its place in the file and fills in the header that waited for it. */
+static int place_piece(struct writer *w, struct queue *q, struct piece *p, uint64_t off_bytes)
+{
+	uint8_t *rec = q->packed.data + p->off_bytes;
+	struct dir_item *item = &p->item;
+
+	item->off_bytes = off_bytes;
+	if (item->type == DIR_FRAME) {
+		struct ebx_frame *f = &item->frame;
+
+		f->seq = w->seq++;
+		f->prev_off_bytes = q->prev_off_bytes;
+		f->lost_count = q->lost_count > UINT32_MAX ? UINT32_MAX : (uint32_t)q->lost_count;
+		q->lost_count -= f->lost_count;
+		q->prev_off_bytes = off_bytes;
+		ebx_frame_encode(f, rec + 16);
+		w->stats.stream_file_bytes[f->stream] += item->file_bytes;
+	} else if (item->type == DIR_PRIVATE) {
+		item->part.seq = w->seq++;
+		if (item->part.kind == EBX_CKPT && !item->part.part)
+			w->super.last_ckpt_off_bytes = off_bytes;
+		ebx_private_encode(&item->part, (uint16_t)item->file_bytes, rec);
+	}
+	return dir_encoder_add(&w->dir, item);
+}
+
+/* Moves a queue's finished records to the end of w->out. */
+static int collect_queue(struct writer *w, struct queue *q)
+{
+	uint64_t base = w->end_bytes + w->out.size_bytes;
+	int err;
+
+	for (size_t i = 0; i < q->piece_count; i++) {
+		err = place_piece(w, q, &q->pieces[i], base + q->pieces[i].off_bytes);
+		if (err)
+			return err;
+	}
+	err = buf_add(&w->out, q->packed.data, q->packed.size_bytes);
+	if (err)
+		return err;
+	q->packed.size_bytes = 0;
+	q->piece_count = 0;
+	return 0;
+}
+
+/* One flush as it goes into the file, in w->out, without the table: SIDE before the samples. */
+static int collect(struct writer *w, bool round)
+{
+	struct perf_event_header h = { .type = PERFFILE_RECORD_FINISHED_ROUND, .size = sizeof(h) };
+	int err = 0;
+
+	w->out.size_bytes = 0;
+	for (unsigned i = EBX_STREAM_SIDE; !err && i < EBX_STREAM_END; i++)
+		err = writer_pack(w, i);
+	for (unsigned i = 0; !err && i < EBX_STREAM_END; i++)
+		err = collect_queue(w, &w->queues[i]);
+	if (!err && round && w->out.size_bytes)
+		err = buf_add(&w->out, &h, sizeof(h));
+	return err;
+}
+
+/*
+ * After a failed write: the old data and its table again, as the head in the file still says.  The
+ * table's place is allocated, so even a full disk takes it.
+ */
+static void undo(struct writer *w, uint64_t old_end_bytes)
+{
+	w->end_bytes = old_end_bytes;
+	w->stats.file_bytes = old_end_bytes + w->table.size_bytes;
+	(void)write_at(w->fd, w->table.data, w->table.size_bytes, old_end_bytes);
+	(void)!ftruncate(w->fd, (off_t)w->stats.file_bytes);
+	writer_update_head(w);
+	(void)write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+}
+
+static int flush(struct writer *w, bool round)
+{
+	uint64_t old_end = w->end_bytes, old_ckpt = w->super.last_ckpt_off_bytes;
+	size_t grown;
+	int err;
+
+	err = collect(w, round);
+	if (err)
+		return err;
+	grown = w->out.size_bytes;
+	w->pending_bytes = 0;
+	if (!grown)
+		return 0;
+	err = buf_add(&w->out, w->table.data, w->table.size_bytes);
+	if (err)
+		return err;
+	err = write_at(w->fd, w->out.data, w->out.size_bytes, old_end);
+	if (!err) {
+		w->end_bytes = old_end + grown;
+		writer_update_head(w);
+		err = write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+	}
+	if (err) {
+		w->super.last_ckpt_off_bytes = old_ckpt;
+		undo(w, old_end);
+		return err;
+	}
+	w->stats.file_bytes = w->end_bytes + w->table.size_bytes;
+	return 0;
+}
+
+int writer_flush(struct writer *w, bool round)
+{
+	int err;
+
+	if (w->err)
+		return w->err;
+	if (w->finished)
+		return -EINVAL;
+	err = flush(w, round);
+	if (err)
+		w->err = err;
+	return err;
+}
+
+/* ---- finish ---- */
+
+/* The directory and its trailer, at the end of w->out, which will be written at post_off. */
+static int add_directory(struct writer *w, uint64_t post_off_bytes)
+{
+	struct ebx_trailer t = { 0 };
+	uint8_t encoded[EBX_TRAILER_BYTES];
+	uint8_t *dir = NULL;
+	size_t dir_bytes = 0;
+	int err;
+
+	err = dir_encoder_finish(&w->dir, &dir, &dir_bytes);
+	if (err)
+		return err;
+	t.dir_off_bytes = post_off_bytes + w->out.size_bytes;
+	t.dir_size_bytes = dir_bytes;
+	t.crc32c = crc32c(0, dir, dir_bytes);
+	ebx_trailer_encode(&t, encoded);
+	err = buf_add(&w->out, dir, dir_bytes);
+	free(dir);
+	if (!err)
+		err = buf_add(&w->out, encoded, sizeof(encoded));
+	if (err)
+		return err;
+	w->super.dir_off_bytes = t.dir_off_bytes;
+	w->super.dir_size_bytes = t.dir_size_bytes;
+	return 0;
+}
+
+/* Everything behind the table, and the table's pointer to it. */
+static int write_post_area(struct writer *w, const struct writer_feature *build_id)
+{
+	uint8_t *entry = w->table.data + w->build_id_entry_off_bytes;
+	uint64_t table_end = w->end_bytes + w->table.size_bytes;
+	int err = 0;
+
+	w->out.size_bytes = 0;
+	if (build_id)
+		err = buf_add(&w->out, build_id->data, build_id->size_bytes);
+	if (!err)
+		err = buf_pad(&w->out, 8);
+	if (!err && !w->plain)
+		err = add_directory(w, table_end);
+	if (!err)
+		err = write_at(w->fd, w->out.data, w->out.size_bytes, table_end);
+	if (err)
+		return err;
+	w->stats.file_bytes = table_end + w->out.size_bytes;
+	if (!build_id)
+		return 0;
+	le64_store(entry, table_end);
+	le64_store(entry + 8, build_id->size_bytes);
+	return write_at(w->fd, entry, 16, w->end_bytes + w->build_id_entry_off_bytes);
+}
+
+static void undo_post_area(struct writer *w)
+{
+	uint8_t *entry = w->table.data + w->build_id_entry_off_bytes;
+
+	le64_store(entry, w->data_off_bytes);
+	le64_store(entry + 8, 0);
+	w->super.state = EBX_LIVE;
+	w->super.dir_off_bytes = 0;
+	w->super.dir_size_bytes = 0;
+	undo(w, w->end_bytes);
+}
+
+int writer_finish(struct writer *w, const struct writer_feature *features, size_t feature_count)
+{
+	int err;
+
+	if (w->finished || feature_count > 1 ||
+	    (feature_count && features[0].bit != PERFFILE_BUILD_ID))
+		return -EINVAL;
+	err = writer_flush(w, false);
+	if (err)
+		return err;
+	w->finished = true;
+	err = write_post_area(w, feature_count ? features : NULL);
+	if (!err) {
+		w->super.state = EBX_CLEAN;
+		writer_update_head(w);
+		err = write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+	}
+	if (err) {
+		undo_post_area(w);
+		w->err = err;
+	}
+	return err;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* writer_priv - what writer.c, writer_head.c and writer_pack.c share; nobody else includes this */
+#ifndef EBPREC_FORMAT_WRITER_PRIV_H
+#define EBPREC_FORMAT_WRITER_PRIV_H
+
+#include <zstd.h>
+
+#include "format/buf.h"
+#include "format/dir.h"
+#include "format/writer.h"
+
+/* What a frame header wants to know about a record that is waiting in a stream. */
+struct record_note {
+	uint64_t time_ns;
+	uint32_t off_bytes; /* in the stream's raw bytes */
+	int16_t cpu;
+	bool sample;
+};
+
+/* A record that is ready to be written but for its place in the file. */
+struct piece {
+	struct dir_item item; /* off_bytes, seq and prev_off_bytes are set by the flush */
+	size_t off_bytes;     /* in the queue's bytes */
+};
+
+/* Records of one stream (0: private and plain ones) on their way into the file. */
+struct queue {
+	struct buf raw; /* whole records, not yet in a frame */
+	struct record_note *notes;
+	size_t note_count, note_room;
+	struct buf packed; /* records as they go into the file */
+	struct piece *pieces;
+	size_t piece_count, piece_room;
+	uint64_t lost_count;
+	uint64_t prev_off_bytes;
+};
+
+struct writer {
+	int fd;  /* borrowed */
+	int err; /* the first failure: sticky */
+	bool plain, finished;
+	int level;
+	ZSTD_CCtx *zstd;
+	struct buf scratch; /* what zstd writes to */
+	struct buf out;     /* one flush */
+
+	/* The head that changes: file header, superblock, table copy, SAMPLE_TIME, COMPRESSED. */
+	struct buf head;
+	struct ebx_super super;
+	struct buf table; /* the feature table, as it lies behind the data */
+	size_t build_id_entry_off_bytes;
+	size_t sample_time_off_bytes, compressed_off_bytes; /* in head */
+
+	uint64_t data_off_bytes, end_bytes; /* the data section; its end as of the last flush */
+	uint64_t seq;
+	uint64_t first_ns, last_ns; /* of samples; 0: none yet */
+	size_t pending_bytes;
+	struct queue queues[EBX_STREAM_END];
+	struct dir_encoder dir;
+	struct writer_stats stats;
+};
+
+/* ---- writer_head.c ---- */
+
+/* -EINVAL when the options break a rule of writer.h. */
+int writer_check_opts(const struct writer_opts *opts);
+/* Builds the whole head and table in memory: sets head (all of it), table, super, data_off_bytes. */
+int writer_build_head(struct writer *w, const struct writer_opts *opts);
+/* Brings w->head up to date: data.size, superblock, SAMPLE_TIME, ratio. */
+void writer_update_head(struct writer *w);
+
+/* ---- writer_pack.c ---- */
+
+/* Puts the waiting records of a stream into frames.  -ENOMEM. */
+int writer_pack(struct writer *w, enum ebx_stream stream);
+int writer_pack_object(struct writer *w, enum ebx_kind kind, uint64_t object, const uint8_t *data,
+		       size_t size_bytes);
+/* Remembers a record whose bytes have just been put at the end of q->packed.  -ENOMEM. */
+int queue_add_piece(struct queue *q, const struct dir_item *item, size_t off_bytes);
+
+#endif

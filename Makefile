@@ -154,13 +154,12 @@ fuzz-run: $(patsubst tests/fuzz/fuzz_%.c,$(O)/tests/fuzz/engine_%,$(FUZZ))
 # ---- install ----
 
 install: all				## into $(DESTDIR)$(prefix)
-	$(INSTALL) -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/share/doc/ebprec
-	$(INSTALL) -m 755 $(O)/ebprec $(O)/ebprec-record $(DESTDIR)$(prefix)/bin
-	$(INSTALL) -m 644 LICENSE README.md $(DESTDIR)$(prefix)/share/doc/ebprec
-	$(Q)set -e; for page in $(MAN); do \
-		$(INSTALL) -D -m 644 $$page \
-			$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}; \
-	done
+	$(Q)set -e; \
+	put() { printf '  %-7s %s\n' INSTALL $(DESTDIR)$(prefix)/$$3; $(INSTALL) -D -m $$1 $$2 $(DESTDIR)$(prefix)/$$3; }; \
+	put 755 $(O)/ebprec bin/ebprec; \
+	put 755 $(O)/ebprec-record libexec/ebprec/ebprec-record; \
+	for f in LICENSE README.md docs/FORMAT.md; do put 644 $$f share/doc/ebprec/$${f##*/}; done; \
+	for f in $(MAN); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
 
 clean:					## remove the build folder
 	$(Q)rm -rf build

@@ -17,6 +17,9 @@ static int run_version(int argc, char **argv);
 static const struct command commands[] = {
 	{ "record", cmd_record, "record the machine, or a program, into a capture" },
 	{ "mark", cmd_mark, "put a mark into the recording that is running" },
+	{ "info", cmd_info, "everything that is inside a capture" },
+	{ "slice", cmd_slice, "a part of a capture's time as a capture of its own" },
+	{ "export", cmd_export, "a capture in another form" },
 	{ "help", run_help, "this list, or the help of a command" },
 	{ "version", run_version, "the version, and what it was built with" },
 };

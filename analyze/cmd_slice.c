@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec slice and ebprec export - a capture, or a part of its time, as a file of its own */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/commands.h"
+#include "analyze/outfile.h"
+#include "analyze/rewrite.h"
+#include "analyze/say.h"
+#include "analyze/usage.h"
+
+struct copy_opts {
+	const char *input, *output, *time;
+	bool raw, quiet;
+};
+
+static const struct option slice_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", offsetof(struct copy_opts, input), 0, 0,
+	  "the capture, - for standard input (default: ebprec.data)" },
+	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct copy_opts, output), 0, 0,
+	  "the new capture" },
+	{ OPT_STRING, 't', "time", "FROM,TO", offsetof(struct copy_opts, time), 0, 0,
+	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%" },
+	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct copy_opts, quiet), 0, 0,
+	  "say nothing but errors" },
+	{ 0 },
+};
+
+static const struct usage slice_usage = {
+	.command = "slice",
+	.words = "--time FROM,TO [-i FILE] -o FILE",
+	.about =
+		"Copies a part of a capture's time into a capture of its own: the samples from FROM\n"
+		"to TO, both included, and all the mappings and names they need.\n",
+	.options = slice_options,
+};
+
+static const struct option export_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", offsetof(struct copy_opts, input), 0, 0,
+	  "the capture, - for standard input (default: ebprec.data)" },
+	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct copy_opts, output), 0, 0,
+	  "the new file" },
+	{ OPT_FLAG, 0, "raw", NULL, offsetof(struct copy_opts, raw), 0, 0,
+	  "as uncompressed perf.data, for tools that cannot read compressed ones" },
+	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct copy_opts, quiet), 0, 0,
+	  "say nothing but errors" },
+	{ 0 },
+};
+
+static const struct usage export_usage = {
+	.command = "export",
+	.words = "--raw [-i FILE] -o FILE",
+	.about = "Writes what is in a capture in another form.  perf reads captures as they are;\n"
+		 "--raw is for tools that do not know compressed perf.data.\n",
+	.options = export_options,
+};
+
+static void say_written(const struct copy_opts *opts, const struct rewrite_stats *s)
+{
+	if (s->bad_frames)
+		say_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
+			 opts->input, s->bad_frames);
+	if (s->skipped_count)
+		say_note("%" PRIu64 " records of '%s' have no place in the new file, skipping",
+			 s->skipped_count, opts->input);
+	if (!s->sample_count)
+		say_note("'%s' has no samples%s", opts->output,
+			 opts->time ? " (see 'ebprec info' for the times of the whole)" : "");
+	if (!opts->quiet)
+		say_note("wrote '%s': %" PRIu64 " samples, %" PRIu64 " KiB", opts->output,
+			 s->sample_count, s->file_bytes >> 10);
+}
+
+static int copy(const struct capture *c, const struct copy_opts *opts,
+		const struct rewrite_opts *how)
+{
+	struct rewrite_stats stats;
+	struct outfile *to = NULL;
+	int err = outfile_open(opts->output, &to);
+
+	if (err == -EINVAL)
+		return say_error("cannot write '%s': it is no regular file", opts->output);
+	if (err)
+		return say_cannot_write(opts->output, err);
+	err = rewrite_capture(c, outfile_fd(to), how, &stats);
+	if (err) {
+		outfile_abort(to);
+		if (err == -ENOTSUP)
+			return say_error("cannot rewrite '%s': there are no events in it",
+					 opts->input);
+		return say_cannot_write(opts->output, err);
+	}
+	err = outfile_commit(to);
+	if (err)
+		return say_cannot_write(opts->output, err);
+	say_written(opts, &stats);
+	return SAY_OK;
+}
+
+/* 0, or the exit status after an error was said. */
+static int parse_time(const struct capture *c, const struct usage *u, const struct copy_opts *opts,
+		      struct timespan *out)
+{
+	struct parse_err where = { 0 };
+	struct timespan whole;
+	bool known = !timespan_of_capture(c, &whole);
+	int err = timespan_parse(opts->time, known ? &whole : NULL, out, &where);
+
+	if (err)
+		return usage_error(u, "option '--time' cannot be '%s': %s", opts->time, where.what);
+	return 0;
+}
+
+static int run(const struct usage *u, const struct copy_opts *opts)
+{
+	struct rewrite_opts how = { .span = TIMESPAN_ALL, .plain = opts->raw };
+	struct parse_err where = { 0 };
+	struct capture *c;
+	int status, err;
+
+	if (!opts->output)
+		return usage_error(u, "'ebprec %s' needs '--output FILE'", u->command);
+	err = capture_open(opts->input, &c, &where);
+	if (err)
+		return say_cannot_open(opts->input, err, &where);
+	status = opts->time ? parse_time(c, u, opts, &how.span) : 0;
+	if (!status)
+		status = copy(c, opts, &how);
+	capture_close(c);
+	return status;
+}
+
+int cmd_slice(int argc, char **argv)
+{
+	struct copy_opts opts = { .input = "ebprec.data" };
+	int status;
+
+	if (!usage_parse(&slice_usage, &opts, argc, argv, 0, 0, NULL, &status))
+		return status;
+	if (!opts.time)
+		return usage_error(&slice_usage, "'ebprec slice' needs '--time FROM,TO'");
+	return run(&slice_usage, &opts);
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct copy_opts opts = { .input = "ebprec.data" };
+	int status;
+
+	if (!usage_parse(&export_usage, &opts, argc, argv, 0, 0, NULL, &status))
+		return status;
+	if (!opts.raw)
+		return usage_error(&export_usage, "'ebprec export' needs a form: '--raw'");
+	return run(&export_usage, &opts);
+}

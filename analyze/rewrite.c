@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/rewrite.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/cursor.h"
+#include "format/perfrec.h"
+#include "format/writer.h"
+
+#define LEVEL             3         /* zstd */
+#define FLUSH_BYTES       (8 << 20) /* records in memory between two flushes */
+#define FALLBACK_ID_FIRST 1         /* ids of events for which the source has none */
+
+struct rewrite {
+	const struct capture *c;
+	const struct rewrite_opts *opts;
+	struct writer *w;
+	struct rewrite_stats stats;
+};
+
+/* ---- the head of the new file ---- */
+
+static struct writer_attr *copy_attrs(const struct capture *c, uint64_t **fallback_ids)
+{
+	size_t i, count;
+	const struct capture_attr *from = capture_attrs(c, &count);
+	struct writer_attr *to = calloc(count, sizeof(*to));
+	uint64_t *ids = calloc(count, sizeof(*ids));
+
+	if (!to || !ids) {
+		free(to);
+		free(ids);
+		return NULL;
+	}
+	for (i = 0; i < count; i++) {
+		ids[i] = FALLBACK_ID_FIRST + i;
+		to[i].attr = from[i].attr;
+		to[i].ids = from[i].id_count ? from[i].ids : &ids[i];
+		to[i].id_count = from[i].id_count ? from[i].id_count : 1;
+	}
+	*fallback_ids = ids;
+	return to;
+}
+
+/* All sections but those the writer makes itself, and those that describe what is not copied. */
+static size_t copy_features(const struct capture *c,
+			    struct writer_feature to[PERFFILE_FEATURE_BITS])
+{
+	static const uint64_t left_out = 1U << PERFFILE_BUILD_ID | 1U << PERFFILE_SAMPLE_TIME |
+					 1U << PERFFILE_COMPRESSED | 1U << 18 /* AUXTRACE */ |
+					 1U << 24 /* DIR_FORMAT */;
+	struct capture_bytes b;
+	size_t count = 0;
+	unsigned bit;
+
+	for (bit = 1; bit < 64; bit++) {
+		b = capture_feature(c, bit);
+		if (b.data && !(left_out >> bit & 1))
+			to[count++] = (struct writer_feature){ bit, b.data, b.size_bytes };
+	}
+	return count;
+}
+
+/* A slice is a capture of its own: half of the id says of which, the other half which part. */
+static void make_uuid(const struct rewrite *rw, uint8_t uuid[16])
+{
+	const struct ebx_super *super = capture_super(rw->c);
+	uint64_t part = rw->opts->span.from_ns * 0x9e3779b97f4a7c15U ^ rw->opts->span.to_ns;
+
+	memset(uuid, 0, 16);
+	if (super)
+		memcpy(uuid, super->uuid, 16);
+	part ^= le64_load(uuid + 8);
+	le64_store(uuid + 8, part);
+	uuid[6] = (uuid[6] & 0x0f) | 0x80; /* RFC 9562: version 8, of our own making */
+	uuid[8] = (uuid[8] & 0x3f) | 0x80;
+}
+
+static int open_writer(struct rewrite *rw, int fd)
+{
+	struct writer_feature features[PERFFILE_FEATURE_BITS];
+	struct writer_opts opts = { .level = LEVEL, .plain = rw->opts->plain };
+	uint64_t *fallback_ids = NULL;
+	struct writer_attr *attrs;
+	int err;
+
+	capture_attrs(rw->c, &opts.attr_count);
+	if (!opts.attr_count)
+		return -ENOTSUP;
+	attrs = copy_attrs(rw->c, &fallback_ids);
+	if (!attrs)
+		return -ENOMEM;
+	opts.attrs = attrs;
+	opts.features = features;
+	opts.feature_count = copy_features(rw->c, features);
+	capture_clock(rw->c, &opts.clock_mono_ns, &opts.clock_wall_ns);
+	make_uuid(rw, opts.uuid);
+	err = writer_new(fd, &opts, &rw->w);
+	free(fallback_ids);
+	free(attrs);
+	return err;
+}
+
+/* ---- private objects ---- */
+
+static bool is_kept(const struct capture_object *o)
+{
+	if (!o->whole || o->kind == EBX_CKPT || o->kind == EBX_INDEX)
+		return false;
+	return o->kind != EBX_META || o->object != EBX_META_ACCOUNT; /* it counts the whole */
+}
+
+static int copy_objects(struct rewrite *rw)
+{
+	size_t i, count, size_bytes;
+	const struct capture_object *o = capture_objects(rw->c, &count);
+	uint8_t *data;
+	int err = 0;
+
+	for (i = 0; !err && i < count; i++) {
+		if (!is_kept(&o[i]))
+			continue;
+		err = capture_object_read(rw->c, &o[i], &data, &size_bytes);
+		if (err == -ENOMEM)
+			return err;
+		if (err) {
+			rw->stats.bad_frames++;
+			err = 0;
+			continue;
+		}
+		err = writer_object(rw->w, o[i].kind, o[i].object, data, size_bytes);
+		free(data);
+	}
+	return err;
+}
+
+/* ---- records ---- */
+
+/* Records of perf's own making that mean the same in the new file.  The others describe the old
+ * file's layout, or have a blob behind them. */
+static bool is_kept_user_record(uint32_t type)
+{
+	switch (type) {
+	case PERFFILE_RECORD_FINISHED_ROUND:
+	case PERFFILE_RECORD_ID_INDEX:
+	case PERFFILE_RECORD_THREAD_MAP:
+	case PERFFILE_RECORD_CPU_MAP:
+	case PERFFILE_RECORD_EVENT_UPDATE:
+	case PERFFILE_RECORD_TIME_CONV:
+	case PERFFILE_RECORD_FINISHED_INIT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Which stream a record belongs to when its frame does not say. */
+static enum ebx_stream stream_of(const struct record *r, const struct capture_attr *attr)
+{
+	if (r->header->type != PERF_RECORD_SAMPLE)
+		return EBX_STREAM_SIDE;
+	if (attr && !strncmp(attr->name, "sched:", 6))
+		return EBX_STREAM_SCHED;
+	if (attr && !strcmp(attr->name, "ebprec:mark"))
+		return EBX_STREAM_MARK;
+	if (attr && !strcmp(attr->name, "ebprec:counter"))
+		return EBX_STREAM_METRIC;
+	return EBX_STREAM_CPU;
+}
+
+/* Its time (0: none) and CPU (-1: none). */
+static uint64_t time_of(const struct record *r, const struct perf_event_attr *attr, int *cpu)
+{
+	struct perf_sample sample;
+	struct perfrec_side side;
+	int err;
+
+	*cpu = -1;
+	if (r->header->type == PERF_RECORD_SAMPLE) {
+		if (perfrec_sample(r->header, r->header->size, attr, &sample, NULL))
+			return 0;
+		*cpu = sample.cpu;
+		return sample.time_ns;
+	}
+	err = perfrec_side(r->header, r->header->size, attr, &side, NULL);
+	return err && err != -ENOTSUP ? 0 : side.id.time_ns;
+}
+
+static int put(struct rewrite *rw, enum ebx_stream stream, const struct record *r, uint64_t time_ns,
+	       int cpu)
+{
+	int err = writer_record(rw->w, stream, r->header, r->header->size, time_ns, cpu);
+
+	if (err)
+		return err;
+	rw->stats.record_count++;
+	rw->stats.sample_count += r->header->type == PERF_RECORD_SAMPLE;
+	if (writer_pending_bytes(rw->w) > FLUSH_BYTES)
+		err = writer_flush(rw->w, /* round= */ false);
+	return err;
+}
+
+static int copy_record(struct rewrite *rw, const struct record *r)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(rw->c, &count), *attr;
+	const struct capture_frame *frame = capture_frames(rw->c, &count) + r->frame;
+	const struct timespan *span = &rw->opts->span;
+	enum ebx_stream stream = frame->stream;
+	uint32_t type = r->header->type;
+	uint64_t time_ns;
+	int cpu;
+
+	if (r->header->size % 8 || r->header->size > PERFFILE_RECORD_MAX ||
+	    (type >= PERFFILE_RECORD_HEADER_ATTR && !is_kept_user_record(type))) {
+		rw->stats.skipped_count++;
+		return 0;
+	}
+	if (type >= PERFFILE_RECORD_HEADER_ATTR)
+		return rw->opts->plain ? put(rw, EBX_STREAM_SIDE, r, 0, -1) : 0;
+	attr = capture_attr_by_id(rw->c,
+				  perfrec_identifier(r->header, r->header->size, &attrs->attr));
+	time_ns = time_of(r, attr ? &attr->attr : &attrs->attr, &cpu);
+	if (type == PERF_RECORD_SAMPLE ? !timespan_has(span, time_ns) : time_ns > span->to_ns)
+		return 0;
+	if (stream == CAPTURE_STREAM_MIXED || stream >= EBX_STREAM_END)
+		stream = stream_of(r, attr);
+	return put(rw, stream, r, time_ns, cpu);
+}
+
+/* Records of frames [first, first + count). */
+static int copy_frames(struct rewrite *rw, size_t first, size_t count)
+{
+	struct record_iter *it;
+	struct record r;
+	int err = record_iter_new(rw->c, UINT32_MAX, first, count, &it);
+
+	if (err)
+		return err;
+	while ((err = record_iter_next(it, &r)) > 0) {
+		err = copy_record(rw, &r);
+		if (err)
+			break;
+	}
+	rw->stats.bad_frames += record_iter_damage(it);
+	record_iter_free(it);
+	return err;
+}
+
+static bool is_needed(const struct capture_frame *f, const struct timespan *span)
+{
+	if (f->t_min_ns > span->to_ns)
+		return false;
+	return f->stream == EBX_STREAM_SIDE || f->stream == CAPTURE_STREAM_MIXED ||
+	       f->t_max_ns >= span->from_ns;
+}
+
+/* Only the frames that hold something of the span: a small slice of a large capture is quick. */
+static int copy_records(struct rewrite *rw)
+{
+	const struct timespan *span = &rw->opts->span;
+	size_t i, first, count;
+	const struct capture_frame *f = capture_frames(rw->c, &count);
+	int err;
+
+	if (!capture_is_divisible(rw->c))
+		return copy_frames(rw, 0, SIZE_MAX);
+	for (i = 0; i < count; i++) {
+		for (first = i; i < count && is_needed(&f[i], span); i++) {
+			if (f[i].stream < EBX_STREAM_END)
+				writer_lost(rw->w, f[i].stream, f[i].lost_count);
+		}
+		err = i > first ? copy_frames(rw, first, i - first) : 0;
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *opts,
+		    struct rewrite_stats *out)
+{
+	struct capture_bytes ids = capture_feature(c, PERFFILE_BUILD_ID);
+	struct writer_feature build_id = { PERFFILE_BUILD_ID, ids.data, ids.size_bytes };
+	struct rewrite rw = { .c = c, .opts = opts };
+	struct writer_stats stats;
+	int err;
+
+	err = open_writer(&rw, fd);
+	if (err)
+		return err;
+	err = copy_objects(&rw);
+	if (!err)
+		err = copy_records(&rw);
+	if (!err)
+		err = writer_finish(rw.w, &build_id, ids.size_bytes ? 1 : 0);
+	if (!err) {
+		writer_get_stats(rw.w, &stats);
+		rw.stats.file_bytes = stats.file_bytes;
+		*out = rw.stats;
+	}
+	writer_free(rw.w);
+	return err;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * rewrite - the records of a capture, or a part of its time, into a new file
+ *
+ * The new file has the same events, features and private objects.  Of a part it has the samples
+ * within the span and all side-band records up to its end, because a sample needs every mapping
+ * and name before it; so stock `perf script` prints the same as `perf script --time` of the whole.
+ * Plain: uncompressed perf.data without private parts.
+ */
+#ifndef EBPREC_ANALYZE_REWRITE_H
+#define EBPREC_ANALYZE_REWRITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/timespan.h"
+#include "format/capture.h"
+
+struct rewrite_opts {
+	struct timespan span;
+	bool plain;
+};
+
+struct rewrite_stats {
+	uint64_t record_count, sample_count; /* written */
+	uint64_t skipped_count; /* records that no file of this kind can hold (AUX data of perf) */
+	uint64_t file_bytes;
+	uint32_t bad_frames; /* unreadable in the source, left out */
+};
+
+/*
+ * fd: a new, empty regular file, open for reading and writing; borrowed.  After a failure what is in
+ * the file is of no use.  -ENOTSUP: the capture has no events; else errno of reading or writing.
+ */
+int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *opts,
+		    struct rewrite_stats *out);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyze/say.h"
+
+#define NS_PER_SECOND   1000000000U
+#define KEY_COLUMNS     16
+#define VIEW_SCHEMA     1
+#define TABLE_CELLS_MIN 64
+
+struct cell {
+	char *text; /* escaped, owned */
+	bool number;
+};
+
+struct view {
+	FILE *to;
+	bool json;
+	bool in_section, in_row, first; /* first: no comma needed */
+	bool failed;
+	const char *const *columns;
+	size_t column_count;
+	struct cell *cells; /* of the table, row by row (text only) */
+	size_t cell_count, cell_room;
+};
+
+int view_open(FILE *to, bool json, struct view **out)
+{
+	struct view *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	v->to = to;
+	v->json = json;
+	if (json)
+		fprintf(to, "{\"schema\": %d", VIEW_SCHEMA);
+	*out = v;
+	return 0;
+}
+
+static void end_section(struct view *v)
+{
+	if (v->in_section && v->json)
+		fputs("\n }", v->to);
+	v->in_section = false;
+	v->first = false;
+}
+
+int view_close(struct view *v)
+{
+	int err;
+
+	if (!v)
+		return 0;
+	end_section(v);
+	if (v->json)
+		fputs("\n}\n", v->to);
+	err = v->failed ? -ENOMEM : 0;
+	free(v->cells);
+	free(v);
+	return err;
+}
+
+/* ---- keys ---- */
+
+static void print_label(struct view *v, const char *key)
+{
+	for (; *key; key++)
+		putc(*key == '_' ? ' ' : *key, v->to);
+}
+
+static void json_key(struct view *v, const char *key, const char *unit)
+{
+	const char *indent = v->in_row ? "" : v->in_section ? "\n  " : "\n ";
+
+	fprintf(v->to, "%s%s\"%s%s\": ", v->first ? "" : v->in_row ? ", " : ",", indent, key, unit);
+	v->first = false;
+}
+
+void view_section(struct view *v, const char *key)
+{
+	end_section(v);
+	if (v->json) {
+		fprintf(v->to, ",\n \"%s\": {", key);
+	} else {
+		putc('\n', v->to);
+		print_label(v, key);
+		putc('\n', v->to);
+	}
+	v->in_section = true;
+	v->first = true;
+}
+
+/* ---- fields ---- */
+
+static void add_cell(struct view *v, char *text, bool number)
+{
+	if (v->cell_count == v->cell_room) {
+		size_t room = v->cell_room ? 2 * v->cell_room : TABLE_CELLS_MIN;
+		struct cell *cells = reallocarray(v->cells, room, sizeof(*cells));
+
+		if (!cells) {
+			v->failed = true;
+			free(text);
+			return;
+		}
+		v->cells = cells;
+		v->cell_room = room;
+	}
+	v->cells[v->cell_count++] = (struct cell){ .text = text, .number = number };
+}
+
+/* The field as a person reads it: a line, or a cell to be aligned when the table ends. */
+static void text_field(struct view *v, const char *key, const char *text, size_t size_bytes,
+		       bool number)
+{
+	char *cell = NULL;
+	size_t cell_bytes;
+	FILE *to;
+	int pad;
+
+	if (!v->in_row) {
+		pad = KEY_COLUMNS - (int)strlen(key);
+		fputs(v->in_section ? "  " : "", v->to);
+		print_label(v, key);
+		fprintf(v->to, "%*s", pad > 1 ? pad : 1, "");
+		say_escaped(v->to, text, size_bytes);
+		putc('\n', v->to);
+		return;
+	}
+	to = open_memstream(&cell, &cell_bytes);
+	if (to) {
+		say_escaped(to, text, size_bytes);
+		fclose(to);
+	}
+	if (cell)
+		add_cell(v, cell, number);
+	else
+		v->failed = true;
+}
+
+void view_bytes_text(struct view *v, const char *key, const char *text, size_t size_bytes)
+{
+	if (!v->json) {
+		text_field(v, key, text, size_bytes, false);
+		return;
+	}
+	json_key(v, key, "");
+	say_json(v->to, text, size_bytes);
+}
+
+void view_text(struct view *v, const char *key, const char *text)
+{
+	view_bytes_text(v, key, text, strlen(text));
+}
+
+static void number_field(struct view *v, const char *key, const char *unit, uint64_t number,
+			 const char *shown)
+{
+	if (!v->json) {
+		text_field(v, key, shown, strlen(shown), true);
+		return;
+	}
+	json_key(v, key, unit);
+	fprintf(v->to, "%" PRIu64, number);
+}
+
+void view_number(struct view *v, const char *key, uint64_t number)
+{
+	char shown[24];
+
+	snprintf(shown, sizeof(shown), "%" PRIu64, number);
+	number_field(v, key, "", number, shown);
+}
+
+void view_bool(struct view *v, const char *key, bool value)
+{
+	if (!v->json) {
+		view_text(v, key, value ? "yes" : "no");
+		return;
+	}
+	json_key(v, key, "");
+	fputs(value ? "true" : "false", v->to);
+}
+
+void view_size(struct view *v, const char *key, uint64_t size_bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	uint64_t tenths = size_bytes;
+	char shown[32];
+	size_t unit = 0;
+
+	if (size_bytes < 1024) {
+		snprintf(shown, sizeof(shown), "%" PRIu64 " B", size_bytes);
+	} else {
+		/* In tenths of the unit, without losing the top bits of a large size. */
+		for (; tenths >= 1024 * 1024; unit++)
+			tenths >>= 10;
+		tenths = tenths * 10 / 1024;
+		snprintf(shown, sizeof(shown), "%" PRIu64 ".%" PRIu64 " %s", tenths / 10,
+			 tenths % 10, units[unit]);
+	}
+	number_field(v, key, "_bytes", size_bytes, shown);
+}
+
+void view_ns(struct view *v, const char *key, uint64_t ns)
+{
+	char shown[40];
+
+	snprintf(shown, sizeof(shown), "%" PRIu64 ".%09" PRIu64 " s", ns / NS_PER_SECOND,
+		 ns % NS_PER_SECOND);
+	number_field(v, key, "_ns", ns, shown);
+}
+
+void view_wall_ns(struct view *v, const char *key, uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / NS_PER_SECOND);
+	char date[40] = "?", shown[80];
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
+	snprintf(shown, sizeof(shown), "%s.%06" PRIu64 " UTC", date, ns % NS_PER_SECOND / 1000);
+	number_field(v, key, "_ns", ns, shown);
+}
+
+void view_lines(struct view *v, const char *key, const char *text, size_t size_bytes)
+{
+	const char *end = text + size_bytes, *eol;
+
+	if (v->json) {
+		view_bytes_text(v, key, text, size_bytes);
+		return;
+	}
+	for (; text < end; text = eol + 1) {
+		eol = memchr(text, '\n', (size_t)(end - text));
+		if (!eol)
+			eol = end;
+		fputs("  ", v->to);
+		say_escaped(v->to, text, (size_t)(eol - text));
+		putc('\n', v->to);
+	}
+}
+
+/* ---- tables ---- */
+
+void view_table(struct view *v, const char *key, const char *const *columns, size_t column_count)
+{
+	end_section(v);
+	v->first = true;
+	v->columns = columns;
+	v->column_count = column_count;
+	v->cell_count = 0;
+	if (v->json)
+		fprintf(v->to, ",\n \"%s\": [", key);
+}
+
+static void end_row(struct view *v)
+{
+	if (v->in_row && v->json)
+		putc('}', v->to);
+}
+
+void view_row(struct view *v)
+{
+	end_row(v);
+	if (v->json)
+		fputs(v->in_row ? ",\n  {" : "\n  {", v->to);
+	v->in_row = true;
+	v->first = true;
+}
+
+static size_t column_width(const struct view *v, size_t column)
+{
+	size_t i, length, width = strlen(v->columns[column]);
+
+	for (i = column; i < v->cell_count; i += v->column_count) {
+		length = strlen(v->cells[i].text);
+		width = length > width ? length : width;
+	}
+	return width;
+}
+
+static void print_cell(struct view *v, size_t column, const char *text, bool right, size_t width)
+{
+	size_t pad = width - strlen(text);
+
+	fputs(column ? "  " : "", v->to);
+	if (right)
+		fprintf(v->to, "%*s", (int)pad, "");
+	fputs(text, v->to);
+	if (!right && column + 1 < v->column_count)
+		fprintf(v->to, "%*s", (int)pad, "");
+}
+
+static void print_table(struct view *v)
+{
+	size_t i, column, *widths = calloc(v->column_count, sizeof(*widths));
+	char title[64];
+
+	if (!widths) {
+		v->failed = true;
+		return;
+	}
+	putc('\n', v->to);
+	for (column = 0; column < v->column_count; column++) {
+		widths[column] = column_width(v, column);
+		snprintf(title, sizeof(title), "%s", v->columns[column]);
+		for (char *c = title; *c; c++)
+			*c = *c == '_' ? ' ' : *c;
+		print_cell(v, column, title, v->cells[column].number, widths[column]);
+	}
+	putc('\n', v->to);
+	for (i = 0; i < v->cell_count; i++) {
+		column = i % v->column_count;
+		print_cell(v, column, v->cells[i].text, v->cells[i].number, widths[column]);
+		if (column + 1 == v->column_count)
+			putc('\n', v->to);
+	}
+	free(widths);
+}
+
+void view_table_end(struct view *v)
+{
+	size_t i;
+
+	end_row(v);
+	v->in_row = false;
+	v->first = false;
+	if (v->json)
+		fputs("\n ]", v->to);
+	else if (v->cell_count && v->cell_count % v->column_count == 0)
+		print_table(v);
+	for (i = 0; i < v->cell_count; i++)
+		free(v->cells[i].text);
+	v->cell_count = 0;
+}

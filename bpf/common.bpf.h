@@ -73,8 +73,8 @@ static __always_inline void *ring_here(void)
 
 static __always_inline __u64 wake_flags(void *ring)
 {
-	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes ? BPF_RB_FORCE_WAKEUP :
-									  BPF_RB_NO_WAKEUP;
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wake_bytes ? BPF_RB_FORCE_WAKEUP
+									: BPF_RB_NO_WAKEUP;
 }
 
 static __always_inline void fill_header(struct event_header *h, __u16 type, __u16 size_bytes)

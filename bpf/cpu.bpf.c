@@ -36,8 +36,7 @@ static __always_inline __u32 user_stack(struct bpf_perf_event_data *ctx, struct 
 	ev->user_reason = 0;
 	if (at > CPU_KERNEL_MAX)
 		return 0;
-	bytes = bpf_get_stack(ctx, &ev->frames[at], CPU_USER_MAX * sizeof(__u64),
-			      BPF_F_USER_STACK);
+	bytes = bpf_get_stack(ctx, &ev->frames[at], CPU_USER_MAX * sizeof(__u64), BPF_F_USER_STACK);
 	if (bytes >= (long)sizeof(__u64)) {
 		ev->user_kind = CPU_USER_FP;
 		return bytes / sizeof(__u64);

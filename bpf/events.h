@@ -40,7 +40,7 @@ struct cpu_event {
 	struct event_header h;
 	__u32 pid, tid; /* as user space says it: pid is the process */
 	__u64 cgroup_id;
-	__u64 period;     /* ns with cpu-clock, cycles with a PMU */
+	__u64 period;       /* ns with cpu-clock, cycles with a PMU */
 	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
 	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
 	__u8 user_kind;     /* enum cpu_user_kind */
@@ -69,9 +69,9 @@ struct switch_event {
 #define MARK_TEXT_BYTES 512
 
 enum mark_unread { /* strings that were not in memory when the probe fired */
-	MARK_UNREAD_GROUP = 1,
-	MARK_UNREAD_NAME = 2,
-	MARK_UNREAD_TEXT = 4,
+		   MARK_UNREAD_GROUP = 1,
+		   MARK_UNREAD_NAME = 2,
+		   MARK_UNREAD_TEXT = 4,
 };
 
 struct mark_event {

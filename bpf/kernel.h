@@ -19,7 +19,8 @@ struct signal_struct {
 };
 
 struct task_struct {
-	unsigned int __state; /* "state" before 5.14; ebprec needs 5.18 (prev_state as an argument) */
+	unsigned int
+		__state; /* "state" before 5.14; ebprec needs 5.18 (prev_state as an argument) */
 	int exit_state;
 	int prio;
 	int pid;  /* the thread */

@@ -92,8 +92,8 @@ int ebx_frame_decode(const uint8_t *data, size_t size_bytes, struct ebx_frame *o
 #define EBX_PRIVATE_MIN_BYTES    80 /* perf >= 7 warns about a shorter one: padded */
 
 enum ebx_kind {
-	EBX_META = 1,     /* JSON text; object: enum ebx_meta_object */
-	EBX_MOUNTS = 2,   /* mountinfo of a mount namespace; object: its inode number */
+	EBX_META = 1,   /* JSON text; object: enum ebx_meta_object */
+	EBX_MOUNTS = 2, /* mountinfo of a mount namespace; object: its inode number */
 	/*
 	 * u16 name length, name, bytes of the file; object: a running number.  Objects with the same
 	 * name are pieces of one file, to be concatenated in the order of their numbers: the symbols

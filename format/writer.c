@@ -13,7 +13,7 @@
 #include "format/crc32c.h"
 #include "format/cursor.h"
 
-static int write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes)
+int writer_write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes)
 {
 	while (size_bytes) {
 		ssize_t n = pwrite(fd, data, size_bytes, (off_t)off_bytes);
@@ -54,7 +54,7 @@ static int write_first_head(struct writer *w)
 	writer_update_head(w);
 	err = buf_add(&w->head, w->table.data, w->table.size_bytes);
 	if (!err)
-		err = write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+		err = writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
 	w->stats.file_bytes = w->head.size_bytes;
 	w->head.size_bytes = changing;
 	return err;
@@ -287,10 +287,10 @@ static void undo(struct writer *w, uint64_t old_end_bytes)
 {
 	w->end_bytes = old_end_bytes;
 	w->stats.file_bytes = old_end_bytes + w->table.size_bytes;
-	(void)write_at(w->fd, w->table.data, w->table.size_bytes, old_end_bytes);
+	(void)writer_write_at(w->fd, w->table.data, w->table.size_bytes, old_end_bytes);
 	(void)!ftruncate(w->fd, (off_t)w->stats.file_bytes);
 	writer_update_head(w);
-	(void)write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+	(void)writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
 }
 
 static int flush(struct writer *w, bool round)
@@ -309,11 +309,11 @@ static int flush(struct writer *w, bool round)
 	err = buf_add(&w->out, w->table.data, w->table.size_bytes);
 	if (err)
 		return err;
-	err = write_at(w->fd, w->out.data, w->out.size_bytes, old_end);
+	err = writer_write_at(w->fd, w->out.data, w->out.size_bytes, old_end);
 	if (!err) {
 		w->end_bytes = old_end + grown;
 		writer_update_head(w);
-		err = write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+		err = writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
 	}
 	if (err) {
 		w->super.last_ckpt_off_bytes = old_ckpt;
@@ -382,7 +382,7 @@ static int write_post_area(struct writer *w, const struct writer_feature *build_
 	if (!err && !w->plain)
 		err = add_directory(w, table_end);
 	if (!err)
-		err = write_at(w->fd, w->out.data, w->out.size_bytes, table_end);
+		err = writer_write_at(w->fd, w->out.data, w->out.size_bytes, table_end);
 	if (err)
 		return err;
 	w->stats.file_bytes = table_end + w->out.size_bytes;
@@ -390,7 +390,7 @@ static int write_post_area(struct writer *w, const struct writer_feature *build_
 		return 0;
 	le64_store(entry, table_end);
 	le64_store(entry + 8, build_id->size_bytes);
-	return write_at(w->fd, entry, 16, w->end_bytes + w->build_id_entry_off_bytes);
+	return writer_write_at(w->fd, entry, 16, w->end_bytes + w->build_id_entry_off_bytes);
 }
 
 static void undo_post_area(struct writer *w)
@@ -405,6 +405,22 @@ static void undo_post_area(struct writer *w)
 	undo(w, w->end_bytes);
 }
 
+int writer_seal(struct writer *w, const struct writer_feature *build_id, enum ebx_state state)
+{
+	int err = write_post_area(w, build_id);
+
+	if (!err) {
+		w->super.state = state;
+		writer_update_head(w);
+		err = writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+	}
+	if (err) {
+		undo_post_area(w);
+		w->err = err;
+	}
+	return err;
+}
+
 int writer_finish(struct writer *w, const struct writer_feature *features, size_t feature_count)
 {
 	int err;
@@ -416,15 +432,5 @@ int writer_finish(struct writer *w, const struct writer_feature *features, size_
 	if (err)
 		return err;
 	w->finished = true;
-	err = write_post_area(w, feature_count ? features : NULL);
-	if (!err) {
-		w->super.state = EBX_CLEAN;
-		writer_update_head(w);
-		err = write_at(w->fd, w->head.data, w->head.size_bytes, 0);
-	}
-	if (err) {
-		undo_post_area(w);
-		w->err = err;
-	}
-	return err;
+	return writer_seal(w, feature_count ? features : NULL, EBX_CLEAN);
 }

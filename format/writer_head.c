@@ -47,8 +47,7 @@ static bool bit_is_set(const uint64_t bits[4], unsigned bit)
 	return bits[bit / 64] >> (bit % 64) & 1;
 }
 
-/* The byte offset of a feature's entry in the table, which is in ascending bit order. */
-static size_t table_entry_off(const uint64_t bits[4], unsigned bit)
+size_t writer_table_entry_off(const uint64_t bits[4], unsigned bit)
 {
 	size_t before = 0;
 
@@ -59,7 +58,7 @@ static size_t table_entry_off(const uint64_t bits[4], unsigned bit)
 
 static void table_set(struct writer *w, unsigned bit, uint64_t off_bytes, uint64_t size_bytes)
 {
-	uint8_t *entry = w->table.data + table_entry_off(w->super.feature_bits, bit);
+	uint8_t *entry = w->table.data + writer_table_entry_off(w->super.feature_bits, bit);
 
 	le64_store(entry, off_bytes);
 	le64_store(entry + 8, size_bytes);
@@ -176,7 +175,7 @@ int writer_build_head(struct writer *w, const struct writer_opts *opts)
 	w->super.clock_mono_ns = opts->clock_mono_ns;
 	w->super.clock_wall_ns = opts->clock_wall_ns;
 	set_bits(w, opts);
-	entries = table_entry_off(bits, PERFFILE_FEATURE_BITS);
+	entries = writer_table_entry_off(bits, PERFFILE_FEATURE_BITS);
 	err = buf_add(&w->table, NULL, entries);
 	if (!err)
 		err = buf_add(&w->head, NULL, PERFFILE_HEADER_BYTES);
@@ -185,7 +184,7 @@ int writer_build_head(struct writer *w, const struct writer_opts *opts)
 	if (err)
 		return err;
 	put_file_header(w);
-	w->build_id_entry_off_bytes = table_entry_off(bits, PERFFILE_BUILD_ID);
+	w->build_id_entry_off_bytes = writer_table_entry_off(bits, PERFFILE_BUILD_ID);
 	err = add_rolling_sections(w);
 	if (!err)
 		err = add_static_sections(w, opts);

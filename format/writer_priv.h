@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* writer_priv - what writer.c, writer_head.c and writer_pack.c share; nobody else includes this */
+/* writer_priv - what writer*.c and recover.c share, which finishes a file that a writer began */
 #ifndef EBPREC_FORMAT_WRITER_PRIV_H
 #define EBPREC_FORMAT_WRITER_PRIV_H
 
@@ -60,7 +60,21 @@ struct writer {
 	struct writer_stats stats;
 };
 
+/* ---- writer.c ---- */
+
+/* Writes all of it, or says why not. */
+int writer_write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes);
+/*
+ * Writes the post area behind data and table, then the head with this state.  build_id: the BUILD_ID
+ * section, NULL for none.  After a failure the file is as it was, unfinished.
+ */
+int writer_seal(struct writer *w, const struct writer_feature *build_id, enum ebx_state state);
+
 /* ---- writer_head.c ---- */
+
+/* The byte offset of a feature's entry in the table, which is in ascending bit order; for
+ * PERFFILE_FEATURE_BITS, the size of the table. */
+size_t writer_table_entry_off(const uint64_t bits[4], unsigned bit);
 
 /* -EINVAL when the options break a rule of writer.h. */
 int writer_check_opts(const struct writer_opts *opts);

@@ -12,7 +12,10 @@
  * independent (capture_is_divisible()), and frames may be read by several threads at once, each
  * with a record_iter of its own.  In perf's -z files the frames hang together and are read in order.
  *
- * The bytes are mapped and borrowed; all results live as long as the capture.
+ * The file is read with pread into buffers and never mapped: a mapped file that shrinks (a network
+ * mount, a recording that is thrown away) would end the process.  Headers and sections are copied at
+ * opening, frames are read one at a time by their record_iter: about 0.5 MiB each.  All results
+ * live as long as the capture.
  */
 #ifndef EBPREC_FORMAT_CAPTURE_H
 #define EBPREC_FORMAT_CAPTURE_H
@@ -55,6 +58,7 @@ struct capture_frame {
 	bool compressed;
 	uint64_t t_min_ns, t_max_ns;                     /* 0, UINT64_MAX: not known */
 	uint32_t record_count, sample_count, lost_count; /* 0 when not known */
+	uint64_t cpu_mask; /* bit (cpu % 64) of each sample's CPU; 0: not known */
 };
 
 struct capture_object {
@@ -70,11 +74,13 @@ struct capture_damage {
 	bool unfinished;        /* ours, state LIVE: a crash, or still being recorded */
 	bool cut;               /* the file ends before its data section says */
 	uint64_t cut_off_bytes; /* where the last whole record ended */
-	uint32_t bad_frames;    /* frame header or checksum wrong: left out */
-	uint64_t bad_bytes;     /* file bytes left out with them */
-	uint32_t bad_sections;  /* feature sections, attrs or directory unreadable */
-	uint32_t missing_seq;   /* gaps in the sequence numbers of frames */
-	struct parse_err first; /* the first of all these; what == NULL: none */
+	uint32_t bad_frames;   /* records whose header is wrong, with all up to the next good one */
+	uint64_t bad_bytes;    /* file bytes left out with them */
+	uint32_t bad_sections; /* feature sections, attrs or directory unreadable */
+	uint32_t missing_seq;  /* frames and private records that are not there, by their numbers */
+	uint32_t unknown_records; /* of a type that nobody has named yet: stepped over */
+	uint32_t unknown_frames;  /* of a stream that nobody has named yet: listed, not walked */
+	struct parse_err first;   /* the first of all these; what == NULL: none */
 };
 
 /*
@@ -92,7 +98,10 @@ enum capture_kind capture_get_kind(const struct capture *c);
 uint64_t capture_file_bytes(const struct capture *c);
 /* Our superblock; NULL in perf's files. */
 const struct ebx_super *capture_super(const struct capture *c);
+/* What opening found; contents are looked at by record_iter and capture_check_frame(). */
 const struct capture_damage *capture_damage(const struct capture *c);
+/* The data section as it was found: where it starts and where its last whole record ends. */
+void capture_data_range(const struct capture *c, uint64_t *start_bytes, uint64_t *end_bytes);
 /* One moment on the sample clock and on the wall clock; false when the file does not say. */
 bool capture_clock(const struct capture *c, uint64_t *sample_ns, uint64_t *wall_ns);
 
@@ -106,6 +115,9 @@ const char *capture_feature_string(const struct capture *c, unsigned bit);
 
 const struct capture_frame *capture_frames(const struct capture *c, size_t *count);
 bool capture_is_divisible(const struct capture *c);
+/* Reads one frame of ours whole: checksums, decompression, records.  0; -EBADMSG: broken; -ENOTSUP:
+ * not a divisible capture; -ENOMEM. */
+int capture_check_frame(const struct capture *c, size_t frame);
 
 const struct capture_object *capture_objects(const struct capture *c, size_t *count);
 /* The object's bytes, parts joined; *out is owned (free()).  -EBADMSG, -ENODATA (not whole), -ENOMEM. */

@@ -20,6 +20,7 @@ static const struct command commands[] = {
 	{ "info", cmd_info, "everything that is inside a capture" },
 	{ "slice", cmd_slice, "a part of a capture's time as a capture of its own" },
 	{ "export", cmd_export, "a capture in another form" },
+	{ "recover", cmd_recover, "make a capture whole that was cut off" },
 	{ "help", run_help, "this list, or the help of a command" },
 	{ "version", run_version, "the version, and what it was built with" },
 };

@@ -10,7 +10,7 @@
 #include "analyze/say.h"
 
 #define NS_PER_SECOND   1000000000U
-#define KEY_COLUMNS     16
+#define KEY_COLUMNS     18
 #define VIEW_SCHEMA     1
 #define TABLE_CELLS_MIN 64
 

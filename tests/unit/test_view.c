@@ -55,12 +55,12 @@ static void check(bool json, const char *want)
 static void view_as_text(void **state)
 {
 	check(false, "\nfile\n"
-		     "  path            a\\x1bb \"c\"\n"
-		     "  size            1.5 KiB\n"
-		     "  whole           yes\n"
+		     "  path              a\\x1bb \"c\"\n"
+		     "  size              1.5 KiB\n"
+		     "  whole             yes\n"
 		     "\ntime\n"
-		     "  duration        2.500000001 s\n"
-		     "  began           2023-11-14 22:13:20.123456 UTC\n"
+		     "  duration          2.500000001 s\n"
+		     "  began             2023-11-14 22:13:20.123456 UTC\n"
 		     "\n"
 		     "stream          frame count       raw\n"
 		     "side                      7       0 B\n"
@@ -121,7 +121,7 @@ static void view_sizes(void **state)
 		assert_int_equal(view_close(v), 0);
 		fclose(to);
 		text[size - 1] = '\0';
-		assert_string_equal(text + 16, cases[i].want);
+		assert_string_equal(text + 18, cases[i].want);
 		free(text);
 	}
 }

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * The plan is a writer whose file was written by somebody else: its head is read back, its
+ * directory is fed by the walk, and applying it is what writer_finish() does.
+ */
+#include "format/recover.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/buildidlist.h"
+#include "format/capture_priv.h"
+#include "format/crc32c.h"
+#include "format/cursor.h"
+#include "format/perfrec.h"
+#include "format/writer_priv.h"
+
+#define RECORD_HEAD_BYTES 8
+#define WINDOW_BYTES      (1 << 20)
+
+struct gap {
+	uint64_t off_bytes, size_bytes;
+};
+
+struct recovery {
+	const struct capture *c;
+	struct source source;
+	struct window window;
+	struct writer *w;
+	struct gap *gaps;
+	size_t gap_count, gap_room;
+	struct recover_report report;
+};
+
+/* ---- the head ---- */
+
+/* Where the section of a feature lies, if it is in the head. */
+static bool section_in_head(const struct recovery *r, unsigned bit, size_t size_bytes,
+			    size_t *off_bytes)
+{
+	const struct writer *w = r->w;
+	const uint8_t *entry = w->table.data + writer_table_entry_off(w->super.feature_bits, bit);
+	uint64_t off = le64_load(entry);
+
+	if (!(w->super.feature_bits[0] >> bit & 1) || le64_load(entry + 8) != size_bytes ||
+	    off < EBX_SUPER_OFF + EBX_SUPER_BYTES || off > w->data_off_bytes - size_bytes)
+		return false;
+	*off_bytes = (size_t)off;
+	return true;
+}
+
+static int read_into(const struct recovery *r, struct buf *to, uint64_t off_bytes,
+		     size_t size_bytes)
+{
+	int err = buf_reserve(to, size_bytes);
+
+	if (err)
+		return err;
+	if (source_read(&r->source, off_bytes, to->data, size_bytes) != size_bytes)
+		return -ENODATA;
+	to->size_bytes = size_bytes;
+	return 0;
+}
+
+/* Head and table as the writer had them in memory. */
+static int load_head(struct recovery *r, struct parse_err *err)
+{
+	struct writer *w = r->w;
+	size_t table_off = EBX_SUPER_OFF + EBX_SUPER_BYTES, table_bytes;
+	int rc;
+
+	w->super = *capture_super(r->c);
+	w->data_off_bytes = w->super.data_off_bytes;
+	table_bytes = writer_table_entry_off(w->super.feature_bits, PERFFILE_FEATURE_BITS);
+	if (w->data_off_bytes % EBX_HEAD_BYTES || w->data_off_bytes < table_off + table_bytes)
+		return parse_fail(err, -EBADMSG, EBX_SUPER_OFF, "superblock with impossible sizes");
+	if (w->data_off_bytes > r->source.size_bytes)
+		return parse_fail(err, -ENODATA, r->source.size_bytes,
+				  "cut inside the head, before anything was recorded");
+	rc = read_into(r, &w->table, table_off, table_bytes);
+	if (rc)
+		return parse_fail(err, rc, table_off, "feature table");
+	if (crc32c(0, w->table.data, table_bytes) != w->super.table_crc32c)
+		return parse_fail(err, -EBADMSG, table_off, "checksum of the feature table");
+	if (!section_in_head(r, PERFFILE_SAMPLE_TIME, 16, &w->sample_time_off_bytes) ||
+	    !section_in_head(r, PERFFILE_COMPRESSED, 20, &w->compressed_off_bytes) ||
+	    w->compressed_off_bytes < w->sample_time_off_bytes ||
+	    !(w->super.feature_bits[0] >> PERFFILE_BUILD_ID & 1))
+		return parse_fail(err, -EBADMSG, table_off, "feature table without what is needed");
+	w->build_id_entry_off_bytes = writer_table_entry_off(w->super.feature_bits,
+							     PERFFILE_BUILD_ID);
+	rc = read_into(r, &w->head, 0, w->compressed_off_bytes + 20);
+	if (rc)
+		return parse_fail(err, rc, 0, "file header");
+	/* The superblock has a checksum, the file header has none. */
+	le64_store(w->head.data + 40, w->data_off_bytes);
+	for (unsigned i = 0; i < 4; i++)
+		le64_store(w->head.data + 72 + 8 * i, w->super.feature_bits[i]);
+	return 0;
+}
+
+/* ---- the walk ---- */
+
+/* The item at off_bytes; false: nothing that is right. */
+static bool read_item(struct recovery *r, uint64_t off_bytes, uint64_t end_bytes,
+		      struct dir_item *item)
+{
+	const uint8_t *rec = window_at(&r->window, off_bytes, RECORD_HEAD_BYTES);
+	struct capture_bytes data;
+	uint32_t type, size;
+
+	if (!rec || end_bytes - off_bytes < RECORD_HEAD_BYTES)
+		return false;
+	type = le32_load(rec);
+	size = le16_load(rec + 6);
+	if (size < RECORD_HEAD_BYTES || size % 8 || size > end_bytes - off_bytes)
+		return false;
+	rec = window_at(&r->window, off_bytes, size);
+	if (!rec)
+		return false;
+	*item = (struct dir_item){ .off_bytes = off_bytes, .file_bytes = size };
+	switch (type) {
+	case PERFFILE_RECORD_COMPRESSED:
+		item->type = DIR_FRAME;
+		return !frame_record_decode(rec, size, &item->frame, &data, NULL) &&
+		       crc32c(0, data.data, data.size_bytes) == item->frame.crc32c;
+	case PERFFILE_RECORD_PRIVATE:
+		item->type = DIR_PRIVATE;
+		return !ebx_private_decode(rec, size, &item->part, NULL);
+	case PERFFILE_RECORD_FINISHED_ROUND:
+	case PERFFILE_RECORD_FINISHED_INIT:
+		item->type = DIR_PLAIN;
+		item->plain.type = type;
+		return size == RECORD_HEAD_BYTES;
+	default:
+		/* No checksum: at least it must not be a frame whose type was damaged. */
+		item->type = DIR_PLAIN;
+		item->plain.type = type;
+		return type && type < PERFFILE_RECORD_HEADER_ATTR &&
+		       !(size >= RECORD_HEAD_BYTES + 4 &&
+			 le32_load(rec + RECORD_HEAD_BYTES) == EBX_SKIPPABLE_MAGIC);
+	}
+}
+
+/* The next place where a frame or private record is right; end_bytes: none. */
+static uint64_t find_item(struct recovery *r, uint64_t off_bytes, uint64_t end_bytes)
+{
+	struct dir_item item;
+	const uint8_t *rec;
+	uint32_t type;
+
+	for (; off_bytes < end_bytes; off_bytes += 8) {
+		rec = window_at(&r->window, off_bytes, RECORD_HEAD_BYTES);
+		if (!rec)
+			break;
+		type = le32_load(rec);
+		if ((type == PERFFILE_RECORD_COMPRESSED || type == PERFFILE_RECORD_PRIVATE) &&
+		    read_item(r, off_bytes, end_bytes, &item))
+			return off_bytes;
+	}
+	return end_bytes;
+}
+
+static int add_gap(struct recovery *r, uint64_t from_bytes, uint64_t to_bytes)
+{
+	struct gap *gaps = array_grow(r->gaps, r->gap_count, &r->gap_room, sizeof(*gaps));
+
+	if (!gaps)
+		return -ENOMEM;
+	r->gaps = gaps;
+	gaps[r->gap_count++] = (struct gap){ from_bytes, to_bytes - from_bytes };
+	r->report.broken_bytes += to_bytes - from_bytes;
+	r->report.broken_places++;
+	return 0;
+}
+
+static int add_item(struct recovery *r, const struct dir_item *item)
+{
+	struct writer *w = r->w;
+	const struct ebx_frame *f = &item->frame;
+
+	if (item->type == DIR_FRAME) {
+		r->report.frame_count++;
+		r->report.sample_count += f->sample_count;
+		w->stats.raw_bytes += f->raw_bytes;
+		if (f->sample_count && f->t_min_ns && (!w->first_ns || f->t_min_ns < w->first_ns))
+			w->first_ns = f->t_min_ns;
+		if (f->sample_count && f->t_max_ns > w->last_ns)
+			w->last_ns = f->t_max_ns;
+	} else if (item->type == DIR_PRIVATE && item->part.kind == EBX_CKPT && !item->part.part) {
+		w->super.last_ckpt_off_bytes = item->off_bytes;
+	}
+	return dir_encoder_add(&w->dir, item);
+}
+
+static int walk(struct recovery *r, uint64_t end_bytes)
+{
+	struct writer *w = r->w;
+	uint64_t off = w->data_off_bytes, next;
+	struct dir_item item;
+	int err = 0;
+
+	w->end_bytes = off;
+	w->dir.state.end_bytes = off;
+	w->super.last_ckpt_off_bytes = 0;
+	while (!err && off < end_bytes) {
+		if (read_item(r, off, end_bytes, &item)) {
+			err = add_item(r, &item);
+			off += item.file_bytes;
+			w->end_bytes = off;
+			continue;
+		}
+		next = find_item(r, off + 8, end_bytes);
+		if (next == end_bytes)
+			break;
+		err = add_gap(r, off, next);
+		off = next;
+	}
+	return err;
+}
+
+/* ---- what is there, and what is missing ---- */
+
+static uint64_t header_end(const struct recovery *r)
+{
+	uint64_t data_bytes = le64_load(r->w->head.data + PERFFILE_DATA_SIZE_OFF);
+
+	return data_bytes < UINT64_MAX - r->w->data_off_bytes ? r->w->data_off_bytes + data_bytes
+							      : UINT64_MAX;
+}
+
+/* Behind this no records are looked for: in a finished file the header is right. */
+static uint64_t search_end(const struct recovery *r)
+{
+	uint64_t end = header_end(r), file_bytes = r->source.size_bytes;
+
+	return r->w->super.state != EBX_LIVE && end < file_bytes ? end : file_bytes;
+}
+
+static bool table_follows(struct recovery *r)
+{
+	const struct buf *table = &r->w->table;
+	const uint8_t *there = window_at(&r->window, r->w->end_bytes, table->size_bytes);
+
+	return there && !memcmp(there, table->data, table->size_bytes);
+}
+
+static bool trailer_is_right(struct recovery *r)
+{
+	uint64_t file_bytes = r->source.size_bytes;
+	const struct ebx_super *s = capture_super(r->c);
+	struct ebx_trailer t;
+	const uint8_t *p;
+
+	p = file_bytes < EBX_TRAILER_BYTES
+		    ? NULL
+		    : window_at(&r->window, file_bytes - EBX_TRAILER_BYTES, EBX_TRAILER_BYTES);
+	return p && !ebx_trailer_decode(p, EBX_TRAILER_BYTES, &t, NULL) &&
+	       t.dir_off_bytes == s->dir_off_bytes && t.dir_size_bytes == s->dir_size_bytes;
+}
+
+static void judge(struct recovery *r)
+{
+	struct recover_report *report = &r->report;
+	struct writer *w = r->w;
+	bool table = table_follows(r);
+	uint64_t end = header_end(r);
+
+	report->whole = w->super.state != EBX_LIVE && end == w->end_bytes && !r->gap_count &&
+			table && trailer_is_right(r);
+	report->kept_bytes = w->end_bytes;
+	if (w->super.state == EBX_LIVE) /* what the recorder was writing, and the table */
+		end = r->source.size_bytes - (table ? w->table.size_bytes : 0);
+	report->lost_bytes = end > w->end_bytes && end != UINT64_MAX ? end - w->end_bytes : 0;
+	report->first_ns = w->first_ns;
+	report->last_ns = w->last_ns;
+}
+
+int recovery_plan(const struct capture *c, int fd, struct recovery **out, struct parse_err *err)
+{
+	struct recovery *r;
+	struct stat st;
+	int rc;
+
+	if (!capture_super(c))
+		return parse_fail(err, -ENOTSUP, EBX_SUPER_OFF, "not a capture of ebprec");
+	if (fstat(fd, &st))
+		return -errno;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->c = c;
+	r->source = (struct source){ .fd = fd, .size_bytes = (uint64_t)st.st_size };
+	window_init(&r->window, &r->source, WINDOW_BYTES);
+	r->w = calloc(1, sizeof(*r->w));
+	rc = r->w ? load_head(r, err) : -ENOMEM;
+	if (!rc)
+		rc = walk(r, search_end(r));
+	if (!rc) {
+		judge(r);
+		*out = r;
+		return 0;
+	}
+	recovery_free(r);
+	return rc;
+}
+
+void recovery_get_report(const struct recovery *r, struct recover_report *out)
+{
+	*out = r->report;
+}
+
+void recovery_free(struct recovery *r)
+{
+	if (!r)
+		return;
+	window_done(&r->window);
+	writer_free(r->w);
+	free(r->gaps);
+	free(r);
+}
+
+/* ---- applying ---- */
+
+/* Puts record headers over a broken place; what is behind them stays. */
+static int cover_gap(int fd, const struct gap *gap)
+{
+	uint64_t off = gap->off_bytes, left = gap->size_bytes, size;
+	uint8_t head[RECORD_HEAD_BYTES] = { 0 };
+	int err = 0;
+
+	for (; !err && left; off += size, left -= size) {
+		size = left < PERFFILE_RECORD_MAX ? left : PERFFILE_RECORD_MAX;
+		if (left > size && left - size < EBX_PRIVATE_MIN_BYTES)
+			size -= EBX_PRIVATE_MIN_BYTES; /* so that the last one is long enough, too */
+		le32_store(head, PERFFILE_RECORD_PRIVATE);
+		le16_store(head + 6, (uint16_t)size);
+		err = writer_write_at(fd, head, sizeof(head), off);
+	}
+	return err;
+}
+
+/* The build-ids of all mappings in the capture. */
+static int collect_build_ids(const struct capture *c, struct buildidlist *list)
+{
+	static const struct perf_event_attr none;
+	struct record_iter *it;
+	struct perfrec_side side;
+	struct buildid id;
+	struct record rec;
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+	int err = record_iter_new(c, 1U << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
+
+	if (err)
+		return err;
+	while ((err = record_iter_next(it, &rec)) > 0) {
+		if (rec.header->type != PERF_RECORD_MMAP2 ||
+		    perfrec_side(rec.header, rec.header->size, count ? &attrs->attr : &none, &side,
+				 NULL) ||
+		    !side.mmap.build_id_bytes || side.mmap.build_id_bytes > BUILDID_MAX_BYTES)
+			continue;
+		id.size_bytes = side.mmap.build_id_bytes;
+		memcpy(id.bytes, side.mmap.build_id, sizeof(id.bytes));
+		err = buildidlist_add(list, &id, side.mmap.path,
+				      (side.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+					      PERF_RECORD_MISC_KERNEL);
+		if (err == -ENOMEM)
+			break;
+	}
+	record_iter_free(it);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int finish(struct recovery *r)
+{
+	struct capture_bytes old = capture_feature(r->c, PERFFILE_BUILD_ID);
+	struct writer_feature ids = { PERFFILE_BUILD_ID, old.data, old.size_bytes };
+	struct buildidlist *list = NULL;
+	int err = 0;
+
+	if (!old.size_bytes) {
+		err = buildidlist_new(&list);
+		if (!err)
+			err = collect_build_ids(r->c, list);
+		if (!err)
+			ids.data = buildidlist_section(list, &ids.size_bytes);
+	}
+	if (!err)
+		err = writer_seal(r->w, ids.size_bytes ? &ids : NULL, EBX_RECOVERED);
+	buildidlist_free(list);
+	return err;
+}
+
+int recovery_apply(struct recovery *r, int fd)
+{
+	struct writer *w = r->w;
+	int err = 0;
+
+	w->fd = fd;
+	w->super.dir_off_bytes = 0;
+	w->super.dir_size_bytes = 0;
+	/* A section behind the data that was cut off is no section. */
+	le64_store(w->table.data + w->build_id_entry_off_bytes, w->data_off_bytes);
+	le64_store(w->table.data + w->build_id_entry_off_bytes + 8, 0);
+	for (size_t i = 0; !err && i < r->gap_count; i++)
+		err = cover_gap(fd, &r->gaps[i]);
+	if (!err)
+		err = writer_write_at(fd, w->table.data, w->table.size_bytes, w->end_bytes);
+	if (!err)
+		err = finish(r);
+	if (!err && ftruncate(fd, (off_t)w->stats.file_bytes))
+		err = -errno;
+	if (!err && fsync(fd))
+		err = -errno;
+	return err;
+}

@@ -147,7 +147,7 @@ fuzz: $(call have,fuzz)			## fuzz each target for TIME=60 seconds
 
 fuzz-run: $(patsubst tests/fuzz/fuzz_%.c,$(O)/tests/fuzz/engine_%,$(FUZZ))
 	$(Q)set -e; for t in $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ)); do \
-		mkdir -p $(O)/corpus/$$t; \
+		mkdir -p $(O)/corpus/$$t tests/fuzz/corpus/fuzz_$$t; \
 		$(O)/tests/fuzz/engine_$$t -max_total_time=$(TIME) -print_final_stats=1 \
 			$(O)/corpus/$$t tests/fuzz/corpus/fuzz_$$t; \
 	done

@@ -91,13 +91,14 @@ files | grep -E '^(format|record|analyze)/.*\.h$|^bpf/events\.h$' | while read -
 done >"$work"
 verdict "each header compiles alone"
 
-files | grep '\.h$' | while read -r f; do
-	guard=EBPREC_$(echo "$f" | sed 's/\.bpf\.h$/_bpf.h/' | tr 'a-z/.-' 'A-Z___')
+files | grep -E '^(format|record|analyze)/.*\.h$' | while read -r f; do
+	guard=EBPREC_$(echo "$f" | tr 'a-z/.-' 'A-Z___')
 	grep -q "^#ifndef $guard\$" "$f" || echo "$f: the include guard is not $guard"
 done >"$work"
 verdict "include guards are named after their files"
 
-sources_in 'format|record|analyze' | grep -vE '/(main|cmd_[a-z_]+)\.[ch]$|^analyze/(say|usage)\.c$' | while read -r f; do
+# Commands speak, and say and usage are how they do it.
+sources_in 'format|record|analyze' | grep -vE '/(main|cmd_[a-z_]+|say|usage)\.[ch]$' | while read -r f; do
 	grep -nHE '(^|[^a-z_>.])(printf|puts|perror|exit|_exit|abort|err|errx|warn|warnx)[[:space:]]*\(|[^a-z_](stderr|stdout)[^a-z_]' \
 		"$f" | grep -vE '^[^:]+:[0-9]+:[[:space:]]*(\*|/\*)' || true
 done >"$work"

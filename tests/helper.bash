@@ -6,6 +6,7 @@
 BUILD=${EBPREC_BUILD:-$BATS_TEST_DIRNAME/../../build}
 PATH=$BUILD:$BUILD/tests/gen:$BUILD/tests/live:$PATH
 export PATH LC_ALL=C TZ=UTC NO_COLOR=1
+stderr=
 unset EBPREC_PAGER PAGER
 
 need_root() {
@@ -45,5 +46,20 @@ contains() {
 	case $1 in
 	*"$2"*) ;;
 	*) fail "'$2' is not in: $1" ;;
+	esac
+}
+
+# refuses CMD... - CMD fails with status 1 and one line on stderr, which is in $stderr, and leaves
+# nothing on stdout.
+refuses() {
+	local out status=0
+	out=$("$@" 2>"$BATS_TEST_TMPDIR/stderr" </dev/null) || status=$?
+	stderr=$(cat "$BATS_TEST_TMPDIR/stderr")
+	[ "$status" -eq 1 ] || fail "status $status: $*"$'\n'"$stderr"
+	[ -z "$out" ] || fail "on stdout: $out"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/stderr")" -eq 1 ] || fail "not one line: $stderr"
+	case $stderr in
+	"ebprec: "*) ;;
+	*) fail "not in our form: $stderr" ;;
 	esac
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# collapse.pl - folds the text of `perf script` (standard input) into "comm;root;...;leaf count"
+# collapse.pl [EVENT] - folds the text of `perf script` into "comm;root;...;leaf count"
 #
+# Reads standard input; with EVENT, only samples of that event.
 # What ebprec is measured against and compared with, so it is made fast: a sample's lines of
 # frames are counted as one string, and names are cut out of a frame once for each distinct text.
 # A frame without a name becomes [file], or [unknown] when perf knew no file either; a semicolon
@@ -10,6 +11,7 @@
 use strict;
 use warnings;
 
+my $event = $ARGV[0] // '';
 my %stacks;	# comm -> text of the frames -> samples
 my %names;	# text of one frame -> name
 
@@ -35,6 +37,7 @@ sub frame_name {
 	while (my $sample = <STDIN>) {
 		my $end = index($sample, "\n");
 		next unless $end >= 0;
+		next if $event ne '' && index(substr($sample, 0, $end), " $event:") < 0;
 		my ($comm) = substr($sample, 0, $end) =~ /^\s*(.+?)\s+-?\d+(?:\/-?\d+)?\s/ or next;
 		$stacks{$comm}{substr($sample, $end + 1)}++;
 	}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * resolve - the name of the code at a place, or the reason it has none
+ *
+ * Three caches: files by identity, a file's symbols when first asked for, and results by place.
+ * After its symbols are read a file is closed; what stays is the symbol table and the map from
+ * file offsets to addresses.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/sym/kernsyms.h"
+#include "analyze/sym/locate.h"
+#include "analyze/sym/resolve.h"
+#include "analyze/sym/symtab.h"
+
+#define CHUNK_COUNT 512
+/* Of what is not a file: shares the key space of file ids. */
+#define FILE_KERNEL   (UINT32_MAX - 1)
+#define FILE_UNMAPPED (UINT32_MAX - 2)
+#define FILE_MAX      (UINT32_MAX - 3)
+
+/* Another path under which the same file was mapped. */
+struct alias {
+	struct alias *next;
+	struct resolver_file as;
+	char path[];
+};
+
+struct file {
+	struct alias *aliases; /* in the order they were added; the first gives the name */
+	bool loaded;
+	enum name_reason reason; /* NAME_FOUND: symbols are there */
+	struct symtab *symbols;
+	struct elffile_segment *segments;
+	size_t segment_count;
+};
+
+struct slot {
+	uint32_t file;
+	bool return_address;
+	uint64_t offset;
+	struct resolved *result; /* NULL: free */
+};
+
+/* Results live in chunks, so that pointers to them stay. */
+struct chunk {
+	struct chunk *next;
+	size_t count;
+	struct resolved items[CHUNK_COUNT];
+};
+
+struct resolver {
+	bool demangle;
+	char *symfs;
+	struct kernsyms *kernel; /* NULL: kernel addresses are hidden */
+	struct file **files;
+	size_t file_count;
+	uint32_t *file_slots; /* hash of files: id + 1, 0 is free */
+	size_t file_slot_count;
+	struct slot *slots;
+	size_t slot_count, result_count;
+	struct chunk *chunks;
+	struct resolved no_memory;
+};
+
+static const struct {
+	const char *text, *remedy;
+} reasons[NAME_REASONS] = {
+	[NAME_FOUND] = { "found", NULL },
+	[NAME_NO_MAP] = { "no file was known to be mapped there", NULL },
+	[NAME_ANONYMOUS] = { "memory without a file, such as code made at run time", NULL },
+	[NAME_FILE_GONE] = { "the file is not on this machine",
+			     "analyze where it was recorded, or give its files with --symfs" },
+	[NAME_NO_PERMISSION] = { "the file may not be read", "run as a user who may read it" },
+	[NAME_BUILD_ID_DIFFERS] = { "another version of the file is there now",
+				    "restart the program and record again" },
+	[NAME_STRIPPED] = { "its symbols were stripped", "install its debug symbols" },
+	[NAME_BETWEEN] = { "no symbol covers this place", NULL },
+	[NAME_BAD_ELF] = { "the file is broken", NULL },
+	[NAME_KERNEL_HIDDEN] = { "kernel addresses were hidden",
+				 "record as root, or set kernel.kptr_restrict to 0" },
+};
+
+const char *name_reason_text(enum name_reason reason)
+{
+	return (unsigned)reason < NAME_REASONS ? reasons[reason].text : "unknown";
+}
+
+const char *name_reason_remedy(enum name_reason reason)
+{
+	return (unsigned)reason < NAME_REASONS ? reasons[reason].remedy : NULL;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 29;
+}
+
+/* ---- files ---- */
+
+static bool has_id(const struct resolver_file *f)
+{
+	return f->build_id.size_bytes;
+}
+
+/* A build-id alone, or else path and inode. */
+static uint64_t file_hash(const struct resolver_file *f)
+{
+	uint64_t h = 0;
+	const char *p;
+	size_t i;
+
+	if (has_id(f)) {
+		for (i = 0; i < f->build_id.size_bytes; i++)
+			h = mix(h, f->build_id.bytes[i]);
+		return h;
+	}
+	for (p = f->path; *p; p++)
+		h = mix(h, (uint8_t)*p);
+	return mix(h, f->inode);
+}
+
+static bool file_equal(const struct resolver_file *a, const struct resolver_file *b)
+{
+	if (has_id(a) || has_id(b))
+		return a->build_id.size_bytes == b->build_id.size_bytes &&
+		       !memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size_bytes);
+	return a->inode == b->inode && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor && !strcmp(a->path, b->path);
+}
+
+static struct alias *alias_new(const struct resolver_file *f)
+{
+	size_t n = strlen(f->path) + 1;
+	struct alias *a = malloc(sizeof(*a) + n);
+
+	if (!a)
+		return NULL;
+	a->next = NULL;
+	a->as = *f;
+	memcpy(a->path, f->path, n);
+	a->as.path = a->path;
+	return a;
+}
+
+/* The slot of the file, or the free one where it belongs. */
+static uint32_t *file_slot(const struct resolver *r, const struct resolver_file *f)
+{
+	size_t i = file_hash(f) & (r->file_slot_count - 1);
+
+	while (r->file_slots[i] && !file_equal(&r->files[r->file_slots[i] - 1]->aliases->as, f))
+		i = (i + 1) & (r->file_slot_count - 1);
+	return &r->file_slots[i];
+}
+
+static int grow_files(struct resolver *r)
+{
+	size_t i, room = r->file_slot_count ? 2 * r->file_slot_count : 256;
+	struct file **files;
+	uint32_t *slots;
+
+	files = reallocarray(r->files, room / 2, sizeof(struct file *));
+	if (!files)
+		return -ENOMEM;
+	r->files = files;
+	slots = calloc(room, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(r->file_slots);
+	r->file_slots = slots;
+	r->file_slot_count = room;
+	for (i = 0; i < r->file_count; i++)
+		*file_slot(r, &r->files[i]->aliases->as) = (uint32_t)i + 1;
+	return 0;
+}
+
+/* The same file by another path: worth a try when the first is gone. */
+static void add_alias(struct file *f, const struct resolver_file *as)
+{
+	struct alias **p;
+
+	for (p = &f->aliases; *p; p = &(*p)->next)
+		if (!strcmp((*p)->as.path, as->path))
+			return;
+	if (!f->loaded)
+		*p = alias_new(as); /* without memory there is one path less */
+}
+
+uint32_t resolver_add_file(struct resolver *r, const struct resolver_file *file)
+{
+	struct file *f;
+	uint32_t *slot;
+
+	if (r->file_count >= r->file_slot_count / 2 && grow_files(r))
+		return UINT32_MAX;
+	slot = file_slot(r, file);
+	if (*slot) {
+		add_alias(r->files[*slot - 1], file);
+		return *slot - 1;
+	}
+	if (r->file_count >= FILE_MAX)
+		return UINT32_MAX;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return UINT32_MAX;
+	f->aliases = alias_new(file);
+	if (!f->aliases) {
+		free(f);
+		return UINT32_MAX;
+	}
+	r->files[r->file_count++] = f;
+	*slot = (uint32_t)r->file_count;
+	return *slot - 1;
+}
+
+static void file_free(struct file *f)
+{
+	struct alias *a;
+
+	while ((a = f->aliases)) {
+		f->aliases = a->next;
+		free(a);
+	}
+	symtab_free(f->symbols);
+	free(f->segments);
+	free(f);
+}
+
+/* ---- loading ---- */
+
+/* The file's separate symbols, when it has none of its own but a debug package does.  May be NULL. */
+static struct elffile *open_debug(const struct resolver *r, const struct elffile *elf, int fd,
+				  int *debug_fd)
+{
+	struct elffile *debug = NULL;
+	struct buildid id;
+
+	if (elffile_by_type(elf, SHT_SYMTAB) || buildid_from_fd(fd, &id) ||
+	    locate_debug(r->symfs, &id, debug_fd))
+		return NULL;
+	return elffile_open(*debug_fd, &debug) ? NULL : debug;
+}
+
+static enum name_reason load_elf(const struct resolver *r, struct file *f, int fd)
+{
+	struct elffile *elf = NULL, *debug = NULL;
+	enum name_reason reason = NAME_BAD_ELF;
+	const struct elffile_segment *segments;
+	int debug_fd = -1;
+
+	if (elffile_open(fd, &elf))
+		return NAME_BAD_ELF;
+	debug = open_debug(r, elf, fd, &debug_fd);
+	segments = elffile_segments(elf, &f->segment_count);
+	f->segments = reallocarray(NULL, f->segment_count + 1, sizeof(*segments));
+	if (f->segments && !symtab_new(elf, debug, &f->symbols)) {
+		if (f->segment_count)
+			memcpy(f->segments, segments, f->segment_count * sizeof(*segments));
+		reason = symtab_count(f->symbols) ? NAME_FOUND : NAME_STRIPPED;
+	}
+	elffile_close(debug);
+	elffile_close(elf);
+	if (debug_fd >= 0)
+		close(debug_fd);
+	return reason;
+}
+
+/* By the first path that still leads to the file; the reason is that of the first. */
+static void load(struct resolver *r, struct file *f)
+{
+	const struct alias *a;
+	int fd;
+
+	f->loaded = true;
+	for (a = f->aliases; a; a = a->next) {
+		enum name_reason reason = locate_open(r->symfs, &a->as, &fd);
+
+		if (reason == NAME_FOUND) {
+			f->reason = load_elf(r, f, fd);
+			close(fd);
+			return;
+		}
+		if (a == f->aliases)
+			f->reason = reason;
+	}
+}
+
+/* Where the byte of the file is in its own address space. */
+static bool offset_to_vaddr(const struct file *f, uint64_t off_bytes, uint64_t *out)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < f->segment_count; i++) {
+		const struct elffile_segment *s = &f->segments[i];
+
+		if (off_bytes < s->off_bytes || off_bytes - s->off_bytes >= s->file_bytes)
+			continue;
+		if (!found || s->exec)
+			*out = s->vaddr + (off_bytes - s->off_bytes);
+		found = true;
+		if (s->exec)
+			break;
+	}
+	return found;
+}
+
+/* ---- results ---- */
+
+static uint64_t place_hash(uint32_t file, uint64_t offset, bool return_address)
+{
+	return mix(mix(file, return_address), offset);
+}
+
+static struct slot *find_slot(const struct resolver *r, uint32_t file, uint64_t offset,
+			      bool return_address)
+{
+	size_t i = place_hash(file, offset, return_address) & (r->slot_count - 1);
+	struct slot *s;
+
+	for (;; i = (i + 1) & (r->slot_count - 1)) {
+		s = &r->slots[i];
+		if (!s->result ||
+		    (s->file == file && s->offset == offset && s->return_address == return_address))
+			return s;
+	}
+}
+
+static int grow_results(struct resolver *r)
+{
+	size_t i, old_count = r->slot_count, room = old_count ? 2 * old_count : 4096;
+	struct slot *old = r->slots, *slots = calloc(room, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	r->slots = slots;
+	r->slot_count = room;
+	for (i = 0; i < old_count; i++)
+		if (old[i].result)
+			*find_slot(r, old[i].file, old[i].offset, old[i].return_address) = old[i];
+	free(old);
+	return 0;
+}
+
+/* The slot of the place, its result new and *fresh set when it was not known; NULL: no memory. */
+static struct slot *result_slot(struct resolver *r, uint32_t file, uint64_t offset,
+				bool return_address, bool *fresh)
+{
+	struct slot *s;
+
+	if (r->result_count >= r->slot_count / 2 && grow_results(r))
+		return NULL;
+	s = find_slot(r, file, offset, return_address);
+	*fresh = !s->result;
+	if (s->result)
+		return s;
+	if (!r->chunks || r->chunks->count == CHUNK_COUNT) {
+		struct chunk *c = malloc(sizeof(*c));
+
+		if (!c)
+			return NULL;
+		c->count = 0;
+		c->next = r->chunks;
+		r->chunks = c;
+	}
+	*s = (struct slot){ file, return_address, offset, &r->chunks->items[r->chunks->count++] };
+	*s->result = (struct resolved){ .dso = "", .offset = offset };
+	r->result_count++;
+	return s;
+}
+
+static void resolve_in_file(struct resolver *r, struct file *f, uint64_t off_bytes,
+			    struct resolved *out)
+{
+	uint64_t vaddr = 0;
+
+	if (!f->loaded)
+		load(r, f);
+	out->dso = f->aliases->as.path;
+	out->reason = f->reason;
+	if (f->reason != NAME_FOUND)
+		return;
+	if (offset_to_vaddr(f, off_bytes, &vaddr))
+		out->name = symtab_find(f->symbols, vaddr, r->demangle);
+	if (!out->name)
+		out->reason = symtab_is_full(f->symbols) ? NAME_BETWEEN : NAME_STRIPPED;
+}
+
+const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
+				     bool return_address)
+{
+	struct slot *s;
+	bool fresh;
+
+	if (file >= r->file_count)
+		return resolver_unmapped(r, file_off_bytes);
+	return_address = return_address && file_off_bytes;
+	s = result_slot(r, file, file_off_bytes, return_address, &fresh);
+	if (!s)
+		return &r->no_memory;
+	if (fresh)
+		resolve_in_file(r, r->files[file], file_off_bytes - return_address, s->result);
+	return s->result;
+}
+
+const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address)
+{
+	const struct kernsym *sym;
+	struct slot *s;
+	bool fresh;
+
+	return_address = return_address && addr;
+	s = result_slot(r, FILE_KERNEL, addr, return_address, &fresh);
+	if (!s)
+		return &r->no_memory;
+	if (!fresh)
+		return s->result;
+	sym = r->kernel ? kernsyms_find(r->kernel, addr - return_address) : NULL;
+	s->result->dso = sym ? sym->module : "[kernel.kallsyms]";
+	s->result->name = sym ? sym->name : NULL;
+	if (!sym)
+		s->result->reason = r->kernel ? NAME_BETWEEN : NAME_KERNEL_HIDDEN;
+	return s->result;
+}
+
+const struct resolved *resolver_unmapped(struct resolver *r, uint64_t addr)
+{
+	struct slot *s;
+	bool fresh;
+
+	s = result_slot(r, FILE_UNMAPPED, addr, false, &fresh);
+	if (!s)
+		return &r->no_memory;
+	s->result->reason = NAME_NO_MAP;
+	return s->result;
+}
+
+/* ---- making ---- */
+
+int resolver_new(const struct resolver_opts *opts, struct resolver **out)
+{
+	struct resolver *r = calloc(1, sizeof(*r));
+	int err = -ENOMEM;
+
+	if (!r)
+		return -ENOMEM;
+	r->demangle = opts->demangle;
+	r->no_memory = (struct resolved){ .dso = "", .reason = NAME_BETWEEN };
+	r->symfs = strdup(opts->symfs ? opts->symfs : "");
+	if (!r->symfs)
+		goto fail;
+	err = 0;
+	if (opts->kallsyms)
+		err = kernsyms_new(opts->kallsyms, opts->kallsyms_bytes, &r->kernel);
+	if (err == -ENOMEM)
+		goto fail;
+	*out = r; /* hidden or empty kallsyms are a reason, no error */
+	return 0;
+fail:
+	resolver_free(r);
+	return err;
+}
+
+void resolver_free(struct resolver *r)
+{
+	struct chunk *c;
+	size_t i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->file_count; i++)
+		file_free(r->files[i]);
+	while ((c = r->chunks)) {
+		r->chunks = c->next;
+		free(c);
+	}
+	kernsyms_free(r->kernel);
+	free(r->files);
+	free(r->file_slots);
+	free(r->slots);
+	free(r->symfs);
+	free(r);
+}

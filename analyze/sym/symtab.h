@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * symtab - which function covers this address of an ELF file?
+ *
+ * Joins .symtab and .dynsym of the file, .symtab of its debug file, and the PLT.  In executable
+ * sections only: functions, data that lies between them, and labels of assembly where no function
+ * is.  A symbol without a size reaches to the next one, but not out of its section.
+ *
+ * Of several names for one address the one that perf 6.1 takes is taken, so that both tools say
+ * the same: see prefer() in symtab.c.  perf makes that choice for demangled names, and so it is
+ * made here when an address is first asked for, not for all names at loading.
+ */
+#ifndef EBPREC_ANALYZE_SYM_SYMTAB_H
+#define EBPREC_ANALYZE_SYM_SYMTAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/sym/elffile.h"
+
+struct symtab; /* opaque; one thread */
+
+/*
+ * debug may be NULL; both files may be closed after.  A table that is broken is left out.  No
+ * symbols at all is no error.  -EBADMSG: there are tables, but none can be read; -ENOMEM.
+ */
+int symtab_new(const struct elffile *file, const struct elffile *debug, struct symtab **out);
+void symtab_free(struct symtab *t); /* NULL is fine */
+
+size_t symtab_count(const struct symtab *t);
+/* Whether there was a .symtab: without one, local functions have no names. */
+bool symtab_is_full(const struct symtab *t);
+
+/*
+ * The name of what covers vaddr (an address as in the program headers), demangled when asked for;
+ * NULL when nothing does.  Valid until symtab_free(); the same function gives the same pointer.
+ */
+const char *symtab_find(struct symtab *t, uint64_t vaddr, bool demangled);
+
+#endif

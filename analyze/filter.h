@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * filter - which samples are asked for: by comm, pid, tid, cpu and time
+ *
+ * The lists are as users type them: comma-separated, cpus also as ranges (0-3).  A sample must be
+ * in each list that is not empty, and within the time span.
+ */
+#ifndef EBPREC_ANALYZE_FILTER_H
+#define EBPREC_ANALYZE_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/timespan.h"
+
+struct filter {
+	uint32_t *pids, *tids, *cpus; /* cpus as pairs: first, last */
+	size_t pid_count, tid_count, cpu_pair_count;
+	char **comms;
+	size_t comm_count;
+	struct timespan span;
+};
+
+struct filter_error {
+	char text[160]; /* one line: what was wrong with which word */
+};
+
+void filter_init(struct filter *f); /* passes everything */
+void filter_done(struct filter *f);
+
+/* Each adds to what is there.  -EINVAL with *error filled, -ENOMEM. */
+int filter_add_pids(struct filter *f, const char *text, struct filter_error *error);
+int filter_add_tids(struct filter *f, const char *text, struct filter_error *error);
+int filter_add_cpus(struct filter *f, const char *text, struct filter_error *error);
+int filter_add_comms(struct filter *f, const char *text, struct filter_error *error);
+
+/* Everything but the comm. */
+bool filter_passes(const struct filter *f, uint32_t pid, uint32_t tid, int32_t cpu,
+		   uint64_t time_ns);
+bool filter_passes_comm(const struct filter *f, const char *comm);
+
+#endif

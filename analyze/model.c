@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/model.h"
+
+#include <assert.h>
+
+#include "analyze/hashidx.h"
+#include "analyze/maptree.h"
+#include "analyze/vec.h"
+
+#define KERNEL_EPOCH 0
+#define EMPTY_SPACE  MODEL_NONE
+
+/* What a range of a maptree means. */
+struct mapping {
+	uint64_t start, file_off_bytes; /* as mapped, before anything cut it */
+	uint32_t file;
+};
+
+struct space {
+	uint64_t since_ns;
+	uint32_t epoch;
+	uint32_t root; /* in the maptree */
+};
+
+/* A thread from one fork, exec or rename to the next. */
+struct state {
+	uint64_t since_ns;
+	uint32_t thread;
+	uint32_t epoch;
+	uint32_t comm;
+};
+
+struct epoch {
+	uint32_t pid;
+	uint32_t space;        /* building: the current one */
+	uint32_t token;        /* building: 0 when the maps are shared with a child */
+	uint32_t first, count; /* sealed: its spaces */
+};
+
+struct thread {
+	uint32_t tid;
+	uint32_t last;         /* building: its current state */
+	uint32_t first, count; /* sealed: its states */
+};
+
+struct model {
+	struct strings *names; /* borrowed */
+	bool sealed;
+	struct sidelog log;
+	uint32_t token; /* the last one given out */
+	struct maptree maps;
+	struct hashidx thread_index;
+
+	struct mapping *mappings;
+	struct space *spaces;
+	struct state *states;
+	struct epoch *epochs;
+	struct thread *threads;
+	size_t mapping_count, mapping_cap, space_count, space_cap, state_count, state_cap,
+		epoch_count, epoch_cap, thread_count, thread_cap;
+};
+
+/* ---- threads and epochs, while building ---- */
+
+static uint32_t find_thread(const struct model *m, uint32_t tid)
+{
+	uint64_t hash = hash_pair(tid, 0);
+	uint32_t pos = hashidx_start(&m->thread_index, hash), id;
+
+	while ((id = hashidx_match(&m->thread_index, hash, &pos)) != HASHIDX_NONE)
+		if (m->threads[id].tid == tid)
+			return id;
+	return MODEL_NONE;
+}
+
+static int add_state(struct model *m, uint32_t tid, uint64_t time_ns, uint32_t epoch, uint32_t comm)
+{
+	uint32_t thread = find_thread(m, tid);
+	uint64_t hash = hash_pair(tid, 0);
+	uint32_t pos;
+	int err;
+
+	if (thread == MODEL_NONE) {
+		err = hashidx_reserve(&m->thread_index);
+		if (err)
+			return err;
+		err = vec_reserve(&m->threads, &m->thread_cap, m->thread_count + 1,
+				  sizeof(*m->threads));
+		if (err)
+			return err;
+		pos = hashidx_start(&m->thread_index, hash);
+		while (hashidx_match(&m->thread_index, hash, &pos) != HASHIDX_NONE)
+			;
+		thread = (uint32_t)m->thread_count++;
+		m->threads[thread] = (struct thread){ .tid = tid };
+		hashidx_put(&m->thread_index, hash, pos, thread);
+	}
+	if (m->state_count >= MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->states, &m->state_cap, m->state_count + 1, sizeof(*m->states));
+	if (err)
+		return err;
+	m->threads[thread].last = (uint32_t)m->state_count;
+	m->states[m->state_count++] = (struct state){
+		.since_ns = time_ns, .thread = thread, .epoch = epoch, .comm = comm
+	};
+	return 0;
+}
+
+static const struct state *current(const struct model *m, uint32_t tid)
+{
+	uint32_t thread = find_thread(m, tid);
+
+	return thread == MODEL_NONE ? NULL : &m->states[m->threads[thread].last];
+}
+
+static int add_space(struct model *m, uint32_t epoch, uint64_t time_ns, uint32_t root)
+{
+	int err;
+
+	if (m->space_count >= MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->spaces, &m->space_cap, m->space_count + 1, sizeof(*m->spaces));
+	if (err)
+		return err;
+	m->epochs[epoch].space = (uint32_t)m->space_count;
+	m->spaces[m->space_count++] =
+		(struct space){ .since_ns = time_ns, .epoch = epoch, .root = root };
+	return 0;
+}
+
+/* Without states: who starts an epoch knows its threads. */
+static int add_epoch(struct model *m, uint32_t pid, uint64_t time_ns, uint32_t root, uint32_t *out)
+{
+	uint32_t epoch = (uint32_t)m->epoch_count;
+	int err;
+
+	if (m->epoch_count >= MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->epochs, &m->epoch_cap, m->epoch_count + 1, sizeof(*m->epochs));
+	if (err)
+		return err;
+	m->epochs[m->epoch_count++] = (struct epoch){ .pid = pid };
+	*out = epoch;
+	return add_space(m, epoch, time_ns, root);
+}
+
+/* The epoch a pid is in; one begins when the pid was never heard of. */
+static int epoch_of(struct model *m, uint32_t pid, uint64_t time_ns, uint32_t *out)
+{
+	const struct state *leader = current(m, pid);
+	int err;
+
+	if (leader && m->epochs[leader->epoch].pid == pid) {
+		*out = leader->epoch;
+		return 0;
+	}
+	err = add_epoch(m, pid, time_ns, 0, out);
+	return err ? err : add_state(m, pid, time_ns, *out, MODEL_NONE);
+}
+
+/* ---- events ---- */
+
+static int apply_fork(struct model *m, const struct side_event *e)
+{
+	const struct state *parent = current(m, e->ptid);
+	uint32_t comm, epoch, parent_epoch, root = 0;
+	int err;
+
+	if (!parent)
+		parent = current(m, e->ppid);
+	comm = parent ? parent->comm : MODEL_NONE;
+	if (e->pid == e->ppid) {
+		err = epoch_of(m, e->pid, e->time_ns, &epoch);
+		/* The leader's own record, as written for processes that were there before. */
+		if (!err && e->tid == e->pid)
+			return 0;
+		return err ? err : add_state(m, e->tid, e->time_ns, epoch, comm);
+	}
+	err = epoch_of(m, e->ppid, e->time_ns, &parent_epoch);
+	if (err)
+		return err;
+	if (!e->flag) {
+		root = m->spaces[m->epochs[parent_epoch].space].root;
+		m->epochs[parent_epoch].token = 0; /* shared from here on: copy before writing */
+	}
+	err = add_epoch(m, e->pid, e->time_ns, root, &epoch);
+	if (err)
+		return err;
+	err = add_state(m, e->pid, e->time_ns, epoch, comm);
+	return err || e->tid == e->pid ? err : add_state(m, e->tid, e->time_ns, epoch, comm);
+}
+
+static int apply_comm(struct model *m, const struct side_event *e)
+{
+	uint32_t epoch;
+	int err;
+
+	if (e->flag) {
+		err = add_epoch(m, e->pid, e->time_ns, 0, &epoch);
+		if (!err && e->tid != e->pid)
+			err = add_state(m, e->pid, e->time_ns, epoch, e->id);
+	} else {
+		err = epoch_of(m, e->pid, e->time_ns, &epoch);
+	}
+	return err ? err : add_state(m, e->tid, e->time_ns, epoch, e->id);
+}
+
+/* Where the maps of an epoch may be changed from time_ns on; fresh: earlier samples see the old. */
+static int edit_space(struct model *m, uint32_t epoch, uint64_t time_ns, bool fresh)
+{
+	uint32_t space = m->epochs[epoch].space;
+	int err = 0;
+
+	if (fresh && m->spaces[space].since_ns != time_ns) {
+		err = add_space(m, epoch, time_ns, m->spaces[space].root);
+		m->epochs[epoch].token = 0;
+	}
+	if (!m->epochs[epoch].token)
+		m->epochs[epoch].token = ++m->token;
+	return err;
+}
+
+static int apply_map(struct model *m, const struct side_event *e, uint32_t epoch)
+{
+	const struct maptree_range *hit;
+	struct maptree_range range = { .start = e->start, .end = e->end };
+	struct space *space = &m->spaces[m->epochs[epoch].space];
+	const struct mapping *old;
+	int err;
+
+	hit = maptree_overlap(&m->maps, space->root, e->start, e->end);
+	if (hit && hit->start == e->start && hit->end == e->end) {
+		old = &m->mappings[hit->value];
+		if (old->start == e->start && old->file == e->id &&
+		    old->file_off_bytes == e->file_off_bytes)
+			return 0; /* told twice: by the list at start and by the kernel */
+	}
+	if (m->mapping_count >= MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1,
+			  sizeof(*m->mappings));
+	if (!err)
+		err = edit_space(m, epoch, e->time_ns, hit != NULL);
+	if (err)
+		return err;
+	range.value = (uint32_t)m->mapping_count;
+	m->mappings[m->mapping_count++] = (struct mapping){ .start = e->start,
+							    .file_off_bytes = e->file_off_bytes,
+							    .file = e->id };
+	space = &m->spaces[m->epochs[epoch].space];
+	return maptree_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
+}
+
+static int apply_ksymbol(struct model *m, const struct side_event *e)
+{
+	struct space *space;
+	int err;
+
+	if (!e->flag)
+		return apply_map(m, e, KERNEL_EPOCH);
+	err = edit_space(m, KERNEL_EPOCH, e->time_ns, true);
+	if (err)
+		return err;
+	space = &m->spaces[m->epochs[KERNEL_EPOCH].space];
+	return maptree_cut(&m->maps, space->root, e->start, e->end, m->epochs[KERNEL_EPOCH].token,
+			   &space->root);
+}
+
+static int apply(void *ctx, const struct side_event *e)
+{
+	struct model *m = ctx;
+	uint32_t epoch = KERNEL_EPOCH;
+	int err = 0;
+
+	switch (e->kind) {
+	case SIDE_FORK:
+		return apply_fork(m, e);
+	case SIDE_COMM:
+		return apply_comm(m, e);
+	case SIDE_KSYMBOL:
+		return apply_ksymbol(m, e);
+	default:
+		if (e->pid != SIDELOG_KERNEL)
+			err = epoch_of(m, e->pid, e->time_ns, &epoch);
+		return err ? err : apply_map(m, e, epoch);
+	}
+}
+
+/* ---- records in ---- */
+
+int model_add(struct model *m, const struct perfrec_side *side)
+{
+	return m->sealed ? -EALREADY : sidelog_add(&m->log, m->names, side);
+}
+
+void model_add_unread(struct model *m, uint32_t type, bool broken)
+{
+	sidelog_add_unread(&m->log, type, broken);
+}
+
+int model_add_build_id(struct model *m, const char *path, const struct buildid *id)
+{
+	uint32_t path_id = strings_find(m->names, path);
+
+	if (m->sealed)
+		return -EALREADY;
+	if (path_id != UINT32_MAX)
+		filetab_add_build_id(&m->log.files, path_id, id);
+	return 0;
+}
+
+/* ---- sealing ---- */
+
+/* Puts each thread's states side by side, in time order. */
+static int group_states(struct model *m)
+{
+	struct state *sorted = calloc(m->state_count + 1, sizeof(*sorted));
+	uint32_t at = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->state_count; i++)
+		m->threads[m->states[i].thread].count++;
+	for (size_t i = 0; i < m->thread_count; i++) {
+		m->threads[i].first = at;
+		at += m->threads[i].count;
+		m->threads[i].count = 0;
+	}
+	for (size_t i = 0; i < m->state_count; i++) {
+		struct thread *t = &m->threads[m->states[i].thread];
+
+		sorted[t->first + t->count++] = m->states[i];
+	}
+	free(m->states);
+	m->states = sorted;
+	return 0;
+}
+
+static int group_spaces(struct model *m)
+{
+	struct space *sorted = calloc(m->space_count + 1, sizeof(*sorted));
+	uint32_t at = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->space_count; i++)
+		m->epochs[m->spaces[i].epoch].count++;
+	for (size_t i = 0; i < m->epoch_count; i++) {
+		m->epochs[i].first = at;
+		at += m->epochs[i].count;
+		m->epochs[i].count = 0;
+	}
+	for (size_t i = 0; i < m->space_count; i++) {
+		struct epoch *e = &m->epochs[m->spaces[i].epoch];
+
+		sorted[e->first + e->count++] = m->spaces[i];
+	}
+	free(m->spaces);
+	m->spaces = sorted;
+	return 0;
+}
+
+int model_seal(struct model *m)
+{
+	int err;
+
+	if (m->sealed)
+		return -EALREADY;
+	err = sidelog_replay(&m->log, apply, m);
+	sidelog_forget_events(&m->log);
+	if (!err)
+		err = group_states(m);
+	if (!err)
+		err = group_spaces(m);
+	if (!err)
+		m->sealed = true;
+	return err;
+}
+
+int model_new(struct strings *names, struct model **out)
+{
+	struct model *m = calloc(1, sizeof(*m));
+	uint32_t kernel, idle, comm;
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->names = names;
+	err = add_epoch(m, SIDELOG_KERNEL, 0, 0, &kernel);
+	if (!err)
+		err = add_epoch(m, 0, 0, 0, &idle);
+	/* No record ever names the idle task; it is called what every tool calls it. */
+	if (!err)
+		err = strings_add(names, "swapper", 7, &comm);
+	if (!err)
+		err = add_state(m, 0, 0, idle, comm);
+	if (err) {
+		model_free(m);
+		return err;
+	}
+	assert(kernel == KERNEL_EPOCH);
+	*out = m;
+	return 0;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	maptree_done(&m->maps);
+	hashidx_done(&m->thread_index);
+	sidelog_done(&m->log);
+	free(m->mappings);
+	free(m->spaces);
+	free(m->states);
+	free(m->epochs);
+	free(m->threads);
+	free(m);
+}
+
+/* ---- questions ---- */
+
+/* The last of count states that began by time_ns; the first when none had. */
+static const struct state *state_at(const struct model *m, uint32_t thread, uint64_t time_ns)
+{
+	const struct state *states = &m->states[m->threads[thread].first];
+	uint32_t lo = 0, hi = m->threads[thread].count;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (states[mid].since_ns <= time_ns)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &states[lo];
+}
+
+static uint32_t space_at(const struct model *m, uint32_t epoch, uint64_t time_ns)
+{
+	uint32_t lo = m->epochs[epoch].first, hi = lo + m->epochs[epoch].count;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->spaces[mid].since_ns <= time_ns)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void model_thread(const struct model *m, uint32_t pid, uint32_t tid, uint64_t time_ns,
+		  struct model_where *out)
+{
+	uint32_t thread = find_thread(m, tid);
+	const struct state *state;
+
+	assert(m->sealed);
+	*out = (struct model_where){ MODEL_NONE, EMPTY_SPACE, MODEL_NONE };
+	if (thread != MODEL_NONE) {
+		state = state_at(m, thread, time_ns);
+		if (m->epochs[state->epoch].pid == pid) {
+			out->epoch = state->epoch;
+			out->comm = state->comm;
+		}
+	}
+	if (out->epoch == MODEL_NONE && tid != pid) { /* its FORK is missing: borrow the maps */
+		thread = find_thread(m, pid);
+		if (thread == MODEL_NONE)
+			return;
+		state = state_at(m, thread, time_ns);
+		if (m->epochs[state->epoch].pid == pid)
+			out->epoch = state->epoch;
+	}
+	if (out->epoch != MODEL_NONE)
+		out->space = space_at(m, out->epoch, time_ns);
+}
+
+uint32_t model_kernel(const struct model *m, uint64_t time_ns)
+{
+	assert(m->sealed);
+	return space_at(m, KERNEL_EPOCH, time_ns);
+}
+
+bool model_place(const struct model *m, uint32_t space, uint64_t addr, struct model_place *out)
+{
+	const struct maptree_range *range;
+	const struct mapping *map;
+
+	if (space == EMPTY_SPACE)
+		return false;
+	assert(space < m->space_count);
+	range = maptree_find(&m->maps, m->spaces[space].root, addr);
+	if (!range)
+		return false;
+	map = &m->mappings[range->value];
+	out->file = map->file;
+	out->file_off_bytes = addr - map->start + map->file_off_bytes;
+	return true;
+}
+
+const struct model_file *model_file(const struct model *m, uint32_t file)
+{
+	assert(file < m->log.files.count);
+	return &m->log.files.list[file];
+}
+
+uint32_t model_file_count(const struct model *m)
+{
+	return (uint32_t)m->log.files.count;
+}
+
+uint32_t model_epoch_pid(const struct model *m, uint32_t epoch)
+{
+	assert(epoch < m->epoch_count);
+	return m->epochs[epoch].pid;
+}
+
+const struct model_counts *model_counts(const struct model *m)
+{
+	return &m->log.counts;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * model - which thread, of which process, with which files mapped, at this moment?
+ *
+ * Pids are reused, programs exec, threads rename themselves, libraries come and go while the
+ * machine is recorded.  A model takes the side-band records of a capture in any order, and once
+ * sealed answers by time.  After sealing it is read-only: any number of threads may ask.
+ *
+ * A process is a pid from one fork or exec to the next: an epoch.  FORK to another pid starts an
+ * epoch that inherits the parent's maps and comm of that time; FORK within a pid is a thread;
+ * COMM with the exec bit starts an epoch without maps; COMM without it renames a thread.  EXIT says
+ * nothing that a later FORK or exec does not say better (a task is still sampled after its EXIT,
+ * and threads may outlive their leader), so it is counted and otherwise ignored.
+ *
+ * A space is an epoch for as long as each address means one thing in it.  A mapping beside the
+ * others joins the space; a mapping over an earlier one starts a new space, from its time on.  So
+ * (space, address) is the key of a place, without a time.
+ *
+ * Limits: munmap has no record, so a stale range lives until something covers it.  The maps of
+ * tasks that share memory without being threads (vfork) are copied as of the fork.
+ */
+#ifndef EBPREC_ANALYZE_MODEL_H
+#define EBPREC_ANALYZE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/filetab.h"
+#include "analyze/sidelog.h"
+#include "analyze/strings.h"
+#include "format/buildid.h"
+#include "format/perfrec.h"
+
+#define MODEL_NONE UINT32_MAX
+
+struct model; /* opaque */
+
+/* Names go to names, which must outlive the model.  -ENOMEM; *out untouched on failure. */
+int model_new(struct strings *names, struct model **out);
+void model_free(struct model *m); /* NULL is fine */
+
+/* Takes a copy.  Records the model has no use for are counted.  -EALREADY after sealing, -ENOMEM. */
+int model_add(struct model *m, const struct perfrec_side *side);
+/* Tells of a record that perfrec_side() did not understand (false) or could not read (true). */
+void model_add_unread(struct model *m, uint32_t type, bool broken);
+/*
+ * Build-ids that stand in a feature section and not in the MMAP records: given to files of that
+ * path that have none.  Before sealing.  -EALREADY, -ENOMEM.
+ */
+int model_add_build_id(struct model *m, const char *path, const struct buildid *id);
+
+/* Sorts by time (equal times: in the order they came) and applies.  -ENOMEM: the model is unusable. */
+int model_seal(struct model *m);
+
+/* ---- questions, after sealing ---- */
+
+struct model_where {
+	uint32_t epoch; /* MODEL_NONE: never heard of that process */
+	uint32_t space; /* for model_place() */
+	uint32_t comm;  /* in names; MODEL_NONE: not known, the habit is to print ":TID" */
+};
+
+/* Always answers: *out says what is known. */
+void model_thread(const struct model *m, uint32_t pid, uint32_t tid, uint64_t time_ns,
+		  struct model_where *out);
+/* The space of kernel addresses. */
+uint32_t model_kernel(const struct model *m, uint64_t time_ns);
+
+struct model_place {
+	uint32_t file; /* for model_file() */
+	uint64_t file_off_bytes;
+};
+
+/* False: nothing was mapped there. */
+bool model_place(const struct model *m, uint32_t space, uint64_t addr, struct model_place *out);
+
+const struct model_file *model_file(const struct model *m, uint32_t file);
+uint32_t model_file_count(const struct model *m);
+uint32_t model_epoch_pid(const struct model *m, uint32_t epoch);
+const struct model_counts *model_counts(const struct model *m);
+
+#endif

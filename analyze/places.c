@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/places.h"
+
+#include "analyze/vec.h"
+
+static bool equal(const struct place *a, const struct place *b)
+{
+	return a->offset == b->offset && a->file == b->file && a->kind == b->kind &&
+	       a->is_return == b->is_return;
+}
+
+int places_add(struct places *p, const struct place *place, uint32_t *out)
+{
+	uint64_t hash = hash_pair(place->offset, (uint64_t)place->file << 32 |
+							 (uint64_t)place->kind << 8 |
+							 place->is_return);
+	uint32_t pos, id;
+	int err;
+
+	err = hashidx_reserve(&p->index);
+	if (err)
+		return err;
+	pos = hashidx_start(&p->index, hash);
+	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
+		if (equal(&p->list[id], place)) {
+			*out = id;
+			return 0;
+		}
+	}
+	if (p->count >= UINT32_MAX - 1)
+		return -EOVERFLOW;
+	err = vec_reserve(&p->list, &p->capacity, p->count + 1, sizeof(*p->list));
+	if (err)
+		return err;
+	id = (uint32_t)p->count++;
+	p->list[id] = *place;
+	hashidx_put(&p->index, hash, pos, id);
+	*out = id;
+	return 0;
+}
+
+void places_done(struct places *p)
+{
+	free(p->list);
+	hashidx_done(&p->index);
+	*p = (struct places){ 0 };
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * places - where code lies, without the process that ran it
+ *
+ * An address means something only in one process at one time; a place means the same in all:
+ * an offset in a file, an address of the kernel.  Frames are counted by place, and each distinct
+ * place is named once.
+ */
+#ifndef EBPREC_ANALYZE_PLACES_H
+#define EBPREC_ANALYZE_PLACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/hashidx.h"
+
+enum place_kind {
+	PLACE_FILE,       /* file, offset in it */
+	PLACE_KERNEL,     /* address */
+	PLACE_KSYMBOL,    /* file: code that the kernel made and named; no offset */
+	PLACE_UNMAPPED,   /* a user address where nothing was mapped: all such are one place */
+	PLACE_GUEST,      /* inside a virtual machine: one place */
+	PLACE_HYPERVISOR, /* one place */
+};
+
+struct place {
+	uint64_t offset; /* bytes in the file, or the address */
+	uint32_t file;   /* of the model */
+	uint8_t kind;    /* enum place_kind */
+	bool is_return;  /* a return address: the call is one byte earlier */
+};
+
+/* Read list freely; the number of a place is its index. */
+struct places {
+	struct place *list;
+	size_t count, capacity;
+	struct hashidx index;
+};
+
+int places_add(struct places *p, const struct place *place,
+	       uint32_t *out); /* -ENOMEM, -EOVERFLOW */
+void places_done(struct places *p);
+
+#endif

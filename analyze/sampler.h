@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * sampler - turns samples into counted stacks of places
+ *
+ * The hot path: everything here is done once a sample.  Addresses become places at once (so that
+ * short-lived processes, each with its own address layout, share their stacks), names come later.
+ *
+ * Two caches carry it.  A sample mostly repeats the outer frames of the last sample of its space,
+ * so the last stack of a space is kept and only what differs from it is looked up.  What is looked
+ * up goes through a cache of addresses.  Both are of fixed size and only save time.
+ *
+ * One sampler is used by one thread; they share the sealed model.
+ */
+#ifndef EBPREC_ANALYZE_SAMPLER_H
+#define EBPREC_ANALYZE_SAMPLER_H
+
+#include <stdint.h>
+
+#include "analyze/model.h"
+#include "analyze/places.h"
+#include "analyze/stacks.h"
+#include "format/perfrec.h"
+
+/* The group of a stack is its comm, or this bit and the thread id where the comm is not known. */
+#define SAMPLER_TID_GROUP 0x80000000u
+
+struct sampler_counts {
+	uint64_t samples;
+	uint64_t without_chain;   /* one frame, made from the sample's ip */
+	uint64_t deferred;        /* the user part was to come later (PERF_CONTEXT_USER_DEFERRED) */
+	uint64_t frames_left_out; /* of chains that change context more than eight times */
+	uint64_t unknown_contexts; /* markers that we do not know, stepped over */
+};
+
+struct sampler; /* opaque */
+
+/* model must be sealed, and outlive the sampler.  -ENOMEM. */
+int sampler_new(const struct model *model, struct sampler **out);
+void sampler_free(struct sampler *s); /* NULL is fine */
+
+/* What model_thread() says of the sample's thread; to be given to sampler_add(). */
+void sampler_where(const struct sampler *s, const struct perf_sample *sample,
+		   struct model_where *out);
+/* Counts one sample.  -ENOMEM, -EOVERFLOW. */
+int sampler_add(struct sampler *s, const struct perf_sample *sample,
+		const struct model_where *where);
+/* Adds all that from has counted to s.  from is empty afterwards. */
+int sampler_merge(struct sampler *s, struct sampler *from);
+
+/* Borrowed; valid until the sampler changes. */
+const struct stacks *sampler_stacks(const struct sampler *s);
+const struct places *sampler_places(const struct sampler *s);
+const struct sampler_counts *sampler_counts(const struct sampler *s);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sidelog.h"
+
+#include "analyze/vec.h"
+
+struct event_key {
+	uint64_t time_ns;
+	size_t index;
+};
+
+/* The kernel's own map may well reach to the last address. */
+static uint64_t end_of(uint64_t start, uint64_t size_bytes)
+{
+	return size_bytes > UINT64_MAX - start ? UINT64_MAX : start + size_bytes;
+}
+
+static int add_mmap(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
+		    struct side_event *e)
+{
+	const struct perfrec_mmap *map = &side->mmap;
+	unsigned mode = side->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct model_file file = {
+		.inode = map->inode,
+		.inode_generation = map->inode_generation,
+		.dev_major = map->dev_major,
+		.dev_minor = map->dev_minor,
+	};
+
+	if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
+		return -ENOENT;
+	if (!map->size_bytes)
+		return -EBADMSG;
+	if (map->build_id_bytes <= BUILDID_MAX_BYTES) {
+		memcpy(file.build_id.bytes, map->build_id, map->build_id_bytes);
+		file.build_id.size_bytes = map->build_id_bytes;
+	}
+	e->kind = SIDE_MAP;
+	e->pid = mode == PERF_RECORD_MISC_KERNEL ? SIDELOG_KERNEL : map->pid;
+	e->start = map->start;
+	e->end = end_of(map->start, map->size_bytes);
+	e->file_off_bytes = map->file_off_bytes;
+	return filetab_add(&log->files, names, &file, map->path, &e->id);
+}
+
+static int add_ksymbol(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
+		       struct side_event *e)
+{
+	const struct perfrec_ksymbol *sym = &side->ksymbol;
+	struct model_file file = { .is_ksymbol = true };
+
+	if (!sym->size_bytes)
+		return -EBADMSG;
+	e->kind = SIDE_KSYMBOL;
+	e->flag = sym->unregister;
+	e->pid = SIDELOG_KERNEL;
+	e->start = sym->addr;
+	e->end = end_of(sym->addr, sym->size_bytes);
+	return filetab_add(&log->files, names, &file, sym->name, &e->id);
+}
+
+/* 0: *e is to be kept; -ENOENT: counted, nothing to keep. */
+static int to_event(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
+		    struct side_event *e)
+{
+	switch (side->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return add_mmap(log, names, side, e);
+	case PERF_RECORD_KSYMBOL:
+		return add_ksymbol(log, names, side, e);
+	case PERF_RECORD_COMM:
+		e->kind = SIDE_COMM;
+		e->pid = side->comm.pid;
+		e->tid = side->comm.tid;
+		e->flag = side->comm.exec;
+		return strings_add(names, side->comm.comm, strlen(side->comm.comm), &e->id);
+	case PERF_RECORD_FORK:
+		e->kind = SIDE_FORK;
+		e->pid = side->task.pid;
+		e->tid = side->task.tid;
+		e->ppid = side->task.ppid;
+		e->ptid = side->task.ptid;
+		e->time_ns = side->task.time_ns;
+		/*
+		 * perf marks the FORK records it makes up for running processes with this
+		 * bit: their maps follow, and are not their parent's.
+		 */
+		e->flag = (side->misc & PERF_RECORD_MISC_FORK_EXEC) || !e->time_ns;
+		return 0;
+	case PERF_RECORD_EXIT:
+		log->counts.exits++;
+		return -ENOENT;
+	case PERF_RECORD_LOST:
+		log->counts.lost_events += side->lost.count;
+		return -ENOENT;
+	case PERF_RECORD_LOST_SAMPLES:
+		log->counts.lost_samples += side->lost.count;
+		return -ENOENT;
+	default:
+		sidelog_add_unread(log, side->type, false);
+		return -ENOENT;
+	}
+}
+
+void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken)
+{
+	if (broken)
+		log->counts.broken++;
+	else if (type == PERF_RECORD_THROTTLE)
+		log->counts.throttled++;
+	else
+		log->counts.unknown++;
+}
+
+int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side)
+{
+	struct side_event e = { .time_ns = side->id.time_ns };
+	int err;
+
+	err = to_event(log, names, side, &e);
+	if (err == -EBADMSG)
+		log->counts.broken++;
+	if (err == -EBADMSG || err == -ENOENT)
+		return 0;
+	if (!err)
+		err = vec_reserve(&log->events, &log->capacity, log->count + 1,
+				  sizeof(*log->events));
+	if (err)
+		return err;
+	log->events[log->count++] = e;
+	return 0;
+}
+
+static int by_time(const void *va, const void *vb)
+{
+	const struct event_key *a = va, *b = vb;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+int sidelog_replay(const struct sidelog *log,
+		   int (*apply)(void *ctx, const struct side_event *event), void *ctx)
+{
+	struct event_key *keys = calloc(log->count + 1, sizeof(*keys));
+	int err = 0;
+
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < log->count; i++)
+		keys[i] = (struct event_key){ log->events[i].time_ns, i };
+	qsort(keys, log->count, sizeof(*keys), by_time);
+	for (size_t i = 0; !err && i < log->count; i++)
+		err = apply(ctx, &log->events[keys[i].index]);
+	free(keys);
+	return err;
+}
+
+void sidelog_forget_events(struct sidelog *log)
+{
+	free(log->events);
+	log->events = NULL;
+	log->count = log->capacity = 0;
+}
+
+void sidelog_done(struct sidelog *log)
+{
+	sidelog_forget_events(log);
+	filetab_done(&log->files);
+	log->counts = (struct model_counts){ 0 };
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * sidelog - side-band records, kept until all are there and can be put in order
+ *
+ * Each CPU has its own ring, so the records of a capture come in no order that means anything
+ * before they are sorted by time.  What matters of a record is kept here in 80 bytes; names and
+ * files go to their tables.  Records that only count something are counted.
+ */
+#ifndef EBPREC_ANALYZE_SIDELOG_H
+#define EBPREC_ANALYZE_SIDELOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/filetab.h"
+#include "analyze/strings.h"
+#include "format/perfrec.h"
+
+#define SIDELOG_KERNEL UINT32_MAX /* the pid in the MMAP records of kernel and modules */
+
+enum side_kind { SIDE_MAP, SIDE_COMM, SIDE_FORK, SIDE_KSYMBOL };
+
+struct side_event {
+	uint64_t time_ns;
+	uint8_t kind; /* enum side_kind */
+	bool flag;    /* COMM: exec; FORK: inherits nothing; KSYMBOL: unregister */
+	uint32_t pid, tid;
+	uint32_t id;             /* MAP, KSYMBOL: in the files; COMM: in the names */
+	uint32_t ppid, ptid;     /* FORK */
+	uint64_t start, end;     /* MAP, KSYMBOL */
+	uint64_t file_off_bytes; /* MAP */
+};
+
+struct model_counts {
+	uint64_t lost_events, lost_samples; /* sums of LOST and LOST_SAMPLES */
+	uint64_t throttled;                 /* THROTTLE records */
+	uint64_t exits, unknown, broken;    /* records: EXIT, not understood, not readable */
+};
+
+/* Embedded by the owner; all zero is an empty one.  Read freely. */
+struct sidelog {
+	struct side_event *events;
+	size_t count, capacity;
+	struct filetab files;
+	struct model_counts counts;
+};
+
+/* -ENOMEM, -EOVERFLOW.  A record that says nothing sensible is counted as broken: 0. */
+int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side);
+/* A record that perfrec_side() did not understand (broken: could not read). */
+void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken);
+
+/* The events by time, equal times as they came, one call each.  Stops at the first error. */
+int sidelog_replay(const struct sidelog *log,
+		   int (*apply)(void *ctx, const struct side_event *event), void *ctx);
+void sidelog_forget_events(struct sidelog *log); /* files and counts stay */
+void sidelog_done(struct sidelog *log);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/stacks.h"
+
+#include "analyze/vec.h"
+
+int stacks_init(struct stacks *s)
+{
+	struct stacks fresh = { 0 };
+	int err;
+
+	err = vec_reserve(&fresh.nodes, &fresh.node_capacity, 1024, sizeof(*fresh.nodes));
+	if (err)
+		return err;
+	fresh.nodes[STACKS_USER_ROOT] = (struct stacks_node){ STACKS_USER_ROOT, UINT32_MAX };
+	fresh.nodes[STACKS_KERNEL_ROOT] = (struct stacks_node){ STACKS_KERNEL_ROOT, UINT32_MAX };
+	fresh.node_count = STACKS_FIRST_NODE;
+	*s = fresh;
+	return 0;
+}
+
+void stacks_done(struct stacks *s)
+{
+	free(s->nodes);
+	free(s->entries);
+	hashidx_done(&s->node_index);
+	hashidx_done(&s->entry_index);
+	*s = (struct stacks){ 0 };
+}
+
+int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out)
+{
+	uint64_t hash = hash_pair((uint64_t)parent << 32 | frame, 0);
+	uint32_t pos, id;
+	int err;
+
+	err = hashidx_reserve(&s->node_index);
+	if (err)
+		return err;
+	pos = hashidx_start(&s->node_index, hash);
+	while ((id = hashidx_match(&s->node_index, hash, &pos)) != HASHIDX_NONE) {
+		if (s->nodes[id].parent == parent && s->nodes[id].frame == frame) {
+			*out = id;
+			return 0;
+		}
+	}
+	if (s->node_count >= UINT32_MAX - 1)
+		return -EOVERFLOW;
+	err = vec_reserve(&s->nodes, &s->node_capacity, s->node_count + 1, sizeof(*s->nodes));
+	if (err)
+		return err;
+	id = (uint32_t)s->node_count++;
+	s->nodes[id] = (struct stacks_node){ parent, frame };
+	hashidx_put(&s->node_index, hash, pos, id);
+	*out = id;
+	return 0;
+}
+
+int stacks_count(struct stacks *s, uint32_t group, uint32_t user, uint32_t kernel,
+		 uint64_t sample_count, uint64_t period)
+{
+	uint64_t hash = hash_pair((uint64_t)user << 32 | kernel, group);
+	struct stacks_entry *e;
+	uint32_t pos, id;
+	int err;
+
+	err = hashidx_reserve(&s->entry_index);
+	if (err)
+		return err;
+	pos = hashidx_start(&s->entry_index, hash);
+	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE) {
+		e = &s->entries[id];
+		if (e->group == group && e->user == user && e->kernel == kernel) {
+			e->sample_count += sample_count;
+			e->period_sum += period;
+			return 0;
+		}
+	}
+	if (s->entry_count >= UINT32_MAX - 1)
+		return -EOVERFLOW;
+	err = vec_reserve(&s->entries, &s->entry_capacity, s->entry_count + 1, sizeof(*s->entries));
+	if (err)
+		return err;
+	hashidx_put(&s->entry_index, hash, pos, (uint32_t)s->entry_count);
+	s->entries[s->entry_count++] = (struct stacks_entry){
+		.group = group,
+		.user = user,
+		.kernel = kernel,
+		.sample_count = sample_count,
+		.period_sum = period,
+	};
+	return 0;
+}
+
+int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames)
+{
+	uint32_t *nodes = calloc(from->node_count, sizeof(*nodes));
+	int err = 0;
+
+	if (!nodes)
+		return -ENOMEM;
+	nodes[STACKS_USER_ROOT] = STACKS_USER_ROOT;
+	nodes[STACKS_KERNEL_ROOT] = STACKS_KERNEL_ROOT;
+	for (size_t i = STACKS_FIRST_NODE; !err && i < from->node_count; i++)
+		err = stacks_child(s, nodes[from->nodes[i].parent], frames[from->nodes[i].frame],
+				   &nodes[i]);
+	for (size_t i = 0; !err && i < from->entry_count; i++) {
+		const struct stacks_entry *e = &from->entries[i];
+
+		err = stacks_count(s, e->group, nodes[e->user], nodes[e->kernel], e->sample_count,
+				   e->period_sum);
+	}
+	free(nodes);
+	return err;
+}

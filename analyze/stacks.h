@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * stacks - how often was each stack seen?
+ *
+ * A stack is a path in a tree: each node is a frame below its caller, so stacks that begin alike
+ * share their beginning.  Frames are numbers that mean something to the caller of this room.
+ * Two trees, one for user frames and one for kernel frames: the same kernel path is reached from
+ * everywhere, and is stored once.  What is counted is (group, user node, kernel node), where the
+ * group is again a number of the caller's.
+ *
+ * Memory is bounded by the number of distinct stacks.  Node numbers depend on the order of
+ * adding; sums do not, so tables filled by several threads and merged say the same in every order.
+ */
+#ifndef EBPREC_ANALYZE_STACKS_H
+#define EBPREC_ANALYZE_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/hashidx.h"
+
+enum { STACKS_USER_ROOT = 0, STACKS_KERNEL_ROOT = 1, STACKS_FIRST_NODE = 2 };
+
+/* A parent's number is always lower than its child's; the two roots are their own parents. */
+struct stacks_node {
+	uint32_t parent;
+	uint32_t frame;
+};
+
+struct stacks_entry {
+	uint32_t group;
+	uint32_t user, kernel; /* nodes of the innermost frames; a root: no frames of that kind */
+	uint64_t sample_count;
+	uint64_t period_sum;
+};
+
+/* Read nodes and entries freely; fill by the functions. */
+struct stacks {
+	struct stacks_node *nodes;
+	size_t node_count, node_capacity;
+	struct stacks_entry *entries;
+	size_t entry_count, entry_capacity;
+	struct hashidx node_index, entry_index;
+};
+
+int stacks_init(struct stacks *s); /* -ENOMEM */
+void stacks_done(struct stacks *s);
+
+/* The node of frame called from parent.  -ENOMEM; -EOVERFLOW: four billion nodes. */
+int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out);
+/* Adds to the stack's counts. */
+int stacks_count(struct stacks *s, uint32_t group, uint32_t user, uint32_t kernel,
+		 uint64_t sample_count, uint64_t period);
+
+/*
+ * Adds all of from to s, each frame f of from as frames[f].  So tables merge, and so addresses
+ * become names: stacks that get equal frames become one.
+ */
+int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames);
+
+#endif

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "analyze/model.h"
+
+struct fixture {
+	struct strings *names;
+	struct model *m;
+};
+
+static struct fixture setup(void)
+{
+	struct fixture f;
+
+	assert_int_equal(strings_new(&f.names), 0);
+	assert_int_equal(model_new(f.names, &f.m), 0);
+	return f;
+}
+
+static void teardown(struct fixture *f)
+{
+	model_free(f->m);
+	strings_free(f->names);
+}
+
+static void add(struct fixture *f, const struct perfrec_side *side)
+{
+	assert_int_equal(model_add(f->m, side), 0);
+}
+
+static void fork_at(struct fixture *f, uint64_t time_ns, uint32_t ppid, uint32_t pid, uint32_t tid)
+{
+	add(f, &(struct perfrec_side){
+		       .type = PERF_RECORD_FORK,
+		       .id.time_ns = time_ns,
+		       .task = { .pid = pid,
+				 .ppid = ppid,
+				 .tid = tid,
+				 .ptid = ppid,
+				 .time_ns = time_ns },
+	       });
+}
+
+static void comm_at(struct fixture *f, uint64_t time_ns, uint32_t pid, uint32_t tid,
+		    const char *comm, bool exec)
+{
+	add(f, &(struct perfrec_side){
+		       .type = PERF_RECORD_COMM,
+		       .id.time_ns = time_ns,
+		       .comm = { .pid = pid, .tid = tid, .exec = exec, .comm = comm },
+	       });
+}
+
+static void map_at(struct fixture *f, uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t end,
+		   uint64_t file_off_bytes, const char *path)
+{
+	add(f, &(struct perfrec_side){
+		       .type = PERF_RECORD_MMAP2,
+		       .misc = PERF_RECORD_MISC_USER,
+		       .id.time_ns = time_ns,
+		       .mmap = { .pid = pid,
+				 .tid = pid,
+				 .start = start,
+				 .size_bytes = end - start,
+				 .file_off_bytes = file_off_bytes,
+				 .path = path },
+	       });
+}
+
+static void ksymbol_at(struct fixture *f, uint64_t time_ns, uint64_t addr, uint32_t size_bytes,
+		       const char *name, bool unregister)
+{
+	add(f, &(struct perfrec_side){
+		       .type = PERF_RECORD_KSYMBOL,
+		       .id.time_ns = time_ns,
+		       .ksymbol = { .addr = addr,
+				    .size_bytes = size_bytes,
+				    .name = name,
+				    .unregister = unregister },
+	       });
+}
+
+/* "comm path+0xoff", with - for what is not known. */
+static const char *ask_thread(struct fixture *f, uint64_t time_ns, uint32_t pid, uint32_t tid,
+			      uint64_t addr)
+{
+	static char text[256];
+	struct model_where where;
+	struct model_place place;
+	int n;
+
+	model_thread(f->m, pid, tid, time_ns, &where);
+	n = snprintf(text, sizeof(text), "%s ",
+		     where.comm == MODEL_NONE ? "-" : strings_text(f->names, where.comm));
+	if (model_place(f->m, where.space, addr, &place))
+		snprintf(text + n, sizeof(text) - (size_t)n, "%s+0x%llx",
+			 model_file(f->m, place.file)->path,
+			 (unsigned long long)place.file_off_bytes);
+	else
+		snprintf(text + n, sizeof(text) - (size_t)n, "-");
+	return text;
+}
+
+static const char *ask(struct fixture *f, uint64_t time_ns, uint32_t pid, uint64_t addr)
+{
+	return ask_thread(f, time_ns, pid, pid, addr);
+}
+
+static const char *ask_kernel(struct fixture *f, uint64_t time_ns, uint64_t addr)
+{
+	struct model_place place;
+
+	if (!model_place(f->m, model_kernel(f->m, time_ns), addr, &place))
+		return "-";
+	return model_file(f->m, place.file)->path;
+}
+
+static void seal(struct fixture *f)
+{
+	assert_int_equal(model_seal(f->m), 0);
+}
+
+static void offset_counts_from_the_start_of_the_mapping(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "cat", false);
+	map_at(&f, 0, 10, 0x1000, 0x3000, 0x500, "/bin/cat");
+	seal(&f);
+	assert_string_equal(ask(&f, 5, 10, 0x1000), "cat /bin/cat+0x500");
+	assert_string_equal(ask(&f, 5, 10, 0x2fff), "cat /bin/cat+0x24ff");
+	assert_string_equal(ask(&f, 5, 10, 0x3000), "cat -");
+	assert_string_equal(ask(&f, 5, 10, 0xfff), "cat -");
+	teardown(&f);
+}
+
+static void forked_child_has_its_parents_maps_of_that_time(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "sh", false);
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/bin/sh");
+	fork_at(&f, 100, 10, 11, 11);
+	map_at(&f, 200, 10, 0x5000, 0x6000, 0, "/lib/late");
+	map_at(&f, 300, 11, 0x7000, 0x8000, 0, "/lib/child");
+	seal(&f);
+	assert_string_equal(ask(&f, 150, 11, 0x1000), "sh /bin/sh+0x0");
+	assert_string_equal(ask(&f, 400, 11, 0x5000), "sh -");
+	assert_string_equal(ask(&f, 400, 11, 0x7000), "sh /lib/child+0x0");
+	assert_string_equal(ask(&f, 400, 10, 0x5000), "sh /lib/late+0x0");
+	assert_string_equal(ask(&f, 400, 10, 0x7000), "sh -");
+	teardown(&f);
+}
+
+static void exec_clears_the_maps(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "sh", false);
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/bin/sh");
+	comm_at(&f, 100, 10, 10, "ls", true);
+	map_at(&f, 110, 10, 0x9000, 0xa000, 0, "/bin/ls");
+	seal(&f);
+	assert_string_equal(ask(&f, 99, 10, 0x1000), "sh /bin/sh+0x0");
+	assert_string_equal(ask(&f, 100, 10, 0x1000), "ls -");
+	assert_string_equal(ask(&f, 120, 10, 0x9000), "ls /bin/ls+0x0");
+	assert_string_equal(ask(&f, 99, 10, 0x9000), "sh -");
+	teardown(&f);
+}
+
+static void rename_keeps_the_maps(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "java", false);
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/bin/java");
+	fork_at(&f, 50, 10, 10, 12);
+	comm_at(&f, 60, 10, 12, "GC Thread#0", false);
+	seal(&f);
+	assert_string_equal(ask_thread(&f, 55, 10, 12, 0x1000), "java /bin/java+0x0");
+	assert_string_equal(ask_thread(&f, 60, 10, 12, 0x1000), "GC Thread#0 /bin/java+0x0");
+	assert_string_equal(ask_thread(&f, 60, 10, 10, 0x1000), "java /bin/java+0x0");
+	teardown(&f);
+}
+
+static void thread_sees_what_its_process_maps_later(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "a", false);
+	fork_at(&f, 50, 10, 10, 12);
+	map_at(&f, 60, 10, 0x1000, 0x2000, 0, "/lib/x");
+	seal(&f);
+	assert_string_equal(ask_thread(&f, 70, 10, 12, 0x1000), "a /lib/x+0x0");
+	teardown(&f);
+}
+
+static void reused_pid_is_another_process(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "one", false);
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/bin/one");
+	comm_at(&f, 0, 20, 20, "two", false);
+	map_at(&f, 0, 20, 0x1000, 0x2000, 0, "/bin/two");
+	fork_at(&f, 500, 20, 10, 10);
+	seal(&f);
+	assert_string_equal(ask(&f, 499, 10, 0x1000), "one /bin/one+0x0");
+	assert_string_equal(ask(&f, 500, 10, 0x1000), "two /bin/two+0x0");
+	teardown(&f);
+}
+
+static void tid_reused_by_another_process_moves_there(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "one", false);
+	fork_at(&f, 5, 10, 10, 15);
+	comm_at(&f, 0, 20, 20, "two", false);
+	fork_at(&f, 100, 20, 20, 15);
+	seal(&f);
+	assert_string_equal(ask_thread(&f, 50, 10, 15, 0), "one -");
+	assert_string_equal(ask_thread(&f, 100, 20, 15, 0), "two -");
+	teardown(&f);
+}
+
+static void later_mapping_hides_what_it_covers(void **state)
+{
+	struct fixture f = setup();
+
+	map_at(&f, 0, 10, 0x1000, 0x5000, 0, "/lib/old");
+	map_at(&f, 100, 10, 0x2000, 0x3000, 0x70000, "/lib/new");
+	seal(&f);
+	assert_string_equal(ask(&f, 99, 10, 0x2800), "- /lib/old+0x1800");
+	assert_string_equal(ask(&f, 100, 10, 0x2800), "- /lib/new+0x70800");
+	assert_string_equal(ask(&f, 100, 10, 0x1fff), "- /lib/old+0xfff");
+	assert_string_equal(ask(&f, 100, 10, 0x3000), "- /lib/old+0x2000");
+	teardown(&f);
+}
+
+static void mapping_beside_the_others_keeps_the_space(void **state)
+{
+	struct fixture f = setup();
+	struct model_where before, beside, over;
+
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/a");
+	map_at(&f, 100, 10, 0x2000, 0x3000, 0, "/b");
+	map_at(&f, 150, 10, 0x2000, 0x3000, 0, "/b"); /* told twice */
+	map_at(&f, 200, 10, 0x1000, 0x1800, 0, "/c");
+	seal(&f);
+	model_thread(f.m, 10, 10, 50, &before);
+	model_thread(f.m, 10, 10, 160, &beside);
+	model_thread(f.m, 10, 10, 200, &over);
+	assert_int_equal(before.space, beside.space);
+	assert_int_not_equal(beside.space, over.space);
+	assert_int_equal(before.epoch, over.epoch);
+	teardown(&f);
+}
+
+static void order_of_arrival_does_not_matter(void **state)
+{
+	struct fixture f = setup();
+
+	map_at(&f, 110, 11, 0x9000, 0xa000, 0, "/bin/ls");
+	comm_at(&f, 105, 11, 11, "ls", true);
+	fork_at(&f, 100, 10, 11, 11);
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/bin/sh");
+	comm_at(&f, 0, 10, 10, "sh", false);
+	seal(&f);
+	assert_string_equal(ask(&f, 101, 11, 0x1000), "sh /bin/sh+0x0");
+	assert_string_equal(ask(&f, 111, 11, 0x9000), "ls /bin/ls+0x0");
+	assert_string_equal(ask(&f, 111, 11, 0x1000), "ls -");
+	teardown(&f);
+}
+
+static void equal_times_apply_in_order_of_arrival(void **state)
+{
+	struct fixture f = setup();
+
+	for (unsigned i = 0; i < 100; i++) {
+		char comm[16];
+
+		snprintf(comm, sizeof(comm), "c%u", i);
+		comm_at(&f, 7, 10, 10, comm, false);
+	}
+	map_at(&f, 7, 10, 0x1000, 0x2000, 0, "/first");
+	map_at(&f, 7, 10, 0x1000, 0x2000, 0, "/second");
+	seal(&f);
+	assert_string_equal(ask(&f, 7, 10, 0x1000), "c99 /second+0x0");
+	teardown(&f);
+}
+
+/* perf lists the processes that already run as FORK, COMM, MMAP at time 0. */
+static void listed_process_does_not_inherit(void **state)
+{
+	struct fixture f = setup();
+
+	map_at(&f, 0, 1, 0x1000, 0x2000, 0, "/sbin/init");
+	fork_at(&f, 0, 1, 10, 10);
+	comm_at(&f, 0, 10, 10, "cat", false);
+	map_at(&f, 0, 10, 0x9000, 0xa000, 0, "/bin/cat");
+	add(&f, &(struct perfrec_side){
+			.type = PERF_RECORD_FORK,
+			.misc = PERF_RECORD_MISC_FORK_EXEC,
+			.task = { .pid = 11, .ppid = 1, .tid = 11, .ptid = 1, .time_ns = 5 },
+		});
+	seal(&f);
+	assert_string_equal(ask(&f, 10, 10, 0x1000), "cat -");
+	assert_string_equal(ask(&f, 10, 10, 0x9000), "cat /bin/cat+0x0");
+	assert_string_equal(ask(&f, 10, 11, 0x1000), "- -");
+	teardown(&f);
+}
+
+static void exit_of_the_leader_leaves_its_threads(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "a", false);
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/a");
+	fork_at(&f, 5, 10, 10, 12);
+	add(&f, &(struct perfrec_side){
+			.type = PERF_RECORD_EXIT,
+			.id.time_ns = 50,
+			.task = { .pid = 10, .tid = 10, .time_ns = 50 },
+		});
+	seal(&f);
+	assert_string_equal(ask_thread(&f, 60, 10, 12, 0x1000), "a /a+0x0");
+	assert_string_equal(ask(&f, 60, 10, 0x1000), "a /a+0x0");
+	assert_int_equal(model_counts(f.m)->exits, 1);
+	teardown(&f);
+}
+
+static void unknown_thread_borrows_the_maps_of_its_process(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "a", false);
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/a");
+	seal(&f);
+	assert_string_equal(ask_thread(&f, 60, 10, 99, 0x1000), "- /a+0x0");
+	teardown(&f);
+}
+
+static void unknown_process_has_nothing(void **state)
+{
+	struct fixture f = setup();
+	struct model_where where;
+
+	seal(&f);
+	model_thread(f.m, 4711, 4711, 5, &where);
+	assert_int_equal(where.epoch, MODEL_NONE);
+	assert_string_equal(ask(&f, 5, 4711, 0x1000), "- -");
+	teardown(&f);
+}
+
+static void idle_task_is_called_swapper(void **state)
+{
+	struct fixture f = setup();
+
+	seal(&f);
+	assert_string_equal(ask(&f, 5, 0, 0x1000), "swapper -");
+	teardown(&f);
+}
+
+static void dead_task_does_not_see_the_kernel_as_its_maps(void **state)
+{
+	struct fixture f = setup();
+
+	map_at(&f, 0, UINT32_MAX, 0x1000, 0x2000, 0, "[kernel.kallsyms]_text");
+	seal(&f);
+	assert_string_equal(ask(&f, 5, UINT32_MAX, 0x1000), "- -");
+	assert_string_equal(ask_kernel(&f, 5, 0x1000), "[kernel.kallsyms]_text");
+	teardown(&f);
+}
+
+static void kernel_symbols_come_and_go(void **state)
+{
+	struct fixture f = setup();
+
+	map_at(&f, 0, UINT32_MAX, 0x1000, UINT64_MAX, 0, "[kernel.kallsyms]_text");
+	ksymbol_at(&f, 100, 0x5000, 0x100, "bpf_prog_1", false);
+	ksymbol_at(&f, 200, 0x5000, 0x100, "bpf_prog_1", true);
+	ksymbol_at(&f, 300, 0x5000, 0x100, "bpf_prog_2", false);
+	seal(&f);
+	assert_string_equal(ask_kernel(&f, 99, 0x5050), "[kernel.kallsyms]_text");
+	assert_string_equal(ask_kernel(&f, 100, 0x5050), "bpf_prog_1");
+	assert_string_not_equal(ask_kernel(&f, 250, 0x5050), "bpf_prog_1");
+	assert_string_equal(ask_kernel(&f, 300, 0x5050), "bpf_prog_2");
+	assert_string_equal(ask_kernel(&f, 300, 0x5100), "[kernel.kallsyms]_text");
+	teardown(&f);
+}
+
+static void files_are_told_apart_by_more_than_their_path(void **state)
+{
+	struct fixture f = setup();
+	struct perfrec_side side = {
+		.type = PERF_RECORD_MMAP2,
+		.misc = PERF_RECORD_MISC_USER,
+		.mmap = { .pid = 10,
+			  .start = 0x1000,
+			  .size_bytes = 0x1000,
+			  .path = "/lib/x",
+			  .inode = 5,
+			  .dev_minor = 1 },
+	};
+
+	add(&f, &side);
+	side.mmap.pid = 11;
+	add(&f, &side); /* the same file again */
+	assert_int_equal(model_file_count(f.m), 1);
+	side.mmap.inode = 6;
+	add(&f, &side);
+	side.mmap.dev_minor = 2;
+	add(&f, &side);
+	side.mmap.build_id_bytes = 20;
+	add(&f, &side);
+	side.mmap.build_id[19] = 1;
+	add(&f, &side);
+	assert_int_equal(model_file_count(f.m), 5);
+	teardown(&f);
+}
+
+static void build_id_of_the_header_goes_to_files_without_one(void **state)
+{
+	struct fixture f = setup();
+	struct buildid id = { .bytes = { 1, 2, 3 }, .size_bytes = 20 };
+
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/lib/x");
+	map_at(&f, 0, 10, 0x3000, 0x4000, 0, "/lib/y");
+	assert_int_equal(model_add_build_id(f.m, "/lib/x", &id), 0);
+	assert_int_equal(model_add_build_id(f.m, "/lib/never", &id), 0);
+	assert_int_equal(model_file(f.m, 0)->build_id.size_bytes, 20);
+	assert_int_equal(model_file(f.m, 1)->build_id.size_bytes, 0);
+	teardown(&f);
+}
+
+static void empty_mapping_is_counted_as_broken(void **state)
+{
+	struct fixture f = setup();
+
+	map_at(&f, 0, 10, 0x1000, 0x1000, 0, "/empty");
+	ksymbol_at(&f, 0, 0x1000, 0, "empty", false);
+	model_add_unread(f.m, PERF_RECORD_MMAP2, true);
+	seal(&f);
+	assert_int_equal(model_counts(f.m)->broken, 3);
+	assert_string_equal(ask(&f, 5, 10, 0x1000), "- -");
+	teardown(&f);
+}
+
+static void mapping_beyond_the_last_address_ends_there(void **state)
+{
+	struct fixture f = setup();
+	struct perfrec_side side = {
+		.type = PERF_RECORD_MMAP,
+		.misc = PERF_RECORD_MISC_USER,
+		.mmap = { .pid = 10, .start = UINT64_MAX - 5, .size_bytes = 100, .path = "/x" },
+	};
+
+	add(&f, &side);
+	seal(&f);
+	assert_string_equal(ask(&f, 5, 10, UINT64_MAX - 5), "- /x+0x0");
+	assert_string_equal(ask(&f, 5, 10, 3), "- -");
+	teardown(&f);
+}
+
+static void build_id_longer_than_allowed_is_no_id(void **state)
+{
+	struct fixture f = setup();
+	struct perfrec_side side = {
+		.type = PERF_RECORD_MMAP2,
+		.mmap = { .pid = 10, .size_bytes = 100, .path = "/x", .build_id_bytes = 255 },
+	};
+
+	add(&f, &side);
+	assert_int_equal(model_file(f.m, 0)->build_id.size_bytes, 0);
+	teardown(&f);
+}
+
+static void guest_maps_are_not_the_hosts(void **state)
+{
+	struct fixture f = setup();
+	struct perfrec_side side = {
+		.type = PERF_RECORD_MMAP,
+		.misc = PERF_RECORD_MISC_GUEST_KERNEL,
+		.mmap = { .pid = UINT32_MAX,
+			  .start = 0x1000,
+			  .size_bytes = 100,
+			  .path = "[guest.kernel.kallsyms]" },
+	};
+
+	add(&f, &side);
+	seal(&f);
+	assert_string_equal(ask_kernel(&f, 5, 0x1000), "-");
+	teardown(&f);
+}
+
+static void losses_are_added_up(void **state)
+{
+	struct fixture f = setup();
+	struct perfrec_side side = { .type = PERF_RECORD_LOST, .lost.count = 7 };
+
+	add(&f, &side);
+	add(&f, &side);
+	side.type = PERF_RECORD_LOST_SAMPLES;
+	add(&f, &side);
+	model_add_unread(f.m, PERF_RECORD_THROTTLE, false);
+	model_add_unread(f.m, 4000, false);
+	assert_int_equal(model_counts(f.m)->lost_events, 14);
+	assert_int_equal(model_counts(f.m)->lost_samples, 7);
+	assert_int_equal(model_counts(f.m)->throttled, 1);
+	assert_int_equal(model_counts(f.m)->unknown, 1);
+	teardown(&f);
+}
+
+static void sealed_model_takes_nothing_more(void **state)
+{
+	struct fixture f = setup();
+	struct perfrec_side side = { .type = PERF_RECORD_COMM, .comm.comm = "x" };
+	struct buildid id = { .size_bytes = 20 };
+
+	seal(&f);
+	assert_int_equal(model_add(f.m, &side), -EALREADY);
+	assert_int_equal(model_add_build_id(f.m, "/x", &id), -EALREADY);
+	assert_int_equal(model_seal(f.m), -EALREADY);
+	teardown(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(offset_counts_from_the_start_of_the_mapping),
+		cmocka_unit_test(forked_child_has_its_parents_maps_of_that_time),
+		cmocka_unit_test(exec_clears_the_maps),
+		cmocka_unit_test(rename_keeps_the_maps),
+		cmocka_unit_test(thread_sees_what_its_process_maps_later),
+		cmocka_unit_test(reused_pid_is_another_process),
+		cmocka_unit_test(tid_reused_by_another_process_moves_there),
+		cmocka_unit_test(later_mapping_hides_what_it_covers),
+		cmocka_unit_test(mapping_beside_the_others_keeps_the_space),
+		cmocka_unit_test(order_of_arrival_does_not_matter),
+		cmocka_unit_test(equal_times_apply_in_order_of_arrival),
+		cmocka_unit_test(listed_process_does_not_inherit),
+		cmocka_unit_test(exit_of_the_leader_leaves_its_threads),
+		cmocka_unit_test(unknown_thread_borrows_the_maps_of_its_process),
+		cmocka_unit_test(unknown_process_has_nothing),
+		cmocka_unit_test(idle_task_is_called_swapper),
+		cmocka_unit_test(dead_task_does_not_see_the_kernel_as_its_maps),
+		cmocka_unit_test(kernel_symbols_come_and_go),
+		cmocka_unit_test(files_are_told_apart_by_more_than_their_path),
+		cmocka_unit_test(build_id_of_the_header_goes_to_files_without_one),
+		cmocka_unit_test(empty_mapping_is_counted_as_broken),
+		cmocka_unit_test(mapping_beyond_the_last_address_ends_there),
+		cmocka_unit_test(build_id_longer_than_allowed_is_no_id),
+		cmocka_unit_test(guest_maps_are_not_the_hosts),
+		cmocka_unit_test(losses_are_added_up),
+		cmocka_unit_test(sealed_model_takes_nothing_more),
+	};
+
+	return cmocka_run_group_tests_name("model", tests, NULL, NULL);
+}

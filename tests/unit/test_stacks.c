@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "analyze/stacks.h"
+
+static uint32_t child(struct stacks *s, uint32_t parent, uint32_t frame)
+{
+	uint32_t out = UINT32_MAX;
+
+	assert_int_equal(stacks_child(s, parent, frame, &out), 0);
+	return out;
+}
+
+static uint64_t count_of(const struct stacks *s, uint32_t group, uint32_t user, uint32_t kernel)
+{
+	for (size_t i = 0; i < s->entry_count; i++)
+		if (s->entries[i].group == group && s->entries[i].user == user &&
+		    s->entries[i].kernel == kernel)
+			return s->entries[i].sample_count;
+	return 0;
+}
+
+static void equal_paths_are_one_node(void **state)
+{
+	struct stacks s;
+	uint32_t a, b;
+
+	assert_int_equal(stacks_init(&s), 0);
+	a = child(&s, child(&s, STACKS_USER_ROOT, 5), 6);
+	b = child(&s, child(&s, STACKS_USER_ROOT, 5), 6);
+	assert_int_equal(a, b);
+	assert_int_equal(s.node_count, STACKS_FIRST_NODE + 2);
+	stacks_done(&s);
+}
+
+static void trees_are_apart(void **state)
+{
+	struct stacks s;
+
+	assert_int_equal(stacks_init(&s), 0);
+	assert_int_not_equal(child(&s, STACKS_USER_ROOT, 5), child(&s, STACKS_KERNEL_ROOT, 5));
+	stacks_done(&s);
+}
+
+static void equal_stacks_are_summed(void **state)
+{
+	struct stacks s;
+	uint32_t user;
+
+	assert_int_equal(stacks_init(&s), 0);
+	user = child(&s, STACKS_USER_ROOT, 1);
+	assert_int_equal(stacks_count(&s, 9, user, STACKS_KERNEL_ROOT, 1, 100), 0);
+	assert_int_equal(stacks_count(&s, 9, user, STACKS_KERNEL_ROOT, 2, 50), 0);
+	assert_int_equal(stacks_count(&s, 8, user, STACKS_KERNEL_ROOT, 4, 0), 0);
+	assert_int_equal(s.entry_count, 2);
+	assert_int_equal(count_of(&s, 9, user, STACKS_KERNEL_ROOT), 3);
+	assert_int_equal(s.entries[0].period_sum, 150);
+	stacks_done(&s);
+}
+
+static void merging_gives_frames_their_new_numbers(void **state)
+{
+	struct stacks a, b;
+	const uint32_t frames[] = { 70, 71, 71 }; /* 1 and 2 get the same name */
+	uint32_t root, leaf;
+
+	assert_int_equal(stacks_init(&a), 0);
+	assert_int_equal(stacks_init(&b), 0);
+	root = child(&a, STACKS_USER_ROOT, 0);
+	stacks_count(&a, 1, child(&a, root, 1), STACKS_KERNEL_ROOT, 3, 30);
+	stacks_count(&a, 1, child(&a, root, 2), STACKS_KERNEL_ROOT, 4, 40);
+	assert_int_equal(stacks_merge(&b, &a, frames), 0);
+	leaf = child(&b, child(&b, STACKS_USER_ROOT, 70), 71);
+	assert_int_equal(b.entry_count, 1);
+	assert_int_equal(count_of(&b, 1, leaf, STACKS_KERNEL_ROOT), 7);
+	assert_int_equal(b.entries[0].period_sum, 70);
+	stacks_done(&a);
+	stacks_done(&b);
+}
+
+static void merging_nothing_changes_nothing(void **state)
+{
+	struct stacks a, b;
+
+	assert_int_equal(stacks_init(&a), 0);
+	assert_int_equal(stacks_init(&b), 0);
+	assert_int_equal(stacks_merge(&b, &a, NULL), 0);
+	assert_int_equal(b.entry_count, 0);
+	assert_int_equal(b.node_count, STACKS_FIRST_NODE);
+	stacks_done(&a);
+	stacks_done(&b);
+}
+
+/* A parent's number is lower than its child's, also after merging: walks rely on it. */
+static void parents_come_first(void **state)
+{
+	struct stacks a, b;
+	uint32_t frames[16];
+
+	srand(1);
+	assert_int_equal(stacks_init(&a), 0);
+	assert_int_equal(stacks_init(&b), 0);
+	for (unsigned i = 0; i < 16; i++)
+		frames[i] = 15 - i;
+	for (unsigned i = 0; i < 20000; i++) {
+		uint32_t node = STACKS_USER_ROOT;
+
+		for (unsigned d = 0; d < 6; d++)
+			node = child(i % 3 ? &a : &b, node, (uint32_t)rand() % 16);
+	}
+	assert_int_equal(stacks_merge(&b, &a, frames), 0);
+	for (size_t i = STACKS_FIRST_NODE; i < b.node_count; i++)
+		assert_true(b.nodes[i].parent < i);
+	stacks_done(&a);
+	stacks_done(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_paths_are_one_node),
+		cmocka_unit_test(trees_are_apart),
+		cmocka_unit_test(equal_stacks_are_summed),
+		cmocka_unit_test(merging_gives_frames_their_new_numbers),
+		cmocka_unit_test(merging_nothing_changes_nothing),
+		cmocka_unit_test(parents_come_first),
+	};
+
+	return cmocka_run_group_tests_name("stacks", tests, NULL, NULL);
+}

@@ -49,6 +49,8 @@ static void say_kept(const struct recover_opts *opts, const struct recover_repor
 		snprintf(broken, sizeof(broken),
 			 ", %" PRIu32 " broken places (%" PRIu64 " bytes) set aside",
 			 r->broken_places, r->broken_bytes);
+	if (r->head_mended)
+		say_note("the file header of '%s' was broken and is mended", opts->input);
 	if (r->lost_bytes)
 		snprintf(lost, sizeof(lost), "%" PRIu64 " bytes at the end lost", r->lost_bytes);
 	if (!r->last_ns)

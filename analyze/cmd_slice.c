@@ -107,6 +107,9 @@ static int parse_time(const struct capture *c, const struct usage *u, const stru
 	bool known = !timespan_of_capture(c, &whole);
 	int err = timespan_parse(opts->time, known ? &whole : NULL, out, &where);
 
+	if (err == -ENODATA)
+		return say_error("cannot take '%s' of '%s': %s (give absolute seconds)", opts->time,
+				 opts->input, where.what);
 	if (err)
 		return usage_error(u, "option '--time' cannot be '%s': %s", opts->time, where.what);
 	return 0;

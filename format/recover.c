@@ -63,6 +63,31 @@ static int read_into(const struct recovery *r, struct buf *to, uint64_t off_byte
 	return 0;
 }
 
+/* Superblock and table have checksums; what the file header must be follows from them. */
+static int mend_head(struct recovery *r)
+{
+	struct writer *w = r->w;
+	uint8_t *h = w->head.data, *compressed = h + w->compressed_off_bytes;
+	uint8_t *before = malloc(w->head.size_bytes);
+
+	if (!before)
+		return -ENOMEM;
+	memcpy(before, h, w->head.size_bytes);
+	le64_store(h, PERFFILE_MAGIC);
+	le64_store(h + 8, PERFFILE_HEADER_BYTES);
+	le64_store(h + 16, WRITER_ATTR_ENTRY_BYTES);
+	le64_store(h + 40, w->data_off_bytes);
+	memset(h + 56, 0, 16);
+	for (unsigned i = 0; i < 4; i++)
+		le64_store(h + 72 + 8 * i, w->super.feature_bits[i]);
+	le32_store(compressed, PERFFILE_COMPRESSED_VERSION);
+	le32_store(compressed + 4, PERFFILE_COMPRESSED_ZSTD);
+	le32_store(compressed + 16, EBX_MMAP_LEN);
+	r->report.head_mended = memcmp(before, h, w->head.size_bytes);
+	free(before);
+	return 0;
+}
+
 /* Head and table as the writer had them in memory. */
 static int load_head(struct recovery *r, struct parse_err *err)
 {
@@ -93,11 +118,7 @@ static int load_head(struct recovery *r, struct parse_err *err)
 	rc = read_into(r, &w->head, 0, w->compressed_off_bytes + 20);
 	if (rc)
 		return parse_fail(err, rc, 0, "file header");
-	/* The superblock has a checksum, the file header has none. */
-	le64_store(w->head.data + 40, w->data_off_bytes);
-	for (unsigned i = 0; i < 4; i++)
-		le64_store(w->head.data + 72 + 8 * i, w->super.feature_bits[i]);
-	return 0;
+	return mend_head(r);
 }
 
 /* ---- the walk ---- */
@@ -194,10 +215,14 @@ static int add_item(struct recovery *r, const struct dir_item *item)
 	return dir_encoder_add(&w->dir, item);
 }
 
-static int walk(struct recovery *r, uint64_t end_bytes)
+/*
+ * To the end of the file, whatever the header says: what is behind the data looks like no record
+ * (the high half of an offset in the table would be its size) and holds none.
+ */
+static int walk(struct recovery *r)
 {
 	struct writer *w = r->w;
-	uint64_t off = w->data_off_bytes, next;
+	uint64_t off = w->data_off_bytes, end_bytes = r->source.size_bytes, next;
 	struct dir_item item;
 	int err = 0;
 
@@ -230,14 +255,6 @@ static uint64_t header_end(const struct recovery *r)
 							      : UINT64_MAX;
 }
 
-/* Behind this no records are looked for: in a finished file the header is right. */
-static uint64_t search_end(const struct recovery *r)
-{
-	uint64_t end = header_end(r), file_bytes = r->source.size_bytes;
-
-	return r->w->super.state != EBX_LIVE && end < file_bytes ? end : file_bytes;
-}
-
 static bool table_follows(struct recovery *r)
 {
 	const struct buf *table = &r->w->table;
@@ -268,11 +285,11 @@ static void judge(struct recovery *r)
 	uint64_t end = header_end(r);
 
 	report->whole = w->super.state != EBX_LIVE && end == w->end_bytes && !r->gap_count &&
-			table && trailer_is_right(r);
+			!report->head_mended && table && trailer_is_right(r);
 	report->kept_bytes = w->end_bytes;
-	if (w->super.state == EBX_LIVE) /* what the recorder was writing, and the table */
-		end = r->source.size_bytes - (table ? w->table.size_bytes : 0);
-	report->lost_bytes = end > w->end_bytes && end != UINT64_MAX ? end - w->end_bytes : 0;
+	if (w->super.state == EBX_LIVE) /* what the recorder was writing */
+		end = r->source.size_bytes;
+	report->lost_bytes = !table && end > w->end_bytes ? end - w->end_bytes : 0;
 	report->first_ns = w->first_ns;
 	report->last_ns = w->last_ns;
 }
@@ -296,7 +313,7 @@ int recovery_plan(const struct capture *c, int fd, struct recovery **out, struct
 	r->w = calloc(1, sizeof(*r->w));
 	rc = r->w ? load_head(r, err) : -ENOMEM;
 	if (!rc)
-		rc = walk(r, search_end(r));
+		rc = walk(r);
 	if (!rc) {
 		judge(r);
 		*out = r;

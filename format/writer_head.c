@@ -8,8 +8,6 @@
 #include "format/crc32c.h"
 #include "format/cursor.h"
 
-#define ATTR_BYTES           128 /* PERF_ATTR_SIZE_VER7: what perf 6.1 knows */
-#define ATTR_ENTRY_BYTES     (ATTR_BYTES + 16)
 #define SAMPLE_TIME_BYTES    16
 #define COMPRESSED_BYTES     20
 #define RATIO_OFF            12 /* in the COMPRESSED section */
@@ -124,19 +122,20 @@ static int add_attrs(struct writer *w, const struct writer_opts *opts)
 	for (size_t i = 0; !err && i < opts->attr_count; i++) {
 		const struct writer_attr *a = &opts->attrs[i];
 		struct perf_event_attr attr = a->attr;
-		uint8_t entry[ATTR_ENTRY_BYTES] = { 0 };
+		uint8_t entry[WRITER_ATTR_ENTRY_BYTES] = { 0 };
 
-		attr.size = ATTR_BYTES;
-		memcpy(entry, &attr, sizeof(attr) < ATTR_BYTES ? sizeof(attr) : ATTR_BYTES);
-		le64_store(entry + ATTR_BYTES, ids_off);
-		le64_store(entry + ATTR_BYTES + 8, 8 * a->id_count);
+		attr.size = WRITER_ATTR_BYTES;
+		memcpy(entry, &attr,
+		       sizeof(attr) < WRITER_ATTR_BYTES ? sizeof(attr) : WRITER_ATTR_BYTES);
+		le64_store(entry + WRITER_ATTR_BYTES, ids_off);
+		le64_store(entry + WRITER_ATTR_BYTES + 8, 8 * a->id_count);
 		ids_off += 8 * a->id_count;
 		err = buf_add(&w->head, entry, sizeof(entry));
 	}
 	if (err)
 		return err;
 	le64_store(w->head.data + 24, attrs_off);
-	le64_store(w->head.data + 32, opts->attr_count * ATTR_ENTRY_BYTES);
+	le64_store(w->head.data + 32, opts->attr_count * WRITER_ATTR_ENTRY_BYTES);
 	return 0;
 }
 
@@ -158,7 +157,7 @@ static void put_file_header(struct writer *w)
 
 	le64_store(h, PERFFILE_MAGIC);
 	le64_store(h + 8, PERFFILE_HEADER_BYTES);
-	le64_store(h + 16, ATTR_ENTRY_BYTES);
+	le64_store(h + 16, WRITER_ATTR_ENTRY_BYTES);
 	for (unsigned i = 0; i < 4; i++)
 		le64_store(h + 72 + 8 * i, w->super.feature_bits[i]);
 }

@@ -9,6 +9,9 @@
 #include "format/dir.h"
 #include "format/writer.h"
 
+#define WRITER_ATTR_BYTES       128 /* PERF_ATTR_SIZE_VER7: what perf 6.1 knows */
+#define WRITER_ATTR_ENTRY_BYTES (WRITER_ATTR_BYTES + 16)
+
 /* What a frame header wants to know about a record that is waiting in a stream. */
 struct record_note {
 	uint64_t time_ns;

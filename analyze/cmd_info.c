@@ -20,7 +20,7 @@
 
 struct info_opts {
 	const char *input, *extract;
-	bool json, objects;
+	bool json, objects, frames;
 };
 
 static const struct option info_options[] = {
@@ -28,6 +28,8 @@ static const struct option info_options[] = {
 	  "the capture or perf.data file, - for standard input (default: ebprec.data)" },
 	{ OPT_FLAG, 0, "json", NULL, offsetof(struct info_opts, json), 0, 0,
 	  "the same facts as JSON" },
+	{ OPT_FLAG, 0, "frames", NULL, offsetof(struct info_opts, frames), 0, 0,
+	  "list the frames one by one" },
 	{ OPT_FLAG, 0, "objects", NULL, offsetof(struct info_opts, objects), 0, 0,
 	  "list the embedded objects one by one" },
 	{ OPT_STRING, 0, "extract", "NAME", offsetof(struct info_opts, extract), 0, 0,
@@ -37,7 +39,7 @@ static const struct option info_options[] = {
 
 static const struct usage info_usage = {
 	.command = "info",
-	.words = "[--json] [--objects] [--extract NAME] [[-i] FILE]",
+	.words = "[--json] [--frames] [--objects] [--extract NAME] [[-i] FILE]",
 	.about =
 		"Shows everything that is inside a capture, or any perf.data file: the machine, the\n"
 		"events, what was recorded, what was lost, and what is broken.\n",
@@ -308,6 +310,29 @@ static void show_losses(struct view *v, const struct tally *t)
 	view_number(v, "samples_unknown", t->unknown_samples);
 }
 
+/* Where each frame is, and of which time. */
+static void show_frames(struct view *v, const struct capture *c)
+{
+	static const char *const columns[] = { "at",   "stream", "records", "first",
+					       "last", "raw",    "stored" };
+	size_t i, count;
+	const struct capture_frame *f = capture_frames(c, &count);
+
+	view_table(v, "frame_list", columns, COUNT_OF(columns));
+	for (i = 0; i < count; i++, f++) {
+		view_row(v);
+		view_number(v, "at", f->off_bytes);
+		view_text(v, "stream",
+			  f->stream == CAPTURE_STREAM_MIXED ? "mixed" : ebx_stream_name(f->stream));
+		view_number(v, "records", f->record_count);
+		view_ns(v, "first", f->t_min_ns);
+		view_ns(v, "last", f->t_max_ns);
+		view_size(v, "raw", f->raw_bytes);
+		view_size(v, "stored", f->file_bytes);
+	}
+	view_table_end(v);
+}
+
 /* ---- what is broken ---- */
 
 static void show_damage(struct view *v, const struct capture *c, const struct tally *t)
@@ -467,6 +492,8 @@ static int show(const struct capture *c, const struct info_opts *opts)
 	show_machine(v, c);
 	show_events(v, c, &t);
 	show_streams(v, &t);
+	if (opts->frames)
+		show_frames(v, c);
 	show_records(v, &t);
 	show_kinds(v, &t);
 	if (opts->objects)

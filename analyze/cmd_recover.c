@@ -132,6 +132,24 @@ static int apply_to_copy(struct recovery *r, int fd, const struct recover_report
 	return err ? say_cannot_write(opts->output, err) : SAY_OK;
 }
 
+/* The proof: what a reader thinks of the result.  Attrs and features are in the file only once. */
+static int check_result(const char *path)
+{
+	const struct capture_damage *d;
+	struct capture *c;
+	int status = SAY_OK, err = capture_open(path, &c, NULL);
+
+	if (err)
+		return say_cannot_open(path, err, NULL);
+	d = capture_damage(c);
+	if (d->bad_sections)
+		status = say_error(
+			"'%s' is still damaged, and cannot be mended: %s at byte %" PRIu64, path,
+			d->first.what, d->first.offset_bytes);
+	capture_close(c);
+	return status;
+}
+
 static int recover(const struct capture *c, int fd, const struct recover_opts *opts)
 {
 	struct recover_report report;
@@ -155,11 +173,13 @@ static int recover(const struct capture *c, int fd, const struct recover_opts *o
 				   opts->input);
 	else
 		status = apply_in_place(r, opts);
-	if (!status && !opts->quiet && report.whole)
+	if (!status && !report.whole && !opts->quiet)
+		say_kept(opts, &report);
+	if (!status)
+		status = check_result(opts->output ? opts->output : opts->input);
+	if (!status && report.whole && !opts->quiet)
 		say_note("'%s' is whole, %s", opts->input,
 			 opts->output ? "copied as it is" : "nothing to do");
-	else if (!status && !opts->quiet)
-		say_kept(opts, &report);
 	recovery_free(r);
 	return status;
 }

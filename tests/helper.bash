@@ -2,6 +2,8 @@
 # helper.bash - what the .bats files share; each says `load ../helper` first
 # shellcheck shell=bash
 
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
 # Where the programs are.  run-tests.sh says; by hand it is build/.
 BUILD=${EBPREC_BUILD:-$BATS_TEST_DIRNAME/../../build}
 PATH=$BUILD:$BUILD/tests/gen:$BUILD/tests/live:$PATH

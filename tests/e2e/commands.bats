@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# How ebprec is called, and what it says when it is called wrongly.
+
+# shellcheck disable=SC2154 # run sets stderr
+
+load ../helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	gen_capture -o good.data --samples 500 --flush 100 --object 1000
+}
+
+# says STATUS WORDS CMD... - ebprec CMD exits with STATUS and says exactly WORDS, in one line.
+says() {
+	local want_status=$1 want=$2
+	shift 2
+	run --separate-stderr ebprec "$@"
+	same "$want_status" "$status"
+	same "" "$output"
+	same "$want" "$stderr"
+}
+
+@test "no command: the list, on stderr, status 2" {
+	run --separate-stderr ebprec
+	same 2 "$status"
+	same "" "$output"
+	contains "$stderr" "usage: ebprec COMMAND"
+}
+
+@test "help lists every command, and each command has its own" {
+	run --separate-stderr ebprec help
+	same 0 "$status"
+	same "" "$stderr"
+	commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' <<<"$output" | grep -v 'record\|help\|version')
+	contains "$commands" recover
+	for command in $commands; do
+		same "$(ebprec help "$command")" "$(ebprec "$command" --help)"
+		contains "$(ebprec "$command" -h)" "usage: ebprec $command"
+	done
+}
+
+@test "the version, and what it was built with" {
+	same "$(ebprec --version)" "$(ebprec version)"
+	[[ $(ebprec --version) =~ ^ebprec\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	contains "$(ebprec --version --build-options)" "zstd: "
+}
+
+@test "an unknown command: the nearest is named" {
+	says 2 "ebprec: unknown command 'inof', did you mean 'info'? (see 'ebprec help')" inof
+	says 2 "ebprec: unknown command 'xyzzy' (see 'ebprec help')" xyzzy
+	says 2 "ebprec: unknown command 'inof', did you mean 'info'? (see 'ebprec help')" help inof
+	says 2 "ebprec: unknown option '--folded', a command was expected (see 'ebprec help')" --folded
+}
+
+@test "an unknown option: the nearest is named" {
+	says 2 "ebprec: unknown option '--jsno', did you mean '--json'? (see 'ebprec info --help')" \
+		info --jsno
+	says 2 "ebprec: unknown option '--outptu', did you mean '--output'? (see 'ebprec slice --help')" \
+		slice --outptu x
+	says 2 "ebprec: unknown option '-y' (see 'ebprec export --help')" export -y
+}
+
+@test "words that lack or are too many" {
+	says 2 "ebprec: 'b' is one word too many (see 'ebprec info --help')" info a b
+	says 2 "ebprec: 'ebprec recover' needs more words: [-o FILE] FILE (see 'ebprec recover --help')" \
+		recover
+	says 2 "ebprec: 'ebprec slice' needs '--time FROM,TO' (see 'ebprec slice --help')" \
+		slice -i good.data -o x
+	says 2 "ebprec: 'ebprec slice' needs '--output FILE' (see 'ebprec slice --help')" \
+		slice -i good.data --time 1,2
+	says 2 "ebprec: 'ebprec export' needs a form: '--raw' (see 'ebprec export --help')" \
+		export -i good.data -o x
+	[ ! -e x ] || fail "a wrong command line made a file"
+}
+
+@test "a time span that is none" {
+	says 2 "ebprec: option '--time' cannot be '2,1': it ends before it starts (see 'ebprec slice --help')" \
+		slice -i good.data --time 2,1 -o x
+	says 2 "ebprec: option '--time' cannot be 'soon': a number was expected (see 'ebprec slice --help')" \
+		slice -i good.data --time soon -o x
+}
+
+@test "a control character in a name does not reach the terminal" {
+	says 1 "ebprec: cannot open '\\x1b[2Jx': No such file or directory (record one with 'ebprec record', or name a capture with -i)" \
+		info -i $'\e[2Jx'
+}
+
+@test "results go to a full disk: said, status 1" {
+	[ -e /dev/full ] || skip "no /dev/full"
+	run --separate-stderr bash -c "ebprec info good.data >/dev/full"
+	same 1 "$status"
+	same "ebprec: cannot write to standard output: No space left on device" "$stderr"
+}
+
+@test "record without a recorder: one clear line" {
+	cp "$(command -v ebprec)" "$BATS_TEST_TMPDIR/ebprec"
+	PATH=/usr/bin:/bin run --separate-stderr "$BATS_TEST_TMPDIR/ebprec" record -a
+	same 1 "$status"
+	same "ebprec: cannot record: this is the analyzer alone, there is no ebprec-record (build it with 'make', or install it beside ebprec)" \
+		"$stderr"
+}
+
+@test "record starts the recorder beside it, else in ../libexec/ebprec, else in PATH" {
+	mkdir -p bin libexec/ebprec path
+	cp "$(command -v ebprec)" bin/ebprec
+	for dir in path libexec/ebprec bin; do
+		printf '#!/bin/sh\necho "%s: $*"; exit 7\n' "$dir" >"$dir/ebprec-record"
+		chmod +x "$dir/ebprec-record"
+		PATH=$PWD/path:/usr/bin:/bin run "$PWD/bin/ebprec" record -a -- sleep 5
+		same 7 "$status"
+		same "$dir: -a -- sleep 5" "$output"
+	done
+}
+
+@test "a mark that nobody hears: a note, status 0" {
+	says 0 "ebprec: no recording is listening, the mark is not kept (start 'ebprec record')" mark hello
+	says 0 "" mark -q hello
+	says 2 "ebprec: 'ebprec mark' needs more words: [--group GROUP] [--name NAME] TEXT (see 'ebprec mark --help')" \
+		mark
+}
+
+@test "the mark's probe is in the program, with a semaphore" {
+	readelf -n "$(command -v ebprec)" >notes
+	grep -A3 'Provider: ebprec' notes >probe
+	grep -q 'Name: mark' probe
+	grep -q 'Semaphore: 0x0*[1-9a-f]' probe
+	same 5 "$(grep -A4 'Provider: ebprec' notes | sed -n 's/.*Arguments: //p' | wc -w)"
+}

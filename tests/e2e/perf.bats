@@ -1,0 +1,160 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Stock perf reads captures, exports and slices: the same words for the same events.
+
+# shellcheck disable=SC2154 # run sets stderr
+
+load ../helper
+
+setup() {
+	need_perf
+	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
+}
+
+# captures - makes one file of each kind that is hard on a reader, and prints their names.
+captures() {
+	gen_capture -o plain-chains.data --samples 20000 --flush 3000
+	gen_capture -o objects.data --samples 3000 --flush 500 --object 200000
+	gen_capture -o no-rounds.data --samples 5000 --flush 700 --no-round
+	gen_capture -o big-records.data --samples 300 --flush 50 --raw 59996 --big
+	gen_capture -o ties.data --samples 5000 --ties 50 --pids 100 --cpus 7
+	gen_capture -o no-stacks.data --samples 1000 --depth 0
+	gen_capture -o many-processes.data --samples 10000 --pids 10000 --depth 3
+	gen_capture -o no-samples.data --samples 0
+	gen_capture -o live.data --samples 5000 --flush 600 --live
+	echo plain-chains objects no-rounds big-records ties no-stacks many-processes no-samples live
+}
+
+# perf_says FILE WORDS... - stdout of perf, which must exit with 0 and say nothing on stderr.
+perf_says() {
+	local file=$1 command=$2
+	shift 2
+	perf "$command" -i "$file" "$@" >out 2>err || fail "perf $command -i $file: $? $(head -3 err)"
+	[ ! -s err ] || fail "perf $command -i $file said: $(head -3 err)"
+	grep -v '^# (Tip:' out || true
+}
+
+# report FILE - perf warns about a file without a kernel in it, which these have not; what it says is
+# compared, too.
+report() {
+	perf report --stdio --no-children -i "$1" >out 2>err || fail "perf report: $? $(cat err)"
+	grep -iE 'out of order|decompress|failed|error' err && fail "perf report: $(cat err)"
+	cat err
+	grep -v '^# (Tip:' out
+}
+
+@test "script and report of a capture and of its plain rewrite are the same" {
+	for name in $(captures); do
+		ebprec export --raw -q -i "$name.data" -o raw.data
+		if [ "$name" = no-samples ]; then
+			continue # perf refuses both, see below
+		fi
+		perf_says "$name.data" script >whole
+		perf_says raw.data script >raw
+		cmp whole raw || fail "script of $name differs"
+		[ -s whole ] || fail "$name: no output"
+		report "$name.data" >whole
+		report raw.data >raw
+		cmp whole raw || fail "report of $name differs"
+	done
+}
+
+@test "the plain rewrite holds no compressed and no private record" {
+	gen_capture -o a.data --samples 3000 --flush 500 --object 20000
+	ebprec export --raw -q -i a.data -o raw.data
+	perf report --stats -i a.data >whole 2>/dev/null
+	grep -q 'COMPRESSED events:' whole
+	grep -q 'EVENT_TYPE events:' whole
+	perf report --stats -i raw.data >raw 2>/dev/null
+	if grep 'COMPRESSED events:\|EVENT_TYPE events:' raw; then
+		fail "they are in the rewrite"
+	fi
+	same "$(grep 'SAMPLE events:' whole | awk '{ print $3 }')" "$(grep 'SAMPLE events:' raw | awk '{ print $3 }')"
+}
+
+@test "the other commands of perf end with 0" {
+	gen_capture -o a.data --samples 3000 --flush 500 --object 20000
+	for command in "evlist -v" "buildid-list" "report --header-only" "script -D" "report --stats"; do
+		# shellcheck disable=SC2086 # words
+		perf ${command%% *} -i a.data ${command#"${command%% *}"} >out 2>err ||
+			fail "perf $command: $? $(head -3 err)"
+	done
+	perf diff a.data a.data >out 2>err || fail "perf diff: $? $(head -3 err)"
+}
+
+@test "perf inject keeps every event" {
+	gen_capture -o a.data --samples 3000 --flush 500 --object 20000
+	perf_says a.data script >whole
+	for option in "" -b; do
+		# shellcheck disable=SC2086 # maybe no word
+		perf inject $option -i a.data -o injected.data 2>err || fail "perf inject: $(head -3 err)"
+		perf script -i injected.data 2>/dev/null | cmp - whole
+	done
+	# What perf wrote has lost our parts, and ebprec reads it all the same.
+	ebprec info injected.data | grep -qx 'SAMPLE  *3000'
+}
+
+@test "a slice prints what --time of the whole prints" {
+	for name in $(captures); do
+		[ "$name" != no-samples ] || continue
+		for span in 1.01,1.02 1.0,1.0 1.00005,1.0007 ,1.001 '1.003,' 0,99; do
+			perf script -i "$name.data" --time "$span" >whole 2>err || fail "$name $span: $(cat err)"
+			ebprec slice --time "$span" -q -i "$name.data" -o slice.data 2>err
+			if [ ! -s whole ]; then
+				same "ebprec: 'slice.data' has no samples (see 'ebprec info' for the times of the whole)" "$(cat err)"
+				continue
+			fi
+			perf_says slice.data script >slice
+			cmp whole slice || fail "$name $span differs"
+		done
+	done
+}
+
+@test "times since the start and shares mean the same as absolute ones" {
+	gen_capture -o a.data --samples 20000 --flush 3000
+	ebprec slice --time 1.05,1.06 -q -i a.data -o absolute.data
+	ebprec slice --time +0.05,+0.06 -q -i a.data -o relative.data
+	cmp absolute.data relative.data
+	perf script -i a.data --time 10%-20% >whole
+	ebprec slice --time 10%-20% -q -i a.data -o share.data
+	perf_says share.data script | cmp - whole
+	[ -s whole ]
+}
+
+@test "a slice of a slice is the smaller slice, and the same options give the same bytes" {
+	gen_capture -o a.data --samples 20000 --flush 3000
+	ebprec slice --time 1.05,1.10 -q -i a.data -o outer.data
+	ebprec slice --time 1.06,1.07 -q -i outer.data -o inner.data
+	perf script -i a.data --time 1.06,1.07 >whole
+	perf_says inner.data script | cmp - whole
+	ebprec slice --time 1.05,1.10 -q -i a.data -o again.data
+	cmp outer.data again.data
+}
+
+@test "a capture comes from a pipe as well" {
+	gen_capture -o a.data --samples 3000 --flush 500
+	same "$(ebprec info a.data | sed 1,4d)" "$(ebprec info -i - <a.data | sed 1,4d)"
+	# shellcheck disable=SC2002 # a pipe is what is tested
+	same "$(ebprec info a.data | sed 1,4d)" "$(cat a.data | ebprec info -i - | sed 1,4d)"
+}
+
+@test "what perf records is exported and sliced as well" {
+	need_root
+	for options in "" "-z"; do
+		# shellcheck disable=SC2086 # maybe no word
+		perf record $options -q -g -F 2000 -e cpu-clock -o p.data -- \
+			sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done' 2>err ||
+			skip "perf cannot record here: $(head -1 err)"
+		perf_says p.data script >whole
+		[ -s whole ]
+		ebprec export --raw -q -i p.data -o raw.data
+		perf_says raw.data script | cmp - whole
+		first=$(awk '/cpu-clock/ { for (i = 1; i < NF; i++) if ($i ~ /^[0-9]+\.[0-9]+:$/) { sub(":", "", $i); print $i; exit } }' whole)
+		to=$(awk -v t="$first" 'BEGIN { printf "%.6f", t + 0.05 }')
+		perf script -i p.data --time "$first,$to" >part
+		ebprec slice --time "$first,$to" -q -i p.data -o slice.data
+		perf_says slice.data script | cmp - part
+		[ -s part ]
+	done
+}

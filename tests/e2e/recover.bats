@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec recover: every cut and broken capture becomes one that stock perf reads.
+
+# shellcheck disable=SC2154 # run sets stderr
+
+load ../helper
+
+setup() {
+	need_perf
+	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
+}
+
+# script FILE - what perf prints of it; it must exit with 0 and say nothing on stderr.
+script() {
+	perf script -i "$1" 2>err || fail "perf script: $? $(head -3 err)"
+	[ ! -s err ] || fail "perf said: $(head -3 err)"
+}
+
+# samples FILE - how many samples ebprec sees in it.
+samples() {
+	ebprec info "$1" | sed -n 's/^SAMPLE  *//p'
+}
+
+state() {
+	ebprec info "$1" | sed -n 's/^  state *//p'
+}
+
+@test "a capture that is whole stays as it is" {
+	gen_capture -o a.data --samples 3000 --flush 500
+	cp a.data before
+	run --separate-stderr ebprec recover a.data
+	same 0 "$status"
+	same "ebprec: 'a.data' is whole, nothing to do" "$stderr"
+	cmp a.data before
+	ebprec recover -q -o copy.data a.data
+	cmp a.data copy.data
+}
+
+@test "an unfinished capture loses nothing, and is whole then" {
+	gen_capture -o a.data --samples 3000 --flush 500 --live
+	same unfinished "$(state a.data)"
+	script a.data >before
+	run --separate-stderr ebprec recover a.data
+	same 0 "$status"
+	same "ebprec: recovered 'a.data': 3000 samples, the last at 1.029990000 s, nothing at the end lost" \
+		"$stderr"
+	script a.data | cmp - before
+	same recovered "$(state a.data)"
+	run --separate-stderr ebprec recover a.data
+	same "ebprec: 'a.data' is whole, nothing to do" "$stderr"
+}
+
+@test "-o leaves the broken one alone" {
+	gen_capture -o a.data --samples 3000 --flush 500 --live
+	cp a.data before
+	ebprec recover -q -o whole.data a.data
+	cmp a.data before
+	ebprec recover -q a.data
+	cmp a.data whole.data
+}
+
+@test "cut at every 4 KiB: recover opens it, perf reads it, samples are a beginning" {
+	gen_capture -o whole.data --samples 20000 --flush 1000 --object 30000
+	script whole.data >all
+	size=$(stat -c %s whole.data)
+	last=0
+	for cut in $(seq 8192 4096 "$size") $((size - 1)) $((size - 40)); do
+		head -c "$cut" whole.data >cut.data
+		ebprec recover -q cut.data 2>err || fail "cut at $cut: $(cat err)"
+		n=$(samples cut.data)
+		[ "${n:-0}" -ge "$last" ] || fail "cut at $cut has $n samples, less than before: $last"
+		last=${n:-0}
+		if [ "$last" -gt 0 ] && [ $((cut / 4096 % 8)) -eq 0 ]; then
+			script cut.data >part
+			head -c "$(stat -c %s part)" all | cmp - part || fail "cut at $cut: other events"
+		fi
+	done
+	same 20000 "$last"
+}
+
+@test "a cut inside the head: nothing was recorded, and that is said" {
+	gen_capture -o a.data --samples 100
+	head -c 4000 a.data >cut.data
+	run --separate-stderr ebprec recover cut.data
+	same 1 "$status"
+	same "ebprec: cannot recover 'cut.data': cut inside the head, before anything was recorded" "$stderr"
+}
+
+@test "a broken place in the middle costs that place alone" {
+	gen_capture -o a.data --samples 20000 --flush 1000
+	# The fifth frame of samples, in its zstd data.
+	off=$(ebprec info --frames a.data | awk '$2 == "cpu" && ++n == 5 { print $1 }')
+	printf 'broken!!' | dd of=a.data bs=1 seek=$((off + 500)) conv=notrunc status=none
+	perf script -i a.data >/dev/null 2>&1 && fail "perf reads it: the test broke nothing"
+	run --separate-stderr ebprec recover a.data
+	same 0 "$status"
+	contains "$stderr" "1 broken places"
+	script a.data >after
+	n=$(grep -c cpu-clock after)
+	[ "$n" -gt 18000 ] && [ "$n" -lt 20000 ] || fail "$n samples left"
+	same "$n" "$(samples a.data)"
+}
+
+@test "a broken file header is mended" {
+	gen_capture -o a.data --samples 3000
+	script a.data >before
+	for off in 17 42 49 72 80; do
+		cp a.data b.data
+		printf '\377' | dd of=b.data bs=1 seek=$off conv=notrunc status=none
+		ebprec recover -q b.data
+		script b.data | cmp - before || fail "byte $off"
+	done
+}
+
+@test "attrs that are gone cannot be mended, and that is said" {
+	gen_capture -o a.data --samples 3000
+	printf '\377' | dd of=a.data bs=1 seek=32 conv=notrunc status=none
+	run --separate-stderr ebprec recover a.data
+	same 1 "$status"
+	same "ebprec: 'a.data' is still damaged, and cannot be mended: attrs of an impossible size at byte 16" \
+		"$stderr"
+}
+
+@test "a file that is being written is left alone" {
+	gen_capture -o a.data --samples 3000 --live
+	cp a.data before
+	sleep 60 3>>a.data &
+	writer=$!
+	run --separate-stderr ebprec recover a.data
+	same 1 "$status"
+	same "ebprec: cannot recover 'a.data': it is being written (end the recording, or recover a copy with -o)" \
+		"$stderr"
+	cmp a.data before
+	ebprec recover -q -o whole.data a.data
+	kill $writer
+	wait $writer || true
+	ebprec recover -q a.data
+	cmp a.data whole.data
+}
+
+@test "perf.data of perf itself is refused with a reason" {
+	gen_capture -o a.data --samples 100 --plain
+	run --separate-stderr ebprec recover a.data
+	same 1 "$status"
+	same "ebprec: cannot recover 'a.data': it was not written by ebprec" "$stderr"
+}

@@ -28,15 +28,8 @@ verdict() {
 	: >"$work"
 }
 
-# Every file of the project: what git knows or would add; without git, all but the build.
 files() {
-	if git rev-parse --git-dir >/dev/null 2>&1; then
-		git ls-files -co --exclude-standard
-	else
-		find . -type f ! -path './build/*' | sed 's|^\./||'
-	fi | while read -r f; do
-		[ ! -f "$f" ] || echo "$f"
-	done
+	scripts/list-files.sh
 }
 
 sources_in() {

@@ -11,19 +11,18 @@ cd "$(dirname "$0")/.."
 status=0
 jobs=$(nproc)
 
+# files PATTERN - the project's files whose path matches.
 files() {
-	git ls-files -co --exclude-standard -- "$@" | while read -r f; do
-		[ ! -f "$f" ] || echo "$f"
-	done
+	scripts/list-files.sh | grep -E "$1" || true
 }
 
 c_files() {
-	files '*.c' '*.h'
+	files '\.[ch]$'
 }
 
 # What both analyzers read: C for the machine itself, not for BPF.
 units() {
-	files 'format/*.c' 'record/*.c' 'analyze/*.c' 'tests/*.c' | grep -v '\.bpf\.c$' || true
+	files '\.c$' | grep -v '\.bpf\.c$' || true
 }
 
 lint_format() {
@@ -35,10 +34,7 @@ lint_format() {
 }
 
 lint_shell() {
-	{
-		files scripts/deps scripts/test scripts/try .ci/run tests/bench/run '*.sh'
-		files '*.bats' '*.bash'
-	} | sort -u | xargs -r shellcheck -x -e SC2030,SC2031 # bats runs each test apart
+	files '\.(sh|bats|bash)$|^scripts/(deps|test|try)$|^\.ci/run$|^tests/bench/run$' | xargs -r shellcheck -x -e SC2030,SC2031 # bats runs each test apart
 }
 
 lint_cppcheck() {

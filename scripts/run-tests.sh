@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# run-tests.sh BUILD_DIR SUITE... - runs built tests and adds their results up
+# run-tests.sh BUILD_DIR SUITE... [BUILD_DIR SUITE...] - runs built tests and adds their results up
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), layers, e2e (bats, needs no privilege),
 # live (bats, needs root and BPF).  Every test program speaks TAP into BUILD_DIR/test-logs/; a
@@ -10,11 +10,6 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-build=$1
-shift
-logs=$build/test-logs
-mkdir -p "$logs"
-
 start_s=$(date +%s)
 passed=0
 failed=0
@@ -37,7 +32,7 @@ run() {
 	passed=$((passed + $1))
 	failed=$((failed + $2))
 	skipped=$((skipped + $3))
-	printf '%-40s %4d passed, %d failed, %d skipped\n' "$name" "$1" "$2" "$3"
+	printf '%-40s %4d passed, %d failed, %d skipped\n' "$name$kind" "$1" "$2" "$3"
 }
 
 run_unit() {
@@ -63,10 +58,17 @@ run_bats() {
 	done
 }
 
-case $build in
-/*) ;;
-*) build=$PWD/$build ;;
-esac
+# set_build BUILD_DIR - where the programs of the suites that follow are
+set_build() {
+	build=$(cd "$1" && pwd)
+	logs=$build/test-logs
+	mkdir -p "$logs"
+	kind=
+	case $build in
+	*/san-*) kind=' (sanitized)' ;;
+	esac
+}
+
 for suite; do
 	case $suite in
 	unit) run_unit ;;
@@ -75,11 +77,14 @@ for suite; do
 	layers) run layers 120 scripts/check-layers.sh "$build" ;;
 	e2e | live) run_bats "$suite" ;;
 	*)
-		echo "run-tests.sh: no such suite: $suite" >&2
-		exit 2 ;;
+		[ -d "$suite" ] || {
+			echo "run-tests.sh: no such suite or folder: $suite" >&2
+			exit 2
+		}
+		set_build "$suite" ;;
 	esac
 done
 
-echo "took $(($(date +%s) - start_s)) s; what each test said is in $logs/"
+echo "took $(($(date +%s) - start_s)) s; what each test said is in test-logs/ of the build folder"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -40,7 +40,7 @@ sum() {
 # A copy of the tree's rules with one file that breaks one of them.
 broken_tree() {
 	mkdir -p "$BATS_TEST_TMPDIR/tree/scripts" "$BATS_TEST_TMPDIR/tree/$(dirname "$1")"
-	cp scripts/check-layers.sh "$BATS_TEST_TMPDIR/tree/scripts/"
+	cp scripts/check-layers.sh scripts/list-files.sh "$BATS_TEST_TMPDIR/tree/scripts/"
 	cat >"$BATS_TEST_TMPDIR/tree/$1"
 	cd "$BATS_TEST_TMPDIR/tree" || return
 }

@@ -44,9 +44,9 @@ static const struct usage mark_usage = {
 	.command = "mark",
 	.words = "[--group GROUP] [--name NAME] TEXT",
 	.about =
-		"Puts a mark into the recording that is running on this machine: a moment with a\n"
-		"text, in the thread that ran 'ebprec mark'.  Without a recording it does nothing,\n"
-		"says so, and exits with 0, so that it may stay in a script.\n",
+		"Puts a mark into the recording that is running on this machine: a moment with\n"
+		"a text, in the thread that ran 'ebprec mark'.  Without a recording it does\n"
+		"nothing, says so, and exits with 0, so that it may stay in a script.\n",
 	.options = mark_options,
 };
 

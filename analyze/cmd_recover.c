@@ -34,9 +34,9 @@ static const struct usage recover_usage = {
 	.command = "recover",
 	.words = "[-o FILE] FILE",
 	.about =
-		"Makes a capture whole whose recorder was killed, that was cut off, or that is broken\n"
-		"in some places: every part with a right checksum is kept.  Works in place, unless\n"
-		"-o is given.  A capture that is whole stays as it is.\n",
+		"Makes a capture whole whose recorder was killed, that was cut off, or that is\n"
+		"broken in some places: every part with a right checksum is kept.  Works in\n"
+		"place, unless -o is given.  A capture that is whole stays as it is.\n",
 	.options = recover_options,
 };
 

@@ -339,7 +339,7 @@ static void show_damage(struct view *v, const struct capture *c, const struct ta
 {
 	const struct capture_damage *d = capture_damage(c);
 	bool any = d->unfinished || d->cut || d->bad_frames || d->bad_sections || d->missing_seq ||
-		   t->bad_frames || d->first.what;
+		   d->unknown_records || d->unknown_frames || t->bad_frames || d->first.what;
 
 	view_section(v, "damage");
 	if (!any) {
@@ -355,6 +355,8 @@ static void show_damage(struct view *v, const struct capture *c, const struct ta
 	view_size(v, "bad", d->bad_bytes);
 	view_number(v, "bad_sections", d->bad_sections);
 	view_number(v, "missing_frames", d->missing_seq);
+	view_number(v, "unknown_records", d->unknown_records);
+	view_number(v, "unknown_frames", d->unknown_frames);
 	if (d->first.what) {
 		view_text(v, "first", d->first.what);
 		view_number(v, "first_at", d->first.offset_bytes);

@@ -6,12 +6,7 @@
 #include <stdlib.h>
 
 #include "format/capture.h"
-#include "format/dir.h"
-#include "format/source.h"
-
-#define FRAME_SKIP_OFF   8  /* in a COMPRESSED record: the skippable frame ... */
-#define FRAME_HEADER_OFF 16 /* ... and our frame header in it */
-#define FRAME_PREFIX_MIN (FRAME_HEADER_OFF + EBX_FRAME_BYTES)
+#include "format/chain.h"
 
 /* One part of a private object, as the walk or the directory tells. */
 struct capture_part {
@@ -108,12 +103,5 @@ int capture_walk_foreign(struct capture *c);
 
 /* Puts the parts together to objects.  -ENOMEM. */
 int capture_group_objects(struct capture *c);
-
-/*
- * Takes a COMPRESSED record of ours apart: frame header and the zstd data behind it, borrowed.
- * Does not look at the data's checksum.
- */
-int frame_record_decode(const uint8_t *rec, size_t size_bytes, struct ebx_frame *out,
-			struct capture_bytes *data, struct parse_err *err);
 
 #endif

@@ -19,31 +19,6 @@
 #include "format/crc32c.h"
 #include "format/cursor.h"
 
-#define RESYNC_CHUNK (64 << 10)
-
-int frame_record_decode(const uint8_t *rec, size_t size_bytes, struct ebx_frame *out,
-			struct capture_bytes *data, struct parse_err *err)
-{
-	uint32_t skip;
-	int ret;
-
-	if (size_bytes < FRAME_PREFIX_MIN)
-		return parse_fail(err, -EBADMSG, 0, "compressed record without a frame header");
-	skip = le32_load(rec + FRAME_SKIP_OFF + 4);
-	if (le32_load(rec + FRAME_SKIP_OFF) != EBX_SKIPPABLE_MAGIC || skip < EBX_FRAME_BYTES ||
-	    skip > EBX_FRAME_BYTES + 7)
-		return parse_fail(err, -EBADMSG, FRAME_SKIP_OFF,
-				  "compressed record without a frame header");
-	ret = ebx_frame_decode(rec + FRAME_HEADER_OFF, EBX_FRAME_BYTES, out, err);
-	if (ret || !data)
-		return ret;
-	if (skip >= size_bytes - FRAME_HEADER_OFF)
-		return parse_fail(err, -EBADMSG, FRAME_SKIP_OFF, "frame without data");
-	data->data = rec + FRAME_HEADER_OFF + skip;
-	data->size_bytes = size_bytes - FRAME_HEADER_OFF - skip;
-	return 0;
-}
-
 /* ---- items, from the walk or the directory ---- */
 
 static void add_saturated(uint32_t *to, uint64_t n)
@@ -133,119 +108,18 @@ static int add_item(void *ctx, const struct dir_item *item)
 
 struct walk {
 	struct capture *c;
-	struct window window;
+	struct chain chain;
 	uint64_t off_bytes;
-	uint64_t end_bytes;        /* of the data section, as the header says and the file has */
-	uint64_t crc_budget_bytes; /* what looking for a lost chain may still cost */
+	uint64_t end_bytes; /* of the data section, as the header says and the file has */
 };
-
-enum found {
-	FOUND_NOTHING, /* no record of ours, or a broken one */
-	FOUND_ITEM,    /* a frame, a part or a plain record: *item */
-	FOUND_OTHER,   /* a record to step over */
-	FOUND_UNKNOWN, /* same, but of a type nobody has named */
-};
-
-/* What the record at off is, if it is whole before end; checks the checksums of headers. */
-static enum found look(struct walk *w, uint64_t off, uint64_t end, struct dir_item *item,
-		       struct parse_err *err)
-{
-	const uint8_t *p = end - off >= 8 ? window_at(&w->window, off, 8) : NULL;
-	uint32_t type = p ? le32_load(p) : 0;
-	uint16_t size = p ? le16_load(p + 6) : 0;
-
-	*err = (struct parse_err){ .what = "broken record header" };
-	if (size < 8 || size % 8 || size > end - off || !type)
-		return FOUND_NOTHING;
-	*item = (struct dir_item){ .off_bytes = off, .file_bytes = size };
-	if (type == PERFFILE_RECORD_COMPRESSED) {
-		p = window_at(&w->window, off, size < FRAME_PREFIX_MIN ? size : FRAME_PREFIX_MIN);
-		item->type = DIR_FRAME;
-		if (!p || frame_record_decode(p, size, &item->frame, NULL, err))
-			return FOUND_NOTHING;
-		item->frame.prev_off_bytes = 0;
-		return FOUND_ITEM;
-	}
-	if (type == PERFFILE_RECORD_PRIVATE) {
-		p = window_at(&w->window, off, size);
-		item->type = DIR_PRIVATE;
-		if (!p || size < EBX_PRIVATE_HEADER_BYTES || memcmp(p + 8, "EBX1", 4))
-			return p ? FOUND_OTHER : FOUND_NOTHING;
-		return ebx_private_decode(p, size, &item->part, err) ? FOUND_NOTHING : FOUND_ITEM;
-	}
-	item->type = DIR_PLAIN;
-	item->plain.type = type;
-	if (type < PERFFILE_RECORD_HEADER_ATTR)
-		return FOUND_ITEM;
-	if (type == PERFFILE_RECORD_FINISHED_ROUND || type == PERFFILE_RECORD_FINISHED_INIT)
-		return size == 8 ? FOUND_OTHER : FOUND_NOTHING;
-	return FOUND_UNKNOWN;
-}
-
-/* Is there a record at off that can only be ours, or does the section end there? */
-static bool anchored(struct walk *w, uint64_t off)
-{
-	struct parse_err err;
-	struct dir_item item;
-
-	if (off == w->end_bytes)
-		return true;
-	switch (look(w, off, w->end_bytes, &item, &err)) {
-	case FOUND_ITEM:
-		return item.type != DIR_PLAIN;
-	case FOUND_OTHER:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Could a frame or a private record start here?  Cheap; p has 24 bytes. */
-static bool smells_ours(const uint8_t *p)
-{
-	uint32_t type = le32_load(p);
-
-	return (type == PERFFILE_RECORD_COMPRESSED && !memcmp(p + FRAME_HEADER_OFF, "EBF1", 4)) ||
-	       (type == PERFFILE_RECORD_PRIVATE && !memcmp(p + 8, "EBX1", 4));
-}
-
-/* The next place behind off where the chain of records can go on; else the end. */
-static uint64_t resync(struct walk *w, uint64_t off)
-{
-	uint64_t end = w->end_bytes;
-
-	for (off += 8; off < end && end - off >= FRAME_PREFIX_MIN - 8; off += 8) {
-		const uint8_t *p = window_at(&w->window, off, 24);
-		struct parse_err err;
-		struct dir_item item;
-
-		if (!p)
-			return end;
-		if (!smells_ours(p))
-			continue;
-		if (w->crc_budget_bytes < le16_load(p + 6))
-			return end;
-		w->crc_budget_bytes -= le16_load(p + 6);
-		if (look(w, off, end, &item, &err) == FOUND_ITEM)
-			return off;
-	}
-	return end;
-}
 
 /* Steps over a break in the chain. */
 static void step_over(struct walk *w, const struct parse_err *err)
 {
 	struct capture *c = w->c;
-	const uint8_t *p = window_at(&w->window, w->off_bytes, 8);
-	uint16_t size = p ? le16_load(p + 6) : 0;
-	uint64_t to;
+	uint64_t to = chain_step_over(&w->chain, w->off_bytes, w->end_bytes);
 
 	damage_note(c, w->off_bytes + err->offset_bytes, err->what);
-	if (size >= 8 && size % 8 == 0 && size <= w->end_bytes - w->off_bytes &&
-	    anchored(w, w->off_bytes + size))
-		to = w->off_bytes + size;
-	else
-		to = resync(w, w->off_bytes);
 	add_saturated(&c->damage.bad_frames, 1);
 	c->damage.bad_bytes += to - w->off_bytes;
 	w->off_bytes = to;
@@ -259,16 +133,17 @@ static int walk_declared(struct walk *w)
 	while (w->off_bytes < w->end_bytes) {
 		struct parse_err err;
 		struct dir_item item;
-		enum found found = look(w, w->off_bytes, w->end_bytes, &item, &err);
+		enum chain_found found = chain_look(&w->chain, w->off_bytes, w->end_bytes, &item,
+						    &err);
 		int ret = 0;
 
-		if (found == FOUND_NOTHING) {
+		if (found == CHAIN_NOTHING) {
 			step_over(w, &err);
 			continue;
 		}
-		if (found == FOUND_UNKNOWN)
+		if (found == CHAIN_UNKNOWN)
 			add_saturated(&c->damage.unknown_records, 1);
-		if (found == FOUND_ITEM)
+		if (found == CHAIN_ITEM)
 			ret = add_item(c, &item);
 		if (ret)
 			return ret;
@@ -281,17 +156,10 @@ static int walk_declared(struct walk *w)
 /* Is all of this record behind the declared end as it should be? */
 static bool proven(struct walk *w, const struct dir_item *item)
 {
-	struct capture_bytes data;
-	struct ebx_frame frame;
-	const uint8_t *p;
-
-	if (item->type == DIR_PRIVATE)
-		return item->part.seq == w->c->next_seq;
-	if (item->type != DIR_FRAME || item->frame.seq != w->c->next_seq)
+	if (item->type == DIR_PLAIN)
 		return false;
-	p = window_at(&w->window, item->off_bytes, item->file_bytes);
-	return p && !frame_record_decode(p, item->file_bytes, &frame, &data, NULL) &&
-	       crc32c(0, data.data, data.size_bytes) == frame.crc32c;
+	return (item->type == DIR_PRIVATE ? item->part.seq : item->frame.seq) == w->c->next_seq &&
+	       chain_proves(&w->chain, item);
 }
 
 /* Walks on behind the declared end: what a flush left whose second write never came. */
@@ -303,15 +171,15 @@ static int walk_undeclared(struct walk *w)
 	for (;;) {
 		struct parse_err err;
 		struct dir_item item;
-		enum found found = look(w, w->off_bytes, end, &item, &err);
+		enum chain_found found = chain_look(&w->chain, w->off_bytes, end, &item, &err);
 		int ret;
 
-		if (found == FOUND_OTHER) {
+		if (found == CHAIN_OTHER) {
 			/* FINISHED_ROUND ends a flush; perf sees it only with what is before it. */
 			w->off_bytes += item.file_bytes;
 			continue;
 		}
-		if (found != FOUND_ITEM || !proven(w, &item))
+		if (found != CHAIN_ITEM || !proven(w, &item))
 			return 0;
 		ret = add_item(c, &item);
 		if (ret)
@@ -336,12 +204,11 @@ static int walk_all(struct capture *c)
 	} else {
 		w.end_bytes = c->data_off_bytes + c->data_size_bytes;
 	}
-	w.crc_budget_bytes = 4 * size + (1 << 20);
-	window_init(&w.window, &c->source, 4096);
+	chain_init(&w.chain, &c->source);
 	err = walk_declared(&w);
 	if (!err && live && !c->damage.cut)
 		err = walk_undeclared(&w);
-	window_done(&w.window);
+	chain_done(&w.chain);
 	c->damage.cut_off_bytes = c->damage.cut ? c->data_end_bytes : 0;
 	return err;
 }

@@ -11,13 +11,13 @@
 
 #include "format/buildidlist.h"
 #include "format/capture_priv.h"
+#include "format/chain.h"
 #include "format/crc32c.h"
 #include "format/cursor.h"
 #include "format/perfrec.h"
 #include "format/writer_priv.h"
 
-#define RECORD_HEAD_BYTES 8
-#define WINDOW_BYTES      (1 << 20)
+#define COVER_MAGIC "GAP1" /* of nobody's private records */
 
 struct gap {
 	uint64_t off_bytes, size_bytes;
@@ -26,7 +26,7 @@ struct gap {
 struct recovery {
 	const struct capture *c;
 	struct source source;
-	struct window window;
+	struct chain chain;
 	struct writer *w;
 	struct gap *gaps;
 	size_t gap_count, gap_room;
@@ -123,64 +123,29 @@ static int load_head(struct recovery *r, struct parse_err *err)
 
 /* ---- the walk ---- */
 
-/* The item at off_bytes; false: nothing that is right. */
-static bool read_item(struct recovery *r, uint64_t off_bytes, uint64_t end_bytes,
-		      struct dir_item *item)
+/* Where the data ends, as the header says. */
+static uint64_t header_end(const struct recovery *r)
 {
-	const uint8_t *rec = window_at(&r->window, off_bytes, RECORD_HEAD_BYTES);
-	struct capture_bytes data;
-	uint32_t type, size;
+	uint64_t data_bytes = le64_load(r->w->head.data + PERFFILE_DATA_SIZE_OFF);
 
-	if (!rec || end_bytes - off_bytes < RECORD_HEAD_BYTES)
-		return false;
-	type = le32_load(rec);
-	size = le16_load(rec + 6);
-	if (size < RECORD_HEAD_BYTES || size % 8 || size > end_bytes - off_bytes)
-		return false;
-	rec = window_at(&r->window, off_bytes, size);
-	if (!rec)
-		return false;
-	*item = (struct dir_item){ .off_bytes = off_bytes, .file_bytes = size };
-	switch (type) {
-	case PERFFILE_RECORD_COMPRESSED:
-		item->type = DIR_FRAME;
-		return !frame_record_decode(rec, size, &item->frame, &data, NULL) &&
-		       crc32c(0, data.data, data.size_bytes) == item->frame.crc32c;
-	case PERFFILE_RECORD_PRIVATE:
-		item->type = DIR_PRIVATE;
-		return !ebx_private_decode(rec, size, &item->part, NULL);
-	case PERFFILE_RECORD_FINISHED_ROUND:
-	case PERFFILE_RECORD_FINISHED_INIT:
-		item->type = DIR_PLAIN;
-		item->plain.type = type;
-		return size == RECORD_HEAD_BYTES;
-	default:
-		/* No checksum: at least it must not be a frame whose type was damaged. */
-		item->type = DIR_PLAIN;
-		item->plain.type = type;
-		return type && type < PERFFILE_RECORD_HEADER_ATTR &&
-		       !(size >= RECORD_HEAD_BYTES + 4 &&
-			 le32_load(rec + RECORD_HEAD_BYTES) == EBX_SKIPPABLE_MAGIC);
-	}
+	return data_bytes < UINT64_MAX - r->w->data_off_bytes ? r->w->data_off_bytes + data_bytes
+							      : UINT64_MAX;
 }
 
-/* The next place where a frame or private record is right; end_bytes: none. */
-static uint64_t find_item(struct recovery *r, uint64_t off_bytes, uint64_t end_bytes)
+/*
+ * What is at off_bytes, if nothing about it is wrong.  A plain record has no checksum, so behind the
+ * end that the header names it is not believed; and a type nobody has named would stop perf.
+ */
+static enum chain_found look(struct recovery *r, uint64_t off_bytes, struct dir_item *item)
 {
-	struct dir_item item;
-	const uint8_t *rec;
-	uint32_t type;
+	struct parse_err err;
+	enum chain_found found = chain_look(&r->chain, off_bytes, r->source.size_bytes, item, &err);
 
-	for (; off_bytes < end_bytes; off_bytes += 8) {
-		rec = window_at(&r->window, off_bytes, RECORD_HEAD_BYTES);
-		if (!rec)
-			break;
-		type = le32_load(rec);
-		if ((type == PERFFILE_RECORD_COMPRESSED || type == PERFFILE_RECORD_PRIVATE) &&
-		    read_item(r, off_bytes, end_bytes, &item))
-			return off_bytes;
-	}
-	return end_bytes;
+	if (found == CHAIN_ITEM && item->type == DIR_PLAIN)
+		return off_bytes + item->file_bytes <= header_end(r) ? found : CHAIN_NOTHING;
+	if (found == CHAIN_ITEM && !chain_proves(&r->chain, item))
+		return CHAIN_NOTHING;
+	return found == CHAIN_UNKNOWN ? CHAIN_NOTHING : found;
 }
 
 static int add_gap(struct recovery *r, uint64_t from_bytes, uint64_t to_bytes)
@@ -230,13 +195,18 @@ static int walk(struct recovery *r)
 	w->dir.state.end_bytes = off;
 	w->super.last_ckpt_off_bytes = 0;
 	while (!err && off < end_bytes) {
-		if (read_item(r, off, end_bytes, &item)) {
+		switch (look(r, off, &item)) {
+		case CHAIN_ITEM:
 			err = add_item(r, &item);
+			/* fall through */
+		case CHAIN_OTHER:
 			off += item.file_bytes;
 			w->end_bytes = off;
 			continue;
+		default:
+			break;
 		}
-		next = find_item(r, off + 8, end_bytes);
+		next = chain_step_over(&r->chain, off, end_bytes);
 		if (next == end_bytes)
 			break;
 		err = add_gap(r, off, next);
@@ -247,18 +217,10 @@ static int walk(struct recovery *r)
 
 /* ---- what is there, and what is missing ---- */
 
-static uint64_t header_end(const struct recovery *r)
-{
-	uint64_t data_bytes = le64_load(r->w->head.data + PERFFILE_DATA_SIZE_OFF);
-
-	return data_bytes < UINT64_MAX - r->w->data_off_bytes ? r->w->data_off_bytes + data_bytes
-							      : UINT64_MAX;
-}
-
 static bool table_follows(struct recovery *r)
 {
 	const struct buf *table = &r->w->table;
-	const uint8_t *there = window_at(&r->window, r->w->end_bytes, table->size_bytes);
+	const uint8_t *there = window_at(&r->chain.window, r->w->end_bytes, table->size_bytes);
 
 	return there && !memcmp(there, table->data, table->size_bytes);
 }
@@ -272,7 +234,8 @@ static bool trailer_is_right(struct recovery *r)
 
 	p = file_bytes < EBX_TRAILER_BYTES
 		    ? NULL
-		    : window_at(&r->window, file_bytes - EBX_TRAILER_BYTES, EBX_TRAILER_BYTES);
+		    : window_at(&r->chain.window, file_bytes - EBX_TRAILER_BYTES,
+				EBX_TRAILER_BYTES);
 	return p && !ebx_trailer_decode(p, EBX_TRAILER_BYTES, &t, NULL) &&
 	       t.dir_off_bytes == s->dir_off_bytes && t.dir_size_bytes == s->dir_size_bytes;
 }
@@ -309,7 +272,7 @@ int recovery_plan(const struct capture *c, int fd, struct recovery **out, struct
 		return -ENOMEM;
 	r->c = c;
 	r->source = (struct source){ .fd = fd, .size_bytes = (uint64_t)st.st_size };
-	window_init(&r->window, &r->source, WINDOW_BYTES);
+	chain_init(&r->chain, &r->source);
 	r->w = calloc(1, sizeof(*r->w));
 	rc = r->w ? load_head(r, err) : -ENOMEM;
 	if (!rc)
@@ -332,7 +295,7 @@ void recovery_free(struct recovery *r)
 {
 	if (!r)
 		return;
-	window_done(&r->window);
+	chain_done(&r->chain);
 	writer_free(r->w);
 	free(r->gaps);
 	free(r);
@@ -340,11 +303,11 @@ void recovery_free(struct recovery *r)
 
 /* ---- applying ---- */
 
-/* Puts record headers over a broken place; what is behind them stays. */
+/* Puts record headers and a magic over a broken place; what is behind them stays. */
 static int cover_gap(int fd, const struct gap *gap)
 {
 	uint64_t off = gap->off_bytes, left = gap->size_bytes, size;
-	uint8_t head[RECORD_HEAD_BYTES] = { 0 };
+	uint8_t head[12] = { [8] = COVER_MAGIC[0], COVER_MAGIC[1], COVER_MAGIC[2], COVER_MAGIC[3] };
 	int err = 0;
 
 	for (; !err && left; off += size, left -= size) {
@@ -353,7 +316,7 @@ static int cover_gap(int fd, const struct gap *gap)
 			size -= EBX_PRIVATE_MIN_BYTES; /* so that the last one is long enough, too */
 		le32_store(head, PERFFILE_RECORD_PRIVATE);
 		le16_store(head + 6, (uint16_t)size);
-		err = writer_write_at(fd, head, sizeof(head), off);
+		err = writer_write_at(fd, head, size < sizeof(head) ? 8 : sizeof(head), off);
 	}
 	return err;
 }

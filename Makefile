@@ -107,13 +107,24 @@ $(call obj,$(UNIT)): | $(call have,test)
 $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)))
 	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
 
+# Programs of known contents that tests of symbols look into.
+$(O)/tests/fixtures/.built: tests/fixtures/build $(wildcard tests/fixtures/*.*) | $(call have,test)
+	$(call say,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
+
+$(O)/tests/unit/test_symtab $(O)/tests/unit/test_resolve: | $(O)/tests/fixtures/.built
+
+# What a fuzz target may look into besides the format: the readers of other people's files.
+$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c))
+	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
+
 # A fuzz target and the driver that replays its corpus.
-$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_format)
+$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(O)/libsym.a $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
 
 # The same target with libFuzzer; only `make fuzz` asks for it, in a build of its own.
-$(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS_format)
+$(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libsym.a $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \
+		$(LIBS_analyze) $(LIBS_format)
 
 # Programs that write captures with chosen contents.
 $(O)/tests/gen/%: $(O)/tests/gen/%.o $(O)/libformat.a

@@ -59,7 +59,7 @@ static const char *section_name(struct elffile *e, size_t names, size_t off_byte
 }
 
 /* Sections may be missing (sstrip): then there are no symbols, which is no error. */
-static int read_sections(struct elffile *e)
+static int read_sections(struct elffile *e, const GElf_Ehdr *h)
 {
 	size_t count, names;
 	Elf_Scn *scn = NULL;
@@ -67,8 +67,8 @@ static int read_sections(struct elffile *e)
 
 	if (elf_getshdrnum(e->elf, &count))
 		return -EBADMSG;
-	if (!count)
-		return 0;
+	if (!count) /* libelf also says so of a table behind the end */
+		return h->e_shoff && h->e_shnum ? -EBADMSG : 0;
 	if (elf_getshdrstrndx(e->elf, &names))
 		names = 0;
 	e->sections = calloc(count, sizeof(*e->sections));
@@ -106,7 +106,7 @@ static int read_headers(struct elffile *e)
 	e->is64 = h.e_ident[EI_CLASS] == ELFCLASS64;
 	e->machine = h.e_machine;
 	err = read_segments(e);
-	return err ? err : read_sections(e);
+	return err ? err : read_sections(e, &h);
 }
 
 static int finish_open(struct elffile *e, struct elffile **out)

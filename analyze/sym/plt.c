@@ -57,18 +57,26 @@ static int add_entry(struct entries *e, uint64_t vaddr, uint32_t size_bytes, con
 	return 0;
 }
 
-static struct reloc reloc_decode(struct cursor *c, bool is64, bool addend)
+/* Whether a relocation of this type holds the address of a function that chooses another. */
+static bool is_irelative(uint16_t machine, uint32_t type)
+{
+	return (machine == EM_X86_64 && type == R_X86_64_IRELATIVE) ||
+	       (machine == EM_AARCH64 && type == R_AARCH64_IRELATIVE);
+}
+
+static struct reloc reloc_decode(struct cursor *c, bool is64, bool addend, uint16_t machine)
 {
 	struct reloc r = { 0 };
-	uint64_t info;
+	uint64_t info, value;
 
 	r.slot = is64 ? cursor_u64(c) : cursor_u32(c);
 	info = is64 ? cursor_u64(c) : cursor_u32(c);
 	r.symbol = (uint32_t)(is64 ? ELF64_R_SYM(info) : ELF32_R_SYM(info));
-	if (addend)
-		r.resolver = is64 ? cursor_u64(c) : cursor_u32(c);
-	if (r.symbol)
-		r.resolver = 0;
+	if (!addend)
+		return r;
+	value = is64 ? cursor_u64(c) : cursor_u32(c);
+	if (!r.symbol && is64 && is_irelative(machine, (uint32_t)ELF64_R_TYPE(info)))
+		r.resolver = value;
 	return r;
 }
 
@@ -83,10 +91,10 @@ static bool links_to_dynsym(const struct elffile *e, const struct elffile_sectio
 }
 
 /*
- * Adds the relocations of one section, or only those of symbols.  Only -ENOMEM is an error: a
- * broken section adds none.
+ * Adds the relocations of one section, or only those that can name something (their order is lost
+ * then).  Only -ENOMEM is an error: a broken section adds none.
  */
-static int read_relocs(const struct elffile *e, const struct elffile_section *s, bool symbols_only,
+static int read_relocs(const struct elffile *e, const struct elffile_section *s, bool naming_only,
 		       struct relocs *out)
 {
 	bool addend = s->type == SHT_RELA, is64 = elffile_is64(e), named = links_to_dynsym(e, s);
@@ -112,11 +120,11 @@ static int read_relocs(const struct elffile *e, const struct elffile_section *s,
 	out->items = items;
 	c = cursor_of(data, (size_t)s->size_bytes);
 	for (i = 0; i < n; i++) {
-		struct reloc r = reloc_decode(&c, is64, addend);
+		struct reloc r = reloc_decode(&c, is64, addend, elffile_machine(e));
 
 		if (!named)
 			r.symbol = 0;
-		if (r.symbol || !symbols_only)
+		if (r.symbol || r.resolver || !naming_only)
 			items[out->count++] = r;
 	}
 	free(data);
@@ -173,18 +181,30 @@ static bool stub_index(const uint8_t *p, size_t size_bytes, uint32_t *out)
 	return true;
 }
 
+/* Stubs have 16 bytes, or 8 where nothing is lazy; not every linker says which. */
+static size_t stub_bytes(const struct elffile_section *s, const uint8_t *data,
+			 const struct relocs *by_addr)
+{
+	if (s->entry_bytes == 8 || s->entry_bytes == 16)
+		return (size_t)s->entry_bytes;
+	if (s->size_bytes < 16 || !find_slot(by_addr, stub_slot(data + 8, 8, s->addr + 8)))
+		return 16;
+	return 8;
+}
+
 /* ordered: .rela.plt as the file has it; by_addr: all relocations of slots, sorted. */
 static int read_stubs(const struct elffile *e, const struct elffile_section *s,
 		      const struct relocs *ordered, const struct relocs *by_addr,
 		      struct entries *out)
 {
-	size_t off_bytes, step = s->entry_bytes == 8 ? 8 : 16;
+	size_t off_bytes, step;
 	uint8_t *data;
 	int err;
 
 	err = elffile_read(e, s, &data);
 	if (err)
 		return err == -ENOMEM ? err : 0;
+	step = stub_bytes(s, data, by_addr);
 	for (off_bytes = 0; !err && s->size_bytes - off_bytes >= step; off_bytes += step) {
 		uint64_t slot, vaddr = s->addr + off_bytes;
 		const struct reloc *r = NULL;
@@ -204,7 +224,7 @@ static int read_stubs(const struct elffile *e, const struct elffile_section *s,
 
 static int read_x86_64(const struct elffile *e, const struct relocs *ordered, struct entries *out)
 {
-	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got" };
+	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
 	const struct elffile_section *s;
 	struct relocs all = { 0 };
 	size_t i;
@@ -216,10 +236,10 @@ static int read_x86_64(const struct elffile *e, const struct relocs *ordered, st
 	if (ordered->count)
 		memcpy(all.items, ordered->items, ordered->count * sizeof(*all.items));
 	all.count = ordered->count;
-	/* The slots of .plt.got are not lazy, their relocations are with the data's. */
+	/* The slots of these are not lazy, their relocations are with the data's. */
 	s = elffile_by_name(e, ".rela.dyn");
-	if (s && elffile_by_name(e, ".plt.got"))
-		err = read_relocs(e, s, /* symbols_only= */ true, &all);
+	if (s && (elffile_by_name(e, ".plt.got") || elffile_by_name(e, ".iplt")))
+		err = read_relocs(e, s, /* naming_only= */ true, &all);
 	qsort(all.items, all.count, sizeof(*all.items), by_slot);
 	for (i = 0; !err && i < sizeof(names) / sizeof(names[0]); i++) {
 		s = elffile_by_name(e, names[i]);
@@ -263,7 +283,7 @@ int plt_read(const struct elffile *e, struct plt_entry **out, size_t *count)
 	if (!s)
 		s = elffile_by_name(e, ".rel.plt");
 	if (s)
-		err = read_relocs(e, s, /* symbols_only= */ false, &ordered);
+		err = read_relocs(e, s, /* naming_only= */ false, &ordered);
 	if (!err && elffile_machine(e) == EM_X86_64 && elffile_is64(e))
 		err = read_x86_64(e, &ordered, &found);
 	else if (!err)

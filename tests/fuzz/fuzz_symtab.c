@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * fuzz_symtab - any bytes as an ELF file
+ *
+ * The whole way of a file of somebody else: headers, symbol tables, stubs, names.  Each symbol is
+ * asked for through the addresses of the sections and segments, demangled and as it is.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/sym/symtab.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+#define QUESTIONS_PER_SECTION 64
+
+static void ask(struct symtab *t, uint64_t start, uint64_t size_bytes)
+{
+	uint64_t step = size_bytes / QUESTIONS_PER_SECTION + 1, off;
+	const char *raw, *printed;
+
+	for (off = 0; off < size_bytes && off + step > off; off += step) {
+		raw = symtab_find(t, start + off, false);
+		printed = symtab_find(t, start + off, true);
+		if (!raw != !printed)
+			abort();
+		if (raw && (strlen(raw) == SIZE_MAX || strlen(printed) == SIZE_MAX))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	const struct elffile_section *sections;
+	const struct elffile_segment *segments;
+	uint8_t *copy = malloc(size_bytes ? size_bytes : 1); /* of its exact size, and aligned */
+	struct elffile *e;
+	struct symtab *t;
+	size_t i, count;
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, size_bytes);
+	if (elffile_from_bytes(copy, size_bytes, &e))
+		goto out;
+	if (!symtab_new(e, size_bytes & 1 ? e : NULL, &t)) {
+		sections = elffile_sections(e, &count);
+		for (i = 0; i < count && i < 64; i++)
+			ask(t, sections[i].addr, sections[i].size_bytes);
+		segments = elffile_segments(e, &count);
+		for (i = 0; i < count && i < 64; i++)
+			ask(t, segments[i].vaddr, segments[i].file_bytes);
+		symtab_free(t);
+	}
+	elffile_close(e);
+out:
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* resolve, locate: names and reasons for files that are there, changed, gone or no files */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analyze/sym/locate.h"
+#include "analyze/sym/resolve.h"
+
+#define ID           "\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67"
+#define OFF_F_SIZED  0x1000 /* .text of tests/fixtures/layout in the file */
+#define OFF_F_NOSIZE 0x1040
+
+/* A root of its own for the files of one test. */
+struct env {
+	char root[64];
+	char fixtures[4096];
+};
+
+static int setup(void **state)
+{
+	struct env *e = calloc(1, sizeof(*e));
+	ssize_t n = readlink("/proc/self/exe", e->fixtures, sizeof(e->fixtures) - 32);
+
+	assert_true(n > 0);
+	e->fixtures[n] = '\0';
+	strcpy(strrchr(e->fixtures, '/'), "/../fixtures/");
+	strcpy(e->root, "/tmp/ebprec-test-XXXXXX");
+	assert_non_null(mkdtemp(e->root));
+	assert_int_equal(chmod(e->root, 0755), 0);
+	*state = e;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct env *e = *state;
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", e->root);
+	assert_int_equal(system(cmd), 0);
+	free(e);
+	return 0;
+}
+
+/* Runs a shell command with $f = the fixtures and $r = the root. */
+static void sh(const struct env *e, const char *cmd)
+{
+	char *all;
+
+	assert_true(asprintf(&all, "f='%s'; r='%s'; %s", e->fixtures, e->root, cmd) > 0);
+	assert_int_equal(system(all), 0);
+	free(all);
+}
+
+static struct resolver *resolver_of(const char *symfs, const char *kallsyms)
+{
+	struct resolver_opts opts = {
+		.symfs = symfs,
+		.demangle = true,
+		.kallsyms = kallsyms,
+		.kallsyms_bytes = kallsyms ? strlen(kallsyms) : 0,
+	};
+	struct resolver *r;
+
+	assert_int_equal(resolver_new(&opts, &r), 0);
+	return r;
+}
+
+static struct resolver_file file_of(const char *path, bool with_id)
+{
+	struct resolver_file f = { .path = path };
+
+	if (with_id) {
+		memcpy(f.build_id.bytes, ID, 20);
+		f.build_id.size_bytes = 20;
+	}
+	return f;
+}
+
+/* The name that one lookup gives, or the text of its reason. */
+static const char *lookup(struct resolver *r, const char *path, bool with_id, uint64_t off)
+{
+	struct resolver_file f = file_of(path, with_id);
+	const struct resolved *x = resolver_user(r, resolver_add_file(r, &f), off, false);
+
+	if (!x->name != (x->reason != NAME_FOUND))
+		fail_msg("name and reason do not agree for %s", path);
+	assert_true(x->offset == off);
+	return x->name ? x->name : name_reason_text(x->reason);
+}
+
+#define assert_reason(text, reason) assert_string_equal(text, name_reason_text(reason))
+
+static void resolve_names_by_file_offset(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+
+	sh(e, "cp $f/layout $r/app");
+	assert_string_equal(lookup(r, "/app", true, OFF_F_SIZED), "f_sized");
+	assert_string_equal(lookup(r, "/app", true, OFF_F_SIZED + 0x1f), "f_sized");
+	assert_string_equal(lookup(r, "/app", true, 0x1240), "ns::S<long>::work");
+	assert_string_equal(lookup(r, "/app", false, OFF_F_NOSIZE), "f_nosize");
+	assert_reason(lookup(r, "/app", true, OFF_F_SIZED + 0x20), NAME_BETWEEN);
+	assert_reason(lookup(r, "/app", true, 0), NAME_BETWEEN);
+	assert_reason(lookup(r, "/app", true, UINT64_MAX), NAME_BETWEEN);
+	resolver_free(r);
+}
+
+static void resolve_return_addresses_belong_to_the_call(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+	struct resolver_file f = file_of("/app", true);
+	const struct resolved *x;
+	uint32_t id;
+
+	sh(e, "cp $f/layout $r/app");
+	id = resolver_add_file(r, &f);
+	x = resolver_user(r, id, OFF_F_SIZED + 0x20, true);
+	assert_string_equal(x->name, "f_sized"); /* the call was its last instruction */
+	assert_true(x->offset == OFF_F_SIZED + 0x20);
+	assert_ptr_not_equal(x, resolver_user(r, id, OFF_F_SIZED + 0x20, false));
+	x = resolver_user(r, id, 0, true); /* there is nothing before */
+	assert_int_equal(x->reason, NAME_BETWEEN);
+	resolver_free(r);
+}
+
+static void resolve_equal_places_give_equal_pointers(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+	struct resolver_file f = file_of("/app", true), g = file_of("/copy", true);
+	const struct resolved *first[5000];
+	uint32_t id;
+	size_t i;
+
+	sh(e, "cp $f/layout $r/app");
+	id = resolver_add_file(r, &f);
+	assert_int_equal(resolver_add_file(r, &g), id); /* the build-id says it all */
+	for (i = 0; i < 5000; i++)
+		first[i] = resolver_user(r, id, OFF_F_SIZED + i, i & 1);
+	for (i = 0; i < 5000; i++)
+		assert_ptr_equal(resolver_user(r, id, OFF_F_SIZED + i, i & 1), first[i]);
+	assert_ptr_equal(resolver_unmapped(r, 5), resolver_unmapped(r, 5));
+	assert_ptr_equal(resolver_kernel(r, 5, false), resolver_kernel(r, 5, false));
+	resolver_free(r);
+}
+
+static void resolve_many_files_keep_their_ids(void **state)
+{
+	struct resolver *r = resolver_of(NULL, NULL);
+	char path[64];
+	uint32_t i;
+
+	for (i = 0; i < 3000; i++) {
+		struct resolver_file f = { .path = path, .inode = i / 2 };
+
+		snprintf(path, sizeof(path), "/gone/%u", i & 1);
+		assert_int_equal(resolver_add_file(r, &f), i);
+	}
+	for (i = 0; i < 3000; i++) {
+		struct resolver_file f = { .path = path, .inode = i / 2 };
+
+		snprintf(path, sizeof(path), "/gone/%u", i & 1);
+		assert_int_equal(resolver_add_file(r, &f), i);
+	}
+	resolver_free(r);
+}
+
+static void resolve_a_second_path_helps_when_the_first_is_gone(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+	struct resolver_file f = file_of("/gone", true), g = file_of("/app", true);
+	const struct resolved *x;
+	uint32_t id;
+
+	sh(e, "cp $f/layout $r/app");
+	id = resolver_add_file(r, &f);
+	assert_int_equal(resolver_add_file(r, &g), id);
+	x = resolver_user(r, id, OFF_F_SIZED, false);
+	assert_string_equal(x->name, "f_sized");
+	assert_string_equal(x->dso, "/gone");
+	resolver_free(r);
+}
+
+static void resolve_another_build_id_is_never_used(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+
+	sh(e, "cp $f/layout.other-id $r/other; cp $f/layout.no-id $r/none");
+	assert_reason(lookup(r, "/other", true, OFF_F_SIZED), NAME_BUILD_ID_DIFFERS);
+	resolver_free(r);
+	r = resolver_of(e->root, NULL);
+	assert_reason(lookup(r, "/none", true, OFF_F_SIZED), NAME_BUILD_ID_DIFFERS);
+	assert_string_equal(lookup(r, "/none", false, OFF_F_SIZED), "f_sized"); /* a guess */
+	resolver_free(r);
+}
+
+static void resolve_padded_build_ids_are_equal(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+	struct resolver_file f = { .path = "/app", .build_id = { "\xff", 20 } };
+	const struct resolved *x;
+
+	sh(e, "cp $f/layout.other-id $r/app"); /* its id is ff, one byte */
+	x = resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false);
+	assert_string_equal(x->name ? x->name : name_reason_text(x->reason), "f_sized");
+	resolver_free(r);
+}
+
+static void resolve_reasons_of_files_that_cannot_be_read(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+
+	sh(e, "cp $f/layout.stripped $r/stripped; cp $f/layout.so.stripped $r/dyn;"
+	      "echo hello > $r/text; : > $r/empty; head -c 3000 $f/layout > $r/cut;"
+	      "mkdir $r/dir; mkfifo $r/fifo; ln -s loop $r/loop");
+	assert_reason(lookup(r, "/missing", false, 0x1000), NAME_FILE_GONE);
+	assert_reason(lookup(r, "/dir", false, 0x1000), NAME_FILE_GONE);
+	assert_reason(lookup(r, "/fifo", false, 0x1000), NAME_FILE_GONE);
+	assert_reason(lookup(r, "/loop", false, 0x1000), NAME_FILE_GONE);
+	assert_reason(lookup(r, "/text/file", false, 0x1000), NAME_FILE_GONE);
+	assert_reason(lookup(r, "/text", false, 0x1000), NAME_BAD_ELF);
+	assert_reason(lookup(r, "/empty", false, 0x1000), NAME_BAD_ELF);
+	assert_reason(lookup(r, "/cut", false, 0x1000), NAME_BAD_ELF);
+	assert_reason(lookup(r, "/stripped", false, OFF_F_SIZED), NAME_STRIPPED);
+	assert_reason(lookup(r, "/dyn", false, 0x1200), NAME_STRIPPED); /* a local one, maybe */
+	resolver_free(r);
+}
+
+static void resolve_without_permission_says_so(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+	uid_t uid = geteuid();
+	const char *said;
+
+	sh(e, "cp $f/layout $r/app; chmod 0 $r/app");
+	if (uid == 0)
+		assert_int_equal(seteuid(65534), 0); /* root may read everything */
+	said = lookup(r, "/app", true, OFF_F_SIZED);
+	if (uid == 0)
+		assert_int_equal(seteuid(0), 0);
+	assert_reason(said, NAME_NO_PERMISSION);
+	resolver_free(r);
+}
+
+static void resolve_links_do_not_lead_out_of_symfs(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+
+	sh(e, "cp $f/layout $r/outside; mkdir -p $r/in/usr/lib; ln -s $r/outside $r/in/abs;"
+	      "ln -s ../../../outside $r/in/usr/up; cp $f/layout $r/in/usr/lib/real;"
+	      "ln -s /usr/lib/real $r/in/link; ln -s usr/lib $r/in/lib");
+	resolver_free(r);
+	strcat(e->root, "/in");
+	r = resolver_of(e->root, NULL);
+	e->root[strlen(e->root) - 3] = '\0';
+	assert_reason(lookup(r, "/abs", false, OFF_F_SIZED), NAME_FILE_GONE);
+	assert_reason(lookup(r, "/usr/up", false, OFF_F_SIZED), NAME_FILE_GONE);
+	assert_reason(lookup(r, "/../outside", false, OFF_F_SIZED), NAME_FILE_GONE);
+	assert_string_equal(lookup(r, "/link", false, OFF_F_SIZED), "f_sized");
+	assert_string_equal(lookup(r, "/lib/real", false, OFF_F_SIZED), "f_sized");
+	resolver_free(r);
+}
+
+static void resolve_deleted_files_need_proof(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+	char path[128];
+	struct stat st;
+	struct resolver_file f;
+
+	sh(e, "cp $f/layout $r/app; cp $f/layout \"$r/odd (deleted)\"");
+	assert_reason(lookup(r, "/app (deleted)", false, OFF_F_SIZED), NAME_FILE_GONE);
+	assert_string_equal(lookup(r, "/odd (deleted)", false, OFF_F_SIZED), "f_sized");
+	assert_string_equal(lookup(r, "/app (deleted)", true, OFF_F_SIZED), "f_sized");
+	snprintf(path, sizeof(path), "%s/app", e->root);
+	assert_int_equal(stat(path, &st), 0);
+	f = file_of("/app (deleted)", false);
+	f.inode = st.st_ino;
+	assert_string_equal(resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->name,
+			    "f_sized");
+	f.inode = st.st_ino + 1;
+	assert_int_equal(resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->reason,
+			 NAME_FILE_GONE);
+	resolver_free(r);
+}
+
+static void resolve_a_link_in_place_of_the_file_needs_proof(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(NULL,
+					 NULL); /* below symfs links are part of the picture */
+	char path[128];
+
+	sh(e, "cp $f/layout $r/app; ln -s app $r/link");
+	snprintf(path, sizeof(path), "%s/link", e->root);
+	assert_reason(lookup(r, path, false, OFF_F_SIZED), NAME_FILE_GONE);
+	assert_string_equal(lookup(r, path, true, OFF_F_SIZED), "f_sized");
+	resolver_free(r);
+}
+
+static void resolve_debug_packages_are_found_by_build_id(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+
+	sh(e, "d=$r/usr/lib/debug/.build-id/01; mkdir -p $d; cp $f/layout.stripped $r/app;"
+	      "cp $f/layout.debug $d/23456789abcdef0123456789abcdef01234567.debug");
+	assert_string_equal(lookup(r, "/app", true, OFF_F_SIZED), "f_sized");
+	resolver_free(r);
+	r = resolver_of(e->root, NULL); /* one that lies is left alone */
+	sh(e, "cp $f/layout.other-id "
+	      "$r/usr/lib/debug/.build-id/01/23456789abcdef0123456789abcdef01234567.debug");
+	assert_reason(lookup(r, "/app", true, OFF_F_SIZED), NAME_STRIPPED);
+	resolver_free(r);
+}
+
+static void resolve_what_has_no_file_is_anonymous(void **state)
+{
+	static const char *const paths[] = {
+		"//anon",
+		"[heap]",
+		"[stack]",
+		"[stack:123]",
+		"[vsyscall]",
+		"[uprobes]",
+		"",
+		"/dev/zero",
+		"/dev/zero (deleted)",
+		"/memfd:jit (deleted)",
+		"/SYSV00000000 (deleted)",
+		"/anon_hugepage (deleted)",
+		"[anon:scudo]",
+		"anon_inode:[perf_event]",
+	};
+	struct resolver *r = resolver_of(NULL, NULL);
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_reason(lookup(r, paths[i], false, 0x1000), NAME_ANONYMOUS);
+	assert_false(locate_is_anonymous("[vdso]"));
+	assert_false(locate_is_anonymous("/usr/bin/ls"));
+	resolver_free(r);
+}
+
+/* Offset of __vdso_time or the like: any exported function of the image. */
+static void resolve_vdso_is_our_own_if_it_is_the_same(void **state)
+{
+	const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	struct resolver *r = resolver_of(NULL, NULL);
+	struct resolver_file f = file_of("[vdso]", true);
+	const struct resolved *x;
+	uint64_t off;
+	size_t named = 0;
+	uint32_t id;
+
+	if (!image) {
+		print_message("no vdso here\n");
+		skip();
+	}
+	id = resolver_add_file(r, &f); /* the id of another one */
+	assert_int_equal(resolver_user(r, id, 0x800, false)->reason, NAME_BUILD_ID_DIFFERS);
+	f = file_of("[vdso]", false);
+	id = resolver_add_file(r, &f);
+	for (off = 0; off < image->e_shoff; off += 8) {
+		x = resolver_user(r, id, off, false);
+		assert_string_equal(x->dso, "[vdso]");
+		named += x->name && strstr(x->name, "gettime");
+	}
+	assert_true(named > 0);
+	resolver_free(r);
+}
+
+static void resolve_kernel_addresses(void **state)
+{
+	struct resolver *r = resolver_of(NULL, "ffffffff81000000 T first\n"
+					       "ffffffff81000100 T second\n"
+					       "ffffffff81000200 T _etext\n"
+					       "ffffffffc0000000 t in_module\t[mod]\n");
+	const struct resolved *x = resolver_kernel(r, 0xffffffff81000100, false);
+
+	assert_string_equal(x->name, "second");
+	assert_string_equal(x->dso, "[kernel.kallsyms]");
+	assert_true(x->offset == 0xffffffff81000100);
+	x = resolver_kernel(r, 0xffffffff81000100, true);
+	assert_string_equal(x->name, "first");
+	x = resolver_kernel(r, 0xffffffffc0000000, false);
+	assert_string_equal(x->dso, "[mod]");
+	x = resolver_kernel(r, 0xffffffff81000200, false);
+	assert_int_equal(x->reason, NAME_BETWEEN);
+	assert_null(x->name);
+	resolver_free(r);
+}
+
+static void resolve_hidden_kernel_is_a_reason(void **state)
+{
+	static const char *const texts[] = { NULL, "", "0000000000000000 T _text\n", "garbage" };
+	struct resolver *r;
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		r = resolver_of(NULL, texts[i]);
+		assert_int_equal(resolver_kernel(r, 0xffffffff81000000, false)->reason,
+				 NAME_KERNEL_HIDDEN);
+		resolver_free(r);
+	}
+}
+
+static void resolve_unknown_ids_have_no_map(void **state)
+{
+	struct resolver *r = resolver_of(NULL, NULL);
+
+	assert_int_equal(resolver_user(r, 0, 5, false)->reason, NAME_NO_MAP);
+	assert_int_equal(resolver_user(r, UINT32_MAX, 5, false)->reason, NAME_NO_MAP);
+	assert_int_equal(resolver_unmapped(r, 5)->reason, NAME_NO_MAP);
+	assert_string_equal(resolver_unmapped(r, 5)->dso, "");
+	resolver_free(r);
+	resolver_free(NULL);
+}
+
+static void resolve_every_reason_has_words(void **state)
+{
+	int i;
+
+	for (i = 0; i < NAME_REASONS; i++)
+		assert_true(strlen(name_reason_text((enum name_reason)i)) > 4);
+	assert_non_null(name_reason_remedy(NAME_STRIPPED));
+	assert_null(name_reason_remedy(NAME_FOUND));
+	assert_non_null(name_reason_text((enum name_reason)99));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(resolve_names_by_file_offset),
+		TEST(resolve_return_addresses_belong_to_the_call),
+		TEST(resolve_equal_places_give_equal_pointers),
+		cmocka_unit_test(resolve_many_files_keep_their_ids),
+		TEST(resolve_a_second_path_helps_when_the_first_is_gone),
+		TEST(resolve_another_build_id_is_never_used),
+		TEST(resolve_padded_build_ids_are_equal),
+		TEST(resolve_reasons_of_files_that_cannot_be_read),
+		TEST(resolve_without_permission_says_so),
+		TEST(resolve_links_do_not_lead_out_of_symfs),
+		TEST(resolve_deleted_files_need_proof),
+		TEST(resolve_a_link_in_place_of_the_file_needs_proof),
+		TEST(resolve_debug_packages_are_found_by_build_id),
+		cmocka_unit_test(resolve_what_has_no_file_is_anonymous),
+		cmocka_unit_test(resolve_vdso_is_our_own_if_it_is_the_same),
+		cmocka_unit_test(resolve_kernel_addresses),
+		cmocka_unit_test(resolve_hidden_kernel_is_a_reason),
+		cmocka_unit_test(resolve_unknown_ids_have_no_map),
+		cmocka_unit_test(resolve_every_reason_has_words),
+	};
+
+	return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);
+}

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* symtab, elffile, plt: names in programs of tests/fixtures, against known answers, nm and objdump */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analyze/sym/demangle.h"
+#include "analyze/sym/symtab.h"
+
+struct program {
+	int fd;
+	struct elffile *elf;
+};
+
+/* Fixtures are built beside the tests. */
+static void fixture_path(const char *name, char *out, size_t out_bytes)
+{
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	assert_true(n > 0);
+	exe[n] = '\0';
+	*strrchr(exe, '/') = '\0';
+	assert_true(snprintf(out, out_bytes, "%s/../fixtures/%s", exe, name) < (int)out_bytes);
+}
+
+static bool program_open(const char *name, struct program *out)
+{
+	char path[8192];
+
+	fixture_path(name, path, sizeof(path));
+	out->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (out->fd < 0 && errno == ENOENT)
+		return false;
+	assert_true(out->fd >= 0);
+	assert_int_equal(elffile_open(out->fd, &out->elf), 0);
+	return true;
+}
+
+static void program_close(struct program *p)
+{
+	elffile_close(p->elf);
+	close(p->fd);
+}
+
+/* The symbols of a fixture, NULL when this machine could not build it. */
+static struct symtab *symbols_of(const char *name, const char *debug_name)
+{
+	struct program p, d = { -1, NULL };
+	struct symtab *t;
+
+	if (!program_open(name, &p))
+		return NULL;
+	if (debug_name)
+		assert_true(program_open(debug_name, &d));
+	assert_int_equal(symtab_new(p.elf, d.elf, &t), 0);
+	program_close(&p);
+	if (debug_name)
+		program_close(&d);
+	return t;
+}
+
+struct answer {
+	uint64_t vaddr;
+	const char *name; /* NULL: none */
+};
+
+static void check_answers(struct symtab *t, const struct answer *a, size_t count)
+{
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		name = symtab_find(t, a[i].vaddr, true);
+		if (!name != !a[i].name || (name && strcmp(name, a[i].name) != 0))
+			fail_msg("%#lx: %s, expected %s", (unsigned long)a[i].vaddr,
+				 name ? name : "nothing", a[i].name ? a[i].name : "nothing");
+	}
+}
+
+static const struct answer layout_answers[] = {
+	{ 0x400fff, NULL },
+	{ 0x401000, "f_sized" },
+	{ 0x40101f, "f_sized" },
+	{ 0x401020, NULL }, /* it has a size */
+	{ 0x40103f, NULL },
+	{ 0x401040, "f_nosize" },
+	{ 0x40107f, "f_nosize" },
+	{ 0x401080, "a_label" },
+	{ 0x4010a0, "a_label" }, /* hidden labels are no symbols */
+	{ 0x4010bf, "a_label" },
+	{ 0x4010c0, "outer" },
+	{ 0x4010e0, "outer" }, /* a label in a function */
+	{ 0x4010ff, "outer" },
+	{ 0x401100, "inner_func" }, /* a function in a function */
+	{ 0x40110f, "inner_func" },
+	{ 0x401110, "outer" },
+	{ 0x40113f, "outer" },
+	{ 0x401140, "g_alias" },  /* not weak, not local */
+	{ 0x401160, "under" },    /* fewer underscores */
+	{ 0x401180, "abcd" },     /* longer */
+	{ 0x4011a0, "s_second" }, /* with a size */
+	{ 0x4011af, "s_second" },
+	{ 0x4011b0, "z_first" },   /* without a size: to the next, though an alias has one */
+	{ 0x4011c0, "zz_second" }, /* the last without a size */
+	{ 0x4011ff, "zz_second" },
+	{ 0x401200, "table" },
+	{ 0x40121f, "table" },
+	{ 0x401220, "chooser" },
+	{ 0x401230, NULL },
+	{ 0x401240, "ns::S<long>::work" },
+	{ 0x401250, "core::fmt::Formatter::pad" },
+	{ 0x401260, "mycrate::foo" },
+	{ 0x401270, "std.stdio.writeln()" },
+	{ 0x401280, "A::A" },
+	{ 0x4012a0, "last_nosize" },
+	{ 0x4012ff, "last_nosize" },
+	{ 0x401300, NULL }, /* out of the section */
+	{ 0x402000, NULL }, /* d_object: not code */
+	{ 0x413000, "f_sized.cold" },
+	{ 0x413010, "cold_label" },
+	{ 0x41301f, "cold_label" },
+	{ 0x413020, NULL },
+	{ 0x415000, "o_func" },
+	{ 0x415010, NULL }, /* a label, but not in text */
+	{ 0, NULL },
+	{ UINT64_MAX, NULL },
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void symtab_layout_has_the_names_it_was_given(void **state)
+{
+	struct symtab *t = symbols_of("layout", NULL);
+
+	assert_true(symtab_is_full(t));
+	check_answers(t, layout_answers, COUNT(layout_answers));
+	assert_string_equal(symtab_find(t, 0x401240, false), "_ZN2ns1SIlE4workEli");
+	symtab_free(t);
+}
+
+static void symtab_same_function_gives_same_pointer(void **state)
+{
+	struct symtab *t = symbols_of("layout", NULL);
+
+	assert_ptr_equal(symtab_find(t, 0x401240, true), symtab_find(t, 0x401248, true));
+	assert_ptr_equal(symtab_find(t, 0x401000, true), symtab_find(t, 0x401001, true));
+	symtab_free(t);
+}
+
+static void symtab_of_32_bits_has_the_same_names(void **state)
+{
+	struct symtab *t = symbols_of("layout32", NULL);
+
+	if (!t) {
+		print_message("no 32-bit assembler here\n");
+		skip();
+	}
+	check_answers(t, layout_answers, COUNT(layout_answers));
+	symtab_free(t);
+}
+
+static void symtab_of_a_debug_file_stands_in(void **state)
+{
+	struct symtab *t = symbols_of("layout.stripped", NULL);
+
+	assert_int_equal(symtab_count(t), 0);
+	assert_false(symtab_is_full(t));
+	symtab_free(t);
+	t = symbols_of("layout.stripped", "layout.debug");
+	assert_true(symtab_is_full(t));
+	check_answers(t, layout_answers, COUNT(layout_answers));
+	symtab_free(t);
+}
+
+/* .dynsym has only what others may use: locals and hidden ones are gone. */
+static void symtab_of_a_stripped_library_has_its_exports(void **state)
+{
+	static const struct answer answers[] = {
+		{ 0x401000, "f_sized" },
+		{ 0x401040, "f_nosize" },
+		{ 0x401100, "outer" },
+		{ 0x401140, "g_alias" },
+		{ 0x401200, NULL },
+		{ 0x401220, "chooser" },
+		{ 0x401240, "ns::S<long>::work" },
+		{ 0x413000, NULL },
+		{ 0x413010, "cold_label" },
+		{ 0x415000, "o_func" },
+	};
+	static const struct answer both[] = {
+		{ 0x401100, "inner_func" },   { 0x401140, "g_alias" }, { 0x401200, "table" },
+		{ 0x413000, "f_sized.cold" }, { 0x415000, "o_func" },  { 0x4012a0, "last_nosize" },
+	};
+	struct symtab *t = symbols_of("layout.so.stripped", NULL);
+
+	assert_false(symtab_is_full(t));
+	check_answers(t, answers, COUNT(answers));
+	symtab_free(t);
+	t = symbols_of("layout.so", NULL); /* both tables: locals too */
+	assert_true(symtab_is_full(t));
+	check_answers(t, both, COUNT(both));
+	symtab_free(t);
+}
+
+/* Each line "ADDRESS SIZE TYPE NAME" of nm: our name there must be one of nm's at the address. */
+static void symtab_names_what_nm_names(void **state)
+{
+	static const char *const programs[] = { "names", "plt-lazy", "plt-static", "layout" };
+	char path[8192], cmd[8400], line[4096], name[4000];
+	unsigned long addr, size_bytes;
+	size_t i, checked = 0;
+	char type;
+	FILE *nm;
+
+	for (i = 0; i < COUNT(programs); i++) {
+		struct symtab *t = symbols_of(programs[i], NULL);
+		char *seen = calloc(1, 1 << 22), *end = seen;
+		const char *found;
+
+		fixture_path(programs[i], path, sizeof(path));
+		snprintf(cmd, sizeof(cmd), "nm -S --defined-only '%s'", path);
+		nm = popen(cmd, "r");
+		assert_non_null(nm);
+		while (fgets(line, sizeof(line), nm)) /* "|ADDRESS NAME|" of all */
+			if (sscanf(line, "%lx %*x %c %3999s", &addr, &type, name) == 3 &&
+			    end - seen < (1 << 22) - 4200)
+				end += sprintf(end, "|%lx %s|", addr, name);
+		pclose(nm);
+		nm = popen(cmd, "r");
+		while (fgets(line, sizeof(line), nm)) {
+			if (sscanf(line, "%lx %lx %c %3999s", &addr, &size_bytes, &type, name) !=
+				    4 ||
+			    !strchr("tTwWi", type))
+				continue;
+			found = symtab_find(t, addr, false);
+			if (!found)
+				fail_msg("%s: %#lx: nothing, nm: %s", programs[i], addr, name);
+			snprintf(line, sizeof(line), "|%lx %s|", addr, found);
+			if (!strstr(seen, line))
+				fail_msg("%s: %#lx: %s, nm: %s", programs[i], addr, found, name);
+			if (symtab_find(t, addr + size_bytes - 1, false) == NULL)
+				fail_msg("%s: end of %s has no name", programs[i], name);
+			checked++;
+		}
+		pclose(nm);
+		free(seen);
+		symtab_free(t);
+	}
+	assert_true(checked > 500);
+}
+
+/* Each "ADDRESS <NAME@plt>:" of objdump. */
+static size_t check_stubs(const char *program)
+{
+	char path[8192], cmd[8400], line[4096], name[4000], expected[4100];
+	struct symtab *t = symbols_of(program, NULL);
+	unsigned long addr;
+	size_t checked = 0;
+	const char *found;
+	FILE *objdump;
+
+	if (!t)
+		return 0;
+	fixture_path(program, path, sizeof(path));
+	snprintf(cmd, sizeof(cmd), "objdump -d '%s'", path);
+	objdump = popen(cmd, "r");
+	assert_non_null(objdump);
+	while (fgets(line, sizeof(line), objdump)) {
+		if (sscanf(line, "%lx <%3999[^>]>:", &addr, name) != 2 || strlen(name) < 4 ||
+		    strcmp(name + strlen(name) - 4, "@plt") != 0)
+			continue;
+		snprintf(expected, sizeof(expected), "%s", name);
+		if (!strncmp(name, "*ABS*", 5)) /* objdump does not look the chooser up */
+			snprintf(expected, sizeof(expected), "%s",
+				 strstr(program, "stripped") ? "" : "chosen@plt");
+		found = symtab_find(t, addr, true);
+		if (!found ? *expected : strcmp(found, expected) != 0)
+			fail_msg("%s: %#lx: %s, objdump: %s", program, addr,
+				 found ? found : "nothing", name);
+		checked++;
+	}
+	pclose(objdump);
+	symtab_free(t);
+	return checked;
+}
+
+static void symtab_names_stubs_as_objdump_does(void **state)
+{
+	assert_true(check_stubs("plt-lazy") >= 5);
+	assert_true(check_stubs("plt-now") >= 5);
+	assert_true(check_stubs("plt-nopie") >= 4);
+	assert_true(check_stubs("plt-lazy.stripped") >= 5);
+}
+
+static void symtab_names_stubs_of_other_linkers_and_ibt(void **state)
+{
+	size_t ibt = check_stubs("plt-ibt"), stripped = check_stubs("plt-ibt.stripped");
+
+	if (!ibt || !check_stubs("plt-gold") || !check_stubs("plt-lld")) {
+		print_message("not all of gold, lld and IBT here\n");
+		skip();
+	}
+	assert_true(ibt >= 5);
+	assert_true(stripped >= 5);
+}
+
+/* With IBT a call passes through .plt.sec, and the first one through .plt too. */
+static void symtab_names_lazy_stubs_of_ibt(void **state)
+{
+	struct symtab *t = symbols_of("plt-ibt", NULL);
+	struct program p;
+	const struct elffile_section *s;
+	size_t i, named = 0;
+
+	if (!t) {
+		print_message("no IBT here\n");
+		skip();
+	}
+	assert_true(program_open("plt-ibt", &p));
+	s = elffile_by_name(p.elf, ".plt");
+	assert_non_null(s);
+	assert_null(symtab_find(t, s->addr, true)); /* the one that calls the linker */
+	for (i = 16; i < s->size_bytes; i += 16) {
+		const char *name = symtab_find(t, s->addr + i, true);
+
+		named += name && strstr(name, "@plt");
+	}
+	assert_int_equal(named, s->size_bytes / 16 - 1);
+	program_close(&p);
+	symtab_free(t);
+}
+
+/* In a static program all stubs lead to functions chosen at run time. */
+static void symtab_names_stubs_of_static_programs(void **state)
+{
+	struct symtab *t = symbols_of("plt-static", NULL);
+	const struct elffile_section *s;
+	struct program p;
+	size_t i, named = 0;
+
+	assert_true(program_open("plt-static", &p));
+	s = elffile_by_name(p.elf, ".plt");
+	if (!s || elffile_machine(p.elf) != EM_X86_64) {
+		print_message("this linker makes no stubs\n");
+		skip();
+	}
+	for (i = 0; i < s->size_bytes; i += 8) {
+		const char *name = symtab_find(t, s->addr + i, true);
+
+		named += name && strstr(name, "@plt");
+	}
+	assert_int_equal(named, s->size_bytes / 8);
+	program_close(&p);
+	symtab_free(t);
+}
+
+/* ---- broken files ---- */
+
+static uint8_t *slurp(const char *name, size_t *size_bytes)
+{
+	char path[8192];
+	struct stat st;
+	uint8_t *data;
+	int fd;
+
+	fixture_path(name, path, sizeof(path));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	data = malloc((size_t)st.st_size);
+	assert_true(read(fd, data, (size_t)st.st_size) == st.st_size);
+	close(fd);
+	*size_bytes = (size_t)st.st_size;
+	return data;
+}
+
+/* Opens and asks; whatever the bytes are, nothing may break.  The result of symtab_new(). */
+static int load_bytes(const uint8_t *data, size_t size_bytes)
+{
+	uint8_t *copy = malloc(size_bytes ? size_bytes : 1);
+	struct elffile *e;
+	struct symtab *t;
+	int err;
+
+	memcpy(copy, data, size_bytes);
+	err = elffile_from_bytes(copy, size_bytes, &e);
+	if (!err) {
+		err = symtab_new(e, NULL, &t);
+		if (!err) {
+			symtab_find(t, 0x401008, true);
+			symtab_find(t, 0x401110, true);
+			symtab_free(t);
+		}
+		elffile_close(e);
+	}
+	free(copy);
+	return err;
+}
+
+static void elffile_cut_files_break_nothing(void **state)
+{
+	size_t n, size_bytes, refused = 0;
+	uint8_t *data = slurp("layout", &size_bytes);
+
+	for (n = 0; n < size_bytes; n += n < 0x200 ? 1 : 61)
+		refused += load_bytes(data, n) != 0;
+	assert_int_equal(load_bytes(data, 63), -EBADMSG);
+	assert_true(refused > 64);
+	assert_int_equal(load_bytes(data, size_bytes), 0);
+	free(data);
+}
+
+static void elffile_other_files_are_refused(void **state)
+{
+	uint8_t big_endian[64] = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2MSB, 1 };
+
+	assert_int_equal(load_bytes((const uint8_t *)"#!/bin/sh\n", 10), -EBADMSG);
+	assert_int_equal(load_bytes((const uint8_t *)"!<arch>\nabcdefgh", 16), -EBADMSG);
+	assert_int_equal(load_bytes(big_endian, sizeof(big_endian)), -EBADMSG);
+	assert_int_equal(load_bytes((const uint8_t *)"", 0), -EBADMSG);
+}
+
+/* The header of the first section of a type in an image of 64 bits. */
+static Elf64_Shdr *section_header(uint8_t *data, uint32_t type)
+{
+	Elf64_Ehdr *e = (Elf64_Ehdr *)data;
+	Elf64_Shdr *s = (Elf64_Shdr *)(data + e->e_shoff);
+	size_t i;
+
+	for (i = 0; i < e->e_shnum; i++)
+		if (s[i].sh_type == type)
+			return &s[i];
+	fail_msg("no section of type %u", type);
+	return NULL;
+}
+
+static void symtab_hostile_tables_are_refused(void **state)
+{
+	static const struct {
+		const char *what;
+		size_t off_bytes, size_bytes;
+		uint64_t value;
+		int ret;
+	} cases[] = {
+		{ "entries of no size", offsetof(Elf64_Shdr, sh_entsize), 8, 0, -EBADMSG },
+		{ "entries of 16", offsetof(Elf64_Shdr, sh_entsize), 8, 16, -EBADMSG },
+		{ "size of ones", offsetof(Elf64_Shdr, sh_size), 8, UINT64_MAX, -EBADMSG },
+		{ "size behind the end", offsetof(Elf64_Shdr, sh_size), 8, 1 << 20, -EBADMSG },
+		{ "size of 4 GiB", offsetof(Elf64_Shdr, sh_size), 8, 1ULL << 32, -EBADMSG },
+		{ "offset of ones", offsetof(Elf64_Shdr, sh_offset), 8, UINT64_MAX, -EBADMSG },
+		{ "offset that wraps", offsetof(Elf64_Shdr, sh_offset), 8, UINT64_MAX - 23,
+		  -EBADMSG },
+		{ "strings nowhere", offsetof(Elf64_Shdr, sh_link), 4, 0xffff, -EBADMSG },
+		{ "strings in section 0", offsetof(Elf64_Shdr, sh_link), 4, 0, 0 },
+		{ "no symbols", offsetof(Elf64_Shdr, sh_size), 8, 0, 0 },
+		{ "half a symbol", offsetof(Elf64_Shdr, sh_size), 8, 12, 0 },
+	};
+	size_t i, size_bytes;
+	uint8_t *data, *header;
+	int ret;
+
+	for (i = 0; i < COUNT(cases); i++) {
+		data = slurp("layout", &size_bytes);
+		header = (uint8_t *)section_header(data, SHT_SYMTAB);
+		memcpy(header + cases[i].off_bytes, &cases[i].value, cases[i].size_bytes);
+		ret = load_bytes(data, size_bytes);
+		free(data);
+		if (ret != cases[i].ret)
+			fail_msg("%s: %d, expected %d", cases[i].what, ret, cases[i].ret);
+	}
+}
+
+/* Every field of every symbol in turn set to ones. */
+static void symtab_hostile_symbols_break_nothing(void **state)
+{
+	size_t off, size_bytes;
+	uint8_t *data = slurp("layout", &size_bytes), saved[8];
+	Elf64_Shdr *s = section_header(data, SHT_SYMTAB);
+
+	for (off = 0; off + 8 <= s->sh_size; off += 8) {
+		memcpy(saved, data + s->sh_offset + off, 8);
+		memset(data + s->sh_offset + off, 0xff, 8);
+		assert_int_equal(load_bytes(data, size_bytes), 0);
+		memcpy(data + s->sh_offset + off, saved, 8);
+	}
+	free(data);
+}
+
+static void symtab_names_end_with_their_table(void **state)
+{
+	size_t size_bytes;
+	uint8_t *data = slurp("layout", &size_bytes);
+	Elf64_Ehdr *e = (Elf64_Ehdr *)data;
+	Elf64_Shdr *sections = (Elf64_Shdr *)(data + e->e_shoff);
+	Elf64_Shdr *strings = &sections[section_header(data, SHT_SYMTAB)->sh_link];
+
+	memset(data + strings->sh_offset, 'x', strings->sh_size); /* not one NUL */
+	assert_int_equal(load_bytes(data, size_bytes), 0);
+	free(data);
+}
+
+static void demangle_leaves_what_it_does_not_know(void **state)
+{
+	char long_name[1200] = "_Z", *s;
+
+	assert_null(demangle("main"));
+	assert_null(demangle(""));
+	assert_null(demangle("_"));
+	assert_null(demangle("_Z"));
+	assert_null(demangle("_R"));
+	assert_null(demangle("_D"));
+	assert_null(demangle("_DYNAMIC"));
+	assert_null(demangle("_ZN4shop"));
+	assert_null(demangle("_Zsomething else"));
+	memset(long_name + 2, 'P', sizeof(long_name) - 3);
+	assert_null(demangle(long_name));
+	s = demangle("_ZN2ns1SIlE4workEli.cold");
+	assert_string_equal(s, "ns::S<long>::work"); /* as perf: the part is not told */
+	free(s);
+	s = demangle("_GLOBAL__I_main");
+	assert_string_equal(s, "global constructors keyed to main");
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(symtab_layout_has_the_names_it_was_given),
+		cmocka_unit_test(symtab_same_function_gives_same_pointer),
+		cmocka_unit_test(symtab_of_32_bits_has_the_same_names),
+		cmocka_unit_test(symtab_of_a_debug_file_stands_in),
+		cmocka_unit_test(symtab_of_a_stripped_library_has_its_exports),
+		cmocka_unit_test(symtab_names_what_nm_names),
+		cmocka_unit_test(symtab_names_stubs_as_objdump_does),
+		cmocka_unit_test(symtab_names_stubs_of_other_linkers_and_ibt),
+		cmocka_unit_test(symtab_names_lazy_stubs_of_ibt),
+		cmocka_unit_test(symtab_names_stubs_of_static_programs),
+		cmocka_unit_test(elffile_cut_files_break_nothing),
+		cmocka_unit_test(elffile_other_files_are_refused),
+		cmocka_unit_test(symtab_hostile_tables_are_refused),
+		cmocka_unit_test(symtab_hostile_symbols_break_nothing),
+		cmocka_unit_test(symtab_names_end_with_their_table),
+		cmocka_unit_test(demangle_leaves_what_it_does_not_know),
+	};
+
+	return cmocka_run_group_tests_name("symtab", tests, NULL, NULL);
+}

@@ -67,6 +67,7 @@ int record_iter_new(const struct capture *c, uint32_t stream_mask, size_t first,
 		record_iter_free(it);
 		return -ENOMEM;
 	}
+	it->data = it->raw;
 	*out = it;
 	return 0;
 }

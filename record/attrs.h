@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * attrs - the events of a capture: what perf's attrs say, and the ids records carry
+ *
+ * attr[0] is the sampling event (samply wants it first).  All share one sample_id tail, have
+ * CALLCHAIN (without it `perf sched timehist` drops the column for all) and CLOCK_MONOTONIC.
+ * Events that the kernel writes records for have the kernel's ids, one a CPU; ours are numbered
+ * above them.
+ */
+#ifndef EBPREC_RECORD_ATTRS_H
+#define EBPREC_RECORD_ATTRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/writer.h"
+#include "record/outbuf.h"
+
+enum attrs_event {
+	ATTR_SAMPLE,  /* cycles or cpu-clock */
+	ATTR_SWITCH,  /* sched:sched_switch */
+	ATTR_MARK,    /* ebprec:mark */
+	ATTR_COUNTER, /* ebprec:counter */
+	ATTR_SIDE,    /* dummy: the side-band */
+	ATTR_END,
+};
+
+struct attrs_entry {
+	bool present;
+	char name[32];
+	struct perf_event_attr attr;
+	uint64_t *ids; /* owned */
+	size_t id_count;
+};
+
+struct attrs {
+	struct attrs_entry entry[ATTR_END];
+};
+
+void attrs_done(struct attrs *a);
+
+/* What perf_event_open() is given for the side-band; optional parts may be taken out of it. */
+void attrs_side_kernel(struct perf_event_attr *attr);
+/* cycles: PERF_COUNT_HW_CPU_CYCLES, else cpu-clock. */
+void attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned freq_hz);
+
+/* Describe an event in the file, from what the kernel was given or a tracepoint's id. */
+void attrs_set_sample(struct attrs *a, const struct perf_event_attr *kernel);
+void attrs_set_side(struct attrs *a, const struct perf_event_attr *kernel);
+void attrs_set_tracepoint(struct attrs *a, enum attrs_event event, const char *name,
+			  uint32_t tracepoint_id);
+
+/* One more id of the kernel's for an event.  -ENOMEM. */
+int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id);
+/* Gives the present events that have no id one of their own.  -ENOMEM. */
+int attrs_number(struct attrs *a);
+/* The id that records of ours carry. */
+uint64_t attrs_id(const struct attrs *a, enum attrs_event event);
+
+/* Fills out[] in order; returns how many.  Borrowed from *a. */
+size_t attrs_for_writer(const struct attrs *a, struct writer_attr out[ATTR_END]);
+/* The EVENT_DESC section. */
+void attrs_event_desc(const struct attrs *a, struct outbuf *out);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * bpfprogs - the BPF programs loaded before the recording
+ *
+ * Later ones the side-band reports.  KSYMBOL for each piece of JITed code, BPF_EVENT for each
+ * program, of time 0.  Names are the kernel's own, from kallsyms, where it has them.
+ */
+#ifndef EBPREC_RECORD_BPFPROGS_H
+#define EBPREC_RECORD_BPFPROGS_H
+
+#include "record/emit.h"
+#include "record/kallsyms.h"
+
+/* below_id: programs with this id or above are our own, reported by the side-band; 0: take all. */
+int bpfprogs_emit(struct emit *e, const struct kallsyms *k, uint32_t below_id);
+/* The highest program id in use, 0: none. */
+uint32_t bpfprogs_last_id(void);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/cpulist.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "record/slurp.h"
+
+void cpulist_done(struct cpulist *l)
+{
+	free(l->ids);
+	*l = (struct cpulist){ 0 };
+}
+
+/* A number at *text, moved behind it.  -EBADMSG: none there, or larger than any CPU. */
+static int read_id(const char **text, uint32_t *out)
+{
+	uint32_t v = 0;
+
+	if (**text < '0' || **text > '9')
+		return -EBADMSG;
+	for (; **text >= '0' && **text <= '9'; (*text)++) {
+		v = v * 10 + (uint32_t)(**text - '0');
+		if (v > CPULIST_ID_MAX)
+			return -EBADMSG;
+	}
+	*out = v;
+	return 0;
+}
+
+static int add_range(struct cpulist *l, uint32_t from, uint32_t to)
+{
+	uint32_t *ids;
+
+	if (from > to || (l->count && from <= l->ids[l->count - 1]))
+		return -EBADMSG;
+	ids = realloc(l->ids, (l->count + (to - from) + 1) * sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	l->ids = ids;
+	for (; from <= to; from++)
+		l->ids[l->count++] = from;
+	return 0;
+}
+
+int cpulist_parse(const char *text, struct cpulist *out)
+{
+	struct cpulist l = { 0 };
+	uint32_t from, to;
+	int err;
+
+	for (;;) {
+		err = read_id(&text, &from);
+		to = from;
+		if (!err && *text == '-') {
+			text++;
+			err = read_id(&text, &to);
+		}
+		if (!err)
+			err = add_range(&l, from, to);
+		if (err || *text != ',')
+			break;
+		text++;
+	}
+	if (*text == '\n')
+		text++;
+	if (!err && *text)
+		err = -EBADMSG;
+	if (err) {
+		cpulist_done(&l);
+		return err;
+	}
+	*out = l;
+	return 0;
+}
+
+int cpulist_read(const char *name, struct cpulist *out)
+{
+	struct outbuf text = { 0 };
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", name);
+	err = slurp(path, &text);
+	if (!err)
+		err = cpulist_parse((const char *)text.data, out);
+	outbuf_done(&text);
+	return err;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/emit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "format/cursor.h"
+
+static void seen(struct emit *e, uint64_t time_ns)
+{
+	if (!time_ns)
+		return; /* before the recording: perf takes it at once */
+	if (time_ns < e->floor_ns)
+		e->account.out_of_order_count++;
+	if (time_ns > e->newest_ns)
+		e->newest_ns = time_ns;
+}
+
+int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s)
+{
+	static const struct {
+		enum ebx_stream stream;
+	} to[ATTR_END] = {
+		[ATTR_SAMPLE] = { EBX_STREAM_CPU }, [ATTR_SWITCH] = { EBX_STREAM_SCHED },
+		[ATTR_MARK] = { EBX_STREAM_MARK },  [ATTR_COUNTER] = { EBX_STREAM_METRIC },
+		[ATTR_SIDE] = { EBX_STREAM_SIDE },
+	};
+	_Alignas(8) uint8_t record[SAMPLEREC_MAX_BYTES];
+	size_t bytes;
+
+	s->id = attrs_id(e->attrs, event);
+	bytes = samplerec_encode(record, s);
+	if (!bytes)
+		return -EBADMSG;
+	seen(e, s->time_ns);
+	e->account.sample_count += event == ATTR_SAMPLE;
+	e->account.switch_count += event == ATTR_SWITCH;
+	e->account.mark_count += event == ATTR_MARK;
+	return writer_record(e->writer, to[event].stream, record, bytes, s->time_ns, (int)s->cpu);
+}
+
+int emit_kernel(struct emit *e, const struct perf_event_header *record, uint64_t time_ns)
+{
+	const uint8_t *body = (const uint8_t *)(record + 1);
+
+	seen(e, time_ns);
+	e->account.side_count++;
+	if (record->type == PERF_RECORD_LOST)
+		e->account.side_lost_count += le64_load(body + 8);
+	else if (record->type == PERF_RECORD_THROTTLE)
+		e->account.throttle_count++;
+	return writer_record(e->writer, EBX_STREAM_SIDE, record, record->size, time_ns, -1);
+}
+
+uint64_t emit_side_id(const struct emit *e)
+{
+	return attrs_id(e->attrs, ATTR_SIDE);
+}
+
+int emit_side(struct emit *e, const struct siderec *r, size_t size_bytes)
+{
+	seen(e, r->time_ns);
+	e->account.side_count++;
+	return writer_record(e->writer, EBX_STREAM_SIDE, r->bytes, size_bytes, r->time_ns, -1);
+}
+
+int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns)
+{
+	static const struct {
+		enum attrs_event event;
+		enum ebx_stream stream;
+	} of[EBPREC_EV_END] = {
+		[EBPREC_EV_CPU] = { ATTR_SAMPLE, EBX_STREAM_CPU },
+		[EBPREC_EV_SWITCH] = { ATTR_SWITCH, EBX_STREAM_SCHED },
+		[EBPREC_EV_MARK] = { ATTR_MARK, EBX_STREAM_MARK },
+	};
+	struct siderec r = { .id = emit_side_id(e), .time_ns = now_ns };
+	uint64_t fresh;
+	uint32_t type;
+	int err = 0;
+
+	memcpy(e->account.lost_count, counts, sizeof(e->account.lost_count));
+	for (type = EBPREC_EV_CPU; type < EBPREC_EV_END && !err; type++) {
+		fresh = counts[type] - e->reported_lost[type];
+		if (!fresh)
+			continue;
+		e->reported_lost[type] = counts[type];
+		writer_lost(e->writer, of[type].stream, fresh);
+		err = emit_side(e, &r, siderec_lost(&r, attrs_id(e->attrs, of[type].event), fresh));
+	}
+	return err;
+}
+
+int emit_flush(struct emit *e)
+{
+	struct writer_stats stats;
+	int err = writer_flush(e->writer, true);
+
+	if (err)
+		return err;
+	e->floor_ns = e->round_newest_ns;
+	e->round_newest_ns = e->newest_ns;
+	e->account.round_count++;
+	writer_get_stats(e->writer, &stats);
+	e->account.file_bytes = stats.file_bytes;
+	return 0;
+}

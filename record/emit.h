@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * emit - where records go, and the count of what went there
+ *
+ * Sits between those who have records (instruments, snapshot, side-band) and the writer: knows the
+ * ids and streams, counts, and watches perf's contract about FINISHED_ROUND: after a round ends,
+ * nothing older than the newest record of the round before may follow.
+ */
+#ifndef EBPREC_RECORD_EMIT_H
+#define EBPREC_RECORD_EMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/events.h"
+#include "format/writer.h"
+#include "record/attrs.h"
+#include "record/samplerec.h"
+#include "record/siderec.h"
+
+/* What was recorded and what was not: for the status line, the summary and META_ACCOUNT. */
+struct account {
+	uint64_t sample_count, switch_count, mark_count, side_count;
+	uint64_t lost_count[EBPREC_EV_END]; /* no room in a BPF ring, by type */
+	uint64_t side_lost_count;           /* no room in a side-band ring */
+	uint64_t throttle_count;
+	uint64_t no_user_count;      /* samples of user threads that have the pc alone */
+	uint64_t unread_mark_count;  /* marks with a string that was not in memory */
+	uint64_t out_of_order_count; /* records that broke perf's contract */
+	uint64_t broken_event_count; /* of a shape we do not know: our mistake */
+	uint64_t round_count;
+	uint64_t file_bytes; /* as of the last flush */
+	uint64_t duration_ns, own_user_ns, own_system_ns;
+};
+
+struct emit {
+	struct writer *writer;     /* borrowed */
+	const struct attrs *attrs; /* borrowed */
+	struct account account;
+	uint64_t newest_ns;       /* of all records so far */
+	uint64_t round_newest_ns; /* newest_ns when the last round ended, */
+	uint64_t floor_ns;        /* and the one before: nothing older may come */
+	uint64_t reported_lost[EBPREC_EV_END];
+};
+
+/* A sample of ours; its id is filled in. */
+int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s);
+/* A side-band record of the kernel's, whole. */
+int emit_kernel(struct emit *e, const struct perf_event_header *record, uint64_t time_ns);
+/* A side-band record of ours: r->bytes, size_bytes as the siderec function returned. */
+int emit_side(struct emit *e, const struct siderec *r, size_t size_bytes);
+/* A record's id for side-band of ours. */
+uint64_t emit_side_id(const struct emit *e);
+
+/* What the rings lost, counted from the beginning: what is new becomes a LOST record. */
+int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns);
+/* Writes out what there is and ends a round. */
+int emit_flush(struct emit *e);
+
+#endif

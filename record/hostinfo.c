@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/hostinfo.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "record/clock.h"
+#include "record/cpulist.h"
+#include "record/slurp.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+
+/* ---- pure parts ---- */
+
+char *hostinfo_field(const char *text, const char *key)
+{
+	size_t key_bytes = strlen(key);
+	const char *line, *end, *p;
+
+	for (line = text; *line; line = *end ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		if (strncmp(line, key, key_bytes))
+			continue;
+		p = line + key_bytes;
+		p += strspn(p, " \t");
+		if (*p != ':')
+			continue;
+		p++;
+		p += strspn(p, " \t");
+		return p < end ? strndup(p, (size_t)(end - p)) : strdup("");
+	}
+	return NULL;
+}
+
+char *hostinfo_os_release(const char *text, const char *key)
+{
+	size_t key_bytes = strlen(key);
+	const char *line, *end, *value;
+
+	for (line = text; *line; line = *end ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		if (strncmp(line, key, key_bytes) || line[key_bytes] != '=')
+			continue;
+		value = line + key_bytes + 1;
+		if (end - value >= 2 && (*value == '"' || *value == '\'') && end[-1] == *value)
+			return strndup(value + 1, (size_t)(end - value) - 2);
+		return strndup(value, (size_t)(end - value));
+	}
+	return NULL;
+}
+
+uint64_t hostinfo_memory(const char *meminfo)
+{
+	char *text = hostinfo_field(meminfo, "MemTotal");
+	uint64_t kb = text ? strtoull(text, NULL, 10) : 0;
+
+	free(text);
+	return kb * 1024;
+}
+
+char *hostinfo_cpuid(const char *cpuinfo)
+{
+	static const char *const keys[] = { "vendor_id", "cpu family", "model", "stepping" };
+	char *part[4] = { 0 }, *id = NULL;
+	bool whole = true;
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		part[i] = hostinfo_field(cpuinfo, keys[i]);
+		whole &= part[i] && part[i][0];
+	}
+	if (whole && asprintf(&id, "%s,%s,%s,%s", part[0], part[1], part[2], part[3]) < 0)
+		id = NULL;
+	for (i = 0; i < 4; i++)
+		free(part[i]);
+	return id;
+}
+
+/* ---- reading the machine ---- */
+
+/* A file's text, owned; "" when it cannot be read. */
+static char *file_text(const char *path)
+{
+	char *text = slurp_line(path);
+
+	return text ? text : strdup("");
+}
+
+static char *or_empty(char *text)
+{
+	return text ? text : strdup("");
+}
+
+static uint32_t cpu_number(size_t cpu, const char *name)
+{
+	char path[96], *text;
+	uint32_t v;
+
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%zu/topology/%s", cpu, name);
+	text = slurp_line(path);
+	v = text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+	free(text);
+	return v;
+}
+
+/* Adds the CPU list in topology/NAME to a set of distinct lists. */
+static int add_siblings(size_t cpu, const char *name, char ***lists, size_t *count)
+{
+	char path[96], *text, **more;
+	size_t i;
+
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%zu/topology/%s", cpu, name);
+	text = slurp_line(path);
+	if (!text)
+		return 0;
+	for (i = 0; i < *count; i++) {
+		if (!strcmp((*lists)[i], text)) {
+			free(text);
+			return 0;
+		}
+	}
+	more = realloc(*lists, (*count + 1) * sizeof(**lists));
+	if (!more) {
+		free(text);
+		return -ENOMEM;
+	}
+	*lists = more;
+	more[(*count)++] = text;
+	return 0;
+}
+
+static int read_topology(struct hostinfo *h)
+{
+	struct cpulist online = { 0 }, present = { 0 };
+	size_t i, cpu;
+	int err = 0;
+
+	h->cpus_online = !cpulist_read("online", &online) ? online.count : 1;
+	/* perf counts CPU ids here, not CPUs: readers bound the CPU of a sample by it. */
+	h->cpus_present = !cpulist_read("present", &present) ? present.ids[present.count - 1] + 1
+							     : 1;
+	h->cpu = calloc(h->cpus_present, sizeof(*h->cpu));
+	if (!h->cpu)
+		err = -ENOMEM;
+	for (i = 0; i < online.count && !err; i++) {
+		cpu = online.ids[i];
+		if (cpu >= h->cpus_present)
+			continue;
+		h->cpu[cpu].core_id = cpu_number(cpu, "core_id");
+		h->cpu[cpu].package_id = cpu_number(cpu, "physical_package_id");
+		err = add_siblings(cpu, "package_cpus_list", &h->package_cpus, &h->package_count);
+		if (!err)
+			err = add_siblings(cpu, "core_cpus_list", &h->core_cpus, &h->core_count);
+	}
+	cpulist_done(&online);
+	cpulist_done(&present);
+	return err;
+}
+
+static char *virtualisation(const char *cpuinfo)
+{
+	static const struct {
+		const char *file, *word, *name;
+	} signs[] = {
+		{ "/run/systemd/container", "", "container" },
+		{ "/.dockerenv", "", "docker" },
+		{ "/run/.containerenv", "", "podman" },
+		{ "/sys/hypervisor/type", "xen", "xen" },
+		{ "/sys/class/dmi/id/sys_vendor", "QEMU", "qemu" },
+		{ "/sys/class/dmi/id/sys_vendor", "VMware", "vmware" },
+		{ "/sys/class/dmi/id/sys_vendor", "Microsoft", "hyper-v" },
+		{ "/sys/class/dmi/id/sys_vendor", "Amazon", "amazon" },
+		{ "/sys/class/dmi/id/sys_vendor", "Google", "google" },
+		{ "/sys/class/dmi/id/product_name", "VirtualBox", "virtualbox" },
+	};
+	char *text, *flags;
+	size_t i;
+	bool hit;
+
+	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		text = slurp_line(signs[i].file);
+		hit = text && strstr(text, signs[i].word);
+		free(text);
+		if (hit)
+			return strdup(signs[i].name);
+	}
+	text = slurp_line("/sys/devices/system/clocksource/clocksource0/available_clocksource");
+	hit = text && strstr(text, "kvm-clock");
+	free(text);
+	if (hit)
+		return strdup("kvm");
+	flags = hostinfo_field(cpuinfo, "flags");
+	hit = flags && strstr(flags, " hypervisor");
+	text = strdup(hit ? "vm" : flags ? "none" : "");
+	free(flags);
+	return text;
+}
+
+static void read_proc(struct hostinfo *h)
+{
+	char *cpuinfo = file_text("/proc/cpuinfo"), *meminfo = file_text("/proc/meminfo");
+	char *os = file_text("/etc/os-release");
+
+	if (cpuinfo && meminfo && os) {
+		h->cpu_model = hostinfo_field(cpuinfo, "model name");
+		h->cpuid = hostinfo_cpuid(cpuinfo);
+		h->virtualisation = virtualisation(cpuinfo);
+		h->memory_bytes = hostinfo_memory(meminfo);
+		h->distribution = hostinfo_os_release(os, "PRETTY_NAME");
+	}
+	h->cpu_model = or_empty(h->cpu_model);
+	h->cpuid = or_empty(h->cpuid);
+	h->virtualisation = or_empty(h->virtualisation);
+	h->distribution = or_empty(h->distribution);
+	free(cpuinfo);
+	free(meminfo);
+	free(os);
+}
+
+int hostinfo_read(struct hostinfo *out)
+{
+	struct hostinfo h = { 0 };
+	struct utsname uts;
+	int err;
+
+	uname(&uts);
+	h.hostname = strdup(uts.nodename);
+	h.kernel_release = strdup(uts.release);
+	h.kernel_version = strdup(uts.version);
+	h.arch = strdup(uts.machine);
+	h.kernel_cmdline = file_text("/proc/cmdline");
+	h.governor = file_text(CPU_DIR "/cpu0/cpufreq/scaling_governor");
+	h.clocksource = file_text(
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	h.boot_wall_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	read_proc(&h);
+	err = read_topology(&h);
+	if (!h.hostname || !h.kernel_release || !h.kernel_version || !h.arch || !h.kernel_cmdline ||
+	    !h.governor || !h.clocksource || !h.cpu_model || !h.cpuid || !h.virtualisation ||
+	    !h.distribution)
+		err = -ENOMEM;
+	if (err) {
+		hostinfo_done(&h);
+		return err;
+	}
+	*out = h;
+	return 0;
+}
+
+void hostinfo_done(struct hostinfo *h)
+{
+	char *const strings[] = { h->hostname,     h->kernel_release, h->kernel_version, h->arch,
+				  h->distribution, h->kernel_cmdline, h->cpu_model,      h->cpuid,
+				  h->governor,     h->virtualisation, h->clocksource };
+	size_t i;
+
+	for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
+		free(strings[i]);
+	for (i = 0; i < h->package_count; i++)
+		free(h->package_cpus[i]);
+	for (i = 0; i < h->core_count; i++)
+		free(h->core_cpus[i]);
+	free(h->package_cpus);
+	free(h->core_cpus);
+	free(h->cpu);
+	*h = (struct hostinfo){ 0 };
+}

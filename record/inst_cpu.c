@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* inst_cpu - where the CPUs are: a perf event on each CPU, whose BPF program takes the stacks */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/cpu.skel.h"
+#include "record/instrument.h"
+
+struct cpu_state {
+	struct cpu_bpf *skel;
+	struct bpf_link **links; /* one a CPU; NULL: none.  A link owns its event. */
+	int *fds;
+	size_t count;
+};
+
+static int event_open(struct perf_event_attr *attr, uint32_t cpu)
+{
+	long fd = syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* Opens the event on the first CPU: as asked for, or what there is.  *attr is what worked. */
+static int choose_event(struct instrument_ctx *c, struct perf_event_attr *attr)
+{
+	enum record_event want = c->opts->event;
+	int fd;
+
+	attrs_sample_kernel(attr, want != RECORD_CPU_CLOCK, c->opts->freq_hz);
+	fd = event_open(attr, c->cpus->ids[0]);
+	if (fd >= 0 || want == RECORD_CPU_CLOCK)
+		return fd;
+	if (want == RECORD_CYCLES) {
+		note_fail(c->notes, fd, "no hardware counters here? use -e cpu-clock",
+			  "cannot count cycles");
+		return fd;
+	}
+	attrs_sample_kernel(attr, false, c->opts->freq_hz);
+	fd = event_open(attr, c->cpus->ids[0]);
+	if (fd >= 0)
+		note(c->notes, NOTE_INFO, "no hardware counters here: sampling by cpu-clock");
+	return fd;
+}
+
+/* The rest of the events; each writes THROTTLE records into the side-band ring of its CPU. */
+static int open_events(struct instrument_ctx *c, struct cpu_state *s)
+{
+	struct perf_event_attr attr;
+	uint64_t id;
+	size_t i;
+	int err;
+
+	for (i = 0; i < c->cpus->count; i++) {
+		s->fds[i] = i ? event_open(&attr, c->cpus->ids[i]) : choose_event(c, &attr);
+		if (s->fds[i] < 0)
+			return note_fail(c->notes, s->fds[i],
+					 "need root or CAP_PERFMON, see kernel.perf_event_paranoid",
+					 "cannot sample CPU %u", c->cpus->ids[i]);
+		s->count = i + 1;
+		/* Without it throttling goes unseen, and that is all. */
+		(void)ioctl(s->fds[i], PERF_EVENT_IOC_SET_OUTPUT, sideband_fd(c->sideband, i));
+		if (ioctl(s->fds[i], PERF_EVENT_IOC_ID, &id))
+			return note_fail(c->notes, -errno, NULL, "cannot sample CPU %u",
+					 c->cpus->ids[i]);
+		err = attrs_add_id(c->attrs, ATTR_SAMPLE, id);
+		if (err)
+			return err;
+	}
+	attrs_set_sample(c->attrs, &attr);
+	return 0;
+}
+
+static int cpu_prepare(struct instrument_ctx *c)
+{
+	struct cpu_state *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	c->state = s;
+	s->fds = calloc(c->cpus->count, sizeof(*s->fds));
+	s->links = calloc(c->cpus->count, sizeof(struct bpf_link *));
+	if (!s->fds || !s->links)
+		return -ENOMEM;
+	s->skel = cpu_bpf__open();
+	err = s->skel ? instrument_share(c, s->skel) : -errno;
+	if (!err)
+		err = cpu_bpf__load(s->skel);
+	if (err)
+		return note_fail(c->notes, err, instrument_hint(err),
+				 "cannot load the CPU sampler");
+	return open_events(c, s);
+}
+
+static int cpu_attach(struct instrument_ctx *c)
+{
+	struct cpu_state *s = c->state;
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		/* Enables the event, too. */
+		s->links[i] = bpf_program__attach_perf_event(s->skel->progs.cpu_sample, s->fds[i]);
+		if (!s->links[i])
+			return note_fail(c->notes, -errno, instrument_hint(-errno),
+					 "cannot sample CPU %u", c->cpus->ids[i]);
+	}
+	return 0;
+}
+
+static int cpu_on_event(struct instrument_ctx *c, const struct event_header *h)
+{
+	const struct cpu_event *ev = (const void *)h;
+	size_t frames = (size_t)ev->kernel_count + ev->user_count, i;
+	struct samplerec rec = {
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.cpu = h->cpu,
+		.time_ns = h->time_ns,
+		.period = ev->period,
+		.kernel = ev->frames,
+		.kernel_count = ev->kernel_count,
+		.user = ev->frames + ev->kernel_count,
+		.user_count = ev->user_count,
+		.cgroup_id = ev->cgroup_id,
+	};
+
+	if (h->size_bytes < CPU_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
+		return -EBADMSG;
+	for (i = 0; c->kallsyms && i < ev->kernel_count; i++)
+		kallsyms_touch(c->kallsyms, ev->frames[i]);
+	c->emit->account.no_user_count += ev->user_kind == CPU_USER_PC;
+	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
+}
+
+static void cpu_stop(struct instrument_ctx *c)
+{
+	struct cpu_state *s = c->state;
+	size_t i;
+
+	for (i = 0; s && i < s->count; i++)
+		(void)ioctl(s->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void cpu_detach(struct instrument_ctx *c)
+{
+	struct cpu_state *s = c->state;
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < s->count; i++) {
+		if (s->links[i])
+			bpf_link__destroy(s->links[i]); /* closes the event */
+		else
+			close(s->fds[i]);
+	}
+	cpu_bpf__destroy(s->skel);
+	free(s->links);
+	free(s->fds);
+	free(s);
+	c->state = NULL;
+}
+
+const struct instrument inst_cpu = {
+	.name = "cpu",
+	.summary = "where the CPUs are",
+	.event = EBPREC_EV_CPU,
+	.prepare = cpu_prepare,
+	.attach = cpu_attach,
+	.on_event = cpu_on_event,
+	.stop = cpu_stop,
+	.detach = cpu_detach,
+};

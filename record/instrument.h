@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * instrument - one thing that can be recorded: a BPF program and what becomes of its events
+ *
+ * Each instrument has a skeleton of its own, so that one that cannot load takes nothing else down.
+ * Order of calls: prepare (all), attach (all), on_event..., augment (all), detach (all).
+ */
+#ifndef EBPREC_RECORD_INSTRUMENT_H
+#define EBPREC_RECORD_INSTRUMENT_H
+
+#include <stddef.h>
+
+#include "bpf/events.h"
+#include "record/attrs.h"
+#include "record/cpulist.h"
+#include "record/emit.h"
+#include "record/kallsyms.h"
+#include "record/notes.h"
+#include "record/opts.h"
+#include "record/rings.h"
+#include "record/sideband.h"
+#include "record/targets.h"
+
+/* What instruments work with; all borrowed from the recording, but state. */
+struct instrument_ctx {
+	const struct record_opts *opts;
+	const struct cpulist *cpus;
+	const struct rings *rings;
+	const struct targets *targets;
+	const struct sideband *sideband;
+	struct attrs *attrs;       /* prepare() adds its events */
+	struct kallsyms *kallsyms; /* NULL: not to be had */
+	const char *switch_format; /* format text of sched:sched_switch; NULL: not to be had */
+	struct notes *notes;
+	struct emit *emit; /* from attach() on */
+	void *state;       /* the instrument's own */
+};
+
+struct instrument {
+	const char *name, *summary;   /* "sched", "context switches" */
+	enum ebprec_event_type event; /* what on_event() takes; 0: none */
+	/*
+	 * Opens and loads the programs, and describes the events.  On failure note_fail() has said
+	 * why; -ENOTSUP, -EPERM and the like only cost this instrument.
+	 */
+	int (*prepare)(struct instrument_ctx *c);
+	int (*attach)(struct instrument_ctx *c); /* events come from here on */
+	int (*on_event)(struct instrument_ctx *c, const struct event_header *ev); /* may be NULL */
+	int (*augment)(struct instrument_ctx *c); /* at stop; may be NULL */
+	void (*stop)(struct instrument_ctx *c);   /* no more events; what is in the rings stays */
+	void (*detach)(struct instrument_ctx *c); /* frees the state; NULL-safe, half-built-safe */
+};
+
+extern const struct instrument inst_target, inst_cpu, inst_sched, inst_mark;
+
+/* Loading a skeleton: what to say about its errors. */
+const char *instrument_hint(int err);
+
+/* Sets the knobs all programs have and gives the skeleton `skel` the shared maps. */
+#define instrument_share(c, skel)                                                       \
+	({                                                                              \
+		int err__;                                                              \
+		(skel)->rodata->wake_bytes = rings_wake_bytes((c)->rings);              \
+		(skel)->rodata->filter = !(c)->targets->all;                            \
+		err__ = rings_share((c)->rings, (skel)->maps.rings, (skel)->maps.lost); \
+		err__ ? err__ : targets_share((c)->targets, (skel)->maps.targets);      \
+	})
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * keymap - a hash table from a pair of numbers to a number
+ *
+ * For what the recorder has to recognise quickly: files by device and inode, processes by id,
+ * build-ids by their bytes.  A zeroed struct is an empty map; keys are never removed but by
+ * keymap_remove(), which leaves a hole that later inserts fill.
+ */
+#ifndef EBPREC_RECORD_KEYMAP_H
+#define EBPREC_RECORD_KEYMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct keymap_slot {
+	uint64_t a, b;
+	uint32_t value;
+	uint8_t state; /* empty, used, hole */
+};
+
+struct keymap {
+	struct keymap_slot *slots;
+	size_t slot_count, used_count; /* used_count counts holes too */
+};
+
+void keymap_done(struct keymap *m);
+/* The value's place, or NULL.  Borrowed until the next keymap_put(). */
+uint32_t *keymap_get(const struct keymap *m, uint64_t a, uint64_t b);
+/* Sets or replaces.  -ENOMEM. */
+int keymap_put(struct keymap *m, uint64_t a, uint64_t b, uint32_t value);
+void keymap_remove(struct keymap *m, uint64_t a, uint64_t b);
+
+#endif

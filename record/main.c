@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * ebprec-record - the live side of ebprec: `ebprec record` runs it
+ *
+ * The only file of the recorder that prints.
+ */
+#include <bpf/libbpf.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/recording.h"
+#include "record/slurp.h"
+
+enum { EXIT_USAGE = 2 };
+
+struct screen {
+	bool quiet, status_line, status_shown;
+	unsigned verbose;
+	uint64_t own_ns, at_ns; /* at the last tick */
+	uint64_t told_lost;
+};
+
+static void clear_status(struct screen *s)
+{
+	if (s->status_shown)
+		fputs("\r\033[K", stderr);
+	s->status_shown = false;
+}
+
+static void show_note(void *arg, enum note_level level, const char *text)
+{
+	struct screen *s = arg;
+
+	if ((level == NOTE_INFO && s->quiet) || (level == NOTE_DETAIL && !s->verbose))
+		return;
+	clear_status(s);
+	fprintf(stderr, "ebprec: %s\n", text);
+}
+
+static uint64_t lost_events(const struct account *a)
+{
+	return a->lost_count[EBPREC_EV_CPU] + a->lost_count[EBPREC_EV_SWITCH] +
+	       a->lost_count[EBPREC_EV_MARK] + a->side_lost_count;
+}
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static double mib(uint64_t bytes)
+{
+	return (double)bytes / (1 << 20);
+}
+
+static void show_status(void *arg, const struct account *a)
+{
+	struct screen *s = arg;
+	uint64_t own_ns = a->own_user_ns + a->own_system_ns;
+	double share = a->duration_ns > s->at_ns ? 100.0 * (double)(own_ns - s->own_ns) /
+							   (double)(a->duration_ns - s->at_ns)
+						 : 0;
+
+	s->own_ns = own_ns;
+	s->at_ns = a->duration_ns;
+	if (!s->status_line)
+		return;
+	fprintf(stderr, "\r\033[K%.0f s, %llu samples, %.1f MiB, %llu lost, %.1f %% of a CPU",
+		seconds(a->duration_ns), (unsigned long long)a->sample_count, mib(a->file_bytes),
+		(unsigned long long)lost_events(a), share);
+	fflush(stderr);
+	s->status_shown = true;
+}
+
+static void show_summary(struct screen *s, const struct record_opts *o, const struct account *a)
+{
+	clear_status(s);
+	if (s->quiet && !lost_events(a))
+		return;
+	fprintf(stderr, "ebprec: %.1f s, %llu samples, ", seconds(a->duration_ns),
+		(unsigned long long)a->sample_count);
+	if (o->sched)
+		fprintf(stderr, "%llu switches, ", (unsigned long long)a->switch_count);
+	if (a->mark_count)
+		fprintf(stderr, "%llu marks, ", (unsigned long long)a->mark_count);
+	fprintf(stderr, "%.2f MiB in %s, %llu lost, %.2f s of CPU\n", mib(a->file_bytes), o->output,
+		(unsigned long long)lost_events(a), seconds(a->own_user_ns + a->own_system_ns));
+}
+
+/* libbpf explains itself at length; what failed is told by us in one line. */
+static int no_libbpf_words(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return 0;
+}
+
+static int libbpf_words(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return level == LIBBPF_DEBUG ? 0 : vfprintf(stderr, fmt, ap);
+}
+
+static unsigned max_freq_hz(void)
+{
+	char *text = slurp_line("/proc/sys/kernel/perf_event_max_sample_rate");
+	unsigned long hz = text ? strtoul(text, NULL, 10) : 0;
+
+	free(text);
+	return hz <= 1000000 ? (unsigned)hz : 1000000;
+}
+
+int main(int argc, char **argv)
+{
+	struct recording_ui ui = { .note = show_note, .tick = show_status };
+	struct account account = { 0 };
+	struct option_error error;
+	struct screen screen = { 0 };
+	struct record_opts opts;
+	char failure[1024] = "";
+	int exit_status;
+
+	switch (opts_parse(argc, argv, max_freq_hz(), &opts, &error)) {
+	case OPTS_HELP:
+		opts_print_help(stdout);
+		return EXIT_SUCCESS;
+	case OPTS_VERSION:
+		puts("ebprec-record " EBPREC_VERSION);
+		return EXIT_SUCCESS;
+	case OPTS_WRONG:
+		fprintf(stderr, "ebprec: %s (see 'ebprec record --help')\n", error.text);
+		return EXIT_USAGE;
+	case OPTS_RUN:
+		break;
+	}
+	screen.quiet = opts.quiet;
+	screen.verbose = opts.verbose;
+	screen.status_line = !opts.quiet && isatty(STDERR_FILENO);
+	ui.arg = &screen;
+	libbpf_set_print(opts.verbose > 1 ? libbpf_words : no_libbpf_words);
+
+	if (recording_run(&opts, &ui, &account, &exit_status, failure)) {
+		clear_status(&screen);
+		fprintf(stderr, "ebprec: %s\n", failure);
+	}
+	if (account.round_count > 1)
+		show_summary(&screen, &opts, &account);
+	return exit_status;
+}

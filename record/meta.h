@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * meta - the two META objects, as JSON (docs/FORMAT.md 5.1 lists the keys)
+ *
+ * EBX_META_START says what machine this is and what was asked for; EBX_META_ACCOUNT, at the end,
+ * what was recorded and what was not.
+ */
+#ifndef EBPREC_RECORD_META_H
+#define EBPREC_RECORD_META_H
+
+#include <stdint.h>
+
+#include "record/emit.h"
+#include "record/hostinfo.h"
+#include "record/opts.h"
+#include "record/outbuf.h"
+
+struct meta_start {
+	const struct hostinfo *host;
+	const struct record_opts *opts;
+	const char *event_name; /* what was chosen: "cpu-clock" */
+	uint64_t ring_bytes_per_cpu;
+	uint64_t wall_ns, mono_ns;
+	const char *const *instruments; /* the names of those that run */
+	size_t instrument_count;
+};
+
+void meta_start(struct outbuf *out, const struct meta_start *m);
+/* end_reason: "command ended", "duration", "interrupted", ... */
+void meta_account(struct outbuf *out, const struct account *a, const char *end_reason);
+
+#endif

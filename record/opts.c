@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/opts.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct record_opts, field)
+
+static const struct option options[] = {
+	{ OPT_FLAG, 'a', "all-cpus", NULL, AT(all), 0, 0,
+	  "the whole machine (default without PID and COMMAND)" },
+	{ OPT_LIST, 'p', "pid", "PID[,PID...]", AT(pid_list), 0, 0,
+	  "these processes, their threads and their children" },
+	{ OPT_STRING, 'F', "freq", "HZ", AT(freq), 0, 0,
+	  "samples a second and CPU (default 99), or 'max'" },
+	{ OPT_STRING, 'e', "event", "EVENT", AT(event_name), 0, 0,
+	  "auto, cycles or cpu-clock (default auto)" },
+	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0,
+	  "the capture (default ebprec.data; an older one becomes FILE.old)" },
+	{ OPT_SECONDS, 'd', "duration", "SECONDS", AT(duration_ns), 0, 0, "stop after this time" },
+	{ OPT_UINT, 'z', "level", "LEVEL", AT(level), 1, 19, "zstd level 1 to 19 (default 3)" },
+	{ OPT_SIZE, 'm', "ring", "MIB", AT(ring_bytes), 0, 0,
+	  "room for events of all CPUs (default 4 a CPU, at most 256)" },
+	{ OPT_LIST, 0, "with", "PART", AT(with), 0, 0, "also record PART" },
+	{ OPT_LIST, 0, "without", "PART", AT(without), 0, 0,
+	  "leave PART out: sched, mark, kallsyms" },
+	{ OPT_FLAG, 'g', "graph", NULL, AT(graph), 0, 0,
+	  "for habits from perf: stacks are always on" },
+	{ OPT_STRING, 0, "call-graph", "HOW", AT(call_graph), 0, 0,
+	  "for habits from perf: only 'fp'" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors and losses" },
+	{ OPT_COUNT, 'v', "verbose", NULL, AT(verbose), 0, 0,
+	  "say more; twice: libbpf's words, too" },
+	{ OPT_FLAG, 0, "version", NULL, AT(version), 0, 0, "print the version" },
+	{ 0 },
+};
+
+/* What --with and --without name. */
+static const struct {
+	const char *name;
+	size_t offset;
+} parts[] = {
+	{ "sched", AT(sched) },
+	{ "mark", AT(mark) },
+	{ "kallsyms", AT(kallsyms) },
+};
+
+#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+
+static enum opts_result wrong(struct option_error *error, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static enum opts_result wrong(struct option_error *error, const char *fmt, ...)
+{
+	char *c;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(error->text, sizeof(error->text), fmt, ap);
+	va_end(ap);
+	for (c = error->text; *c; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	}
+	return OPTS_WRONG;
+}
+
+static bool decimal(const char *text, const char **end, unsigned long max, unsigned long *out)
+{
+	unsigned long v = 0;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		v = v * 10 + (unsigned long)(*text - '0');
+		if (v > max)
+			return false;
+	}
+	*end = text;
+	*out = v;
+	return true;
+}
+
+static enum opts_result switch_parts(struct record_opts *o, const struct option_list *list, bool on,
+				     struct option_error *error)
+{
+	const char *names[PART_COUNT], *near;
+	unsigned i;
+	size_t k;
+
+	for (k = 0; k < PART_COUNT; k++)
+		names[k] = parts[k].name;
+	for (i = 0; i < list->count; i++) {
+		for (k = 0; k < PART_COUNT && strcmp(list->values[i], names[k]); k++)
+			;
+		if (k == PART_COUNT) {
+			near = options_nearest(list->values[i], names, PART_COUNT);
+			return wrong(error, "option '--with%s' does not know '%.60s'%s%s%s",
+				     on ? "" : "out", list->values[i],
+				     near ? ", did you mean '" : " (sched, mark, kallsyms)",
+				     near ? near : "", near ? "'?" : "");
+		}
+		*(bool *)((char *)o + parts[k].offset) = on;
+	}
+	return OPTS_RUN;
+}
+
+static enum opts_result read_pids(struct record_opts *o, struct option_error *error)
+{
+	const char *p, *end;
+	unsigned long pid;
+	unsigned i;
+
+	for (i = 0; i < o->pid_list.count; i++) {
+		for (p = o->pid_list.values[i];; p = end + 1) {
+			if (!decimal(p, &end, INT32_MAX, &pid) || !pid || (*end && *end != ','))
+				return wrong(error, "option '--pid' needs process ids, not '%.60s'",
+					     o->pid_list.values[i]);
+			if (o->pid_count == RECORD_PIDS_MAX)
+				return wrong(error, "option '--pid' takes at most %d processes",
+					     RECORD_PIDS_MAX);
+			o->pids[o->pid_count++] = (uint32_t)pid;
+			if (!*end)
+				break;
+		}
+	}
+	if (o->pid_count && o->all)
+		return wrong(error, "options '--all-cpus' and '--pid' exclude each other");
+	return OPTS_RUN;
+}
+
+static enum opts_result read_freq(struct record_opts *o, unsigned max_hz,
+				  struct option_error *error)
+{
+	unsigned long hz;
+	const char *end;
+
+	if (!strcmp(o->freq, "max")) {
+		o->freq_hz = max_hz ? max_hz : 100000;
+		return OPTS_RUN;
+	}
+	if (!decimal(o->freq, &end, 1000000, &hz) || *end || !hz)
+		return wrong(error,
+			     "option '--freq' needs samples a second (1 to 1000000) or 'max', "
+			     "not '%.60s'",
+			     o->freq);
+	if (max_hz && hz > max_hz)
+		return wrong(error,
+			     "option '--freq' may be at most %u here, not %lu "
+			     "(kernel.perf_event_max_sample_rate)",
+			     max_hz, hz);
+	o->freq_hz = (unsigned)hz;
+	return OPTS_RUN;
+}
+
+static enum opts_result read_event(struct record_opts *o, struct option_error *error)
+{
+	static const char *const names[] = { "auto", "cycles", "cpu-clock" };
+	const char *near;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		if (!strcmp(o->event_name, names[i])) {
+			o->event = (enum record_event)i;
+			return OPTS_RUN;
+		}
+	}
+	near = options_nearest(o->event_name, names, 3);
+	return wrong(error, "option '--event' is auto, cycles or cpu-clock, not '%.60s'%s%s%s",
+		     o->event_name, near ? ", did you mean '" : "", near ? near : "",
+		     near ? "'?" : "");
+}
+
+static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
+			       struct option_error *error)
+{
+	enum opts_result result;
+
+	o->sched = o->mark = o->kallsyms = true;
+	result = switch_parts(o, &o->with, true, error);
+	if (result == OPTS_RUN)
+		result = switch_parts(o, &o->without, false, error);
+	if (result == OPTS_RUN)
+		result = read_pids(o, error);
+	if (result == OPTS_RUN)
+		result = read_freq(o, max_freq_hz, error);
+	if (result == OPTS_RUN)
+		result = read_event(o, error);
+	if (result != OPTS_RUN)
+		return result;
+	if (o->call_graph && strcmp(o->call_graph, "fp"))
+		return wrong(error,
+			     "option '--call-graph' can only be 'fp' (leave it out: stacks are "
+			     "always on), not '%.60s'",
+			     o->call_graph);
+	if (!strcmp(o->output, "-"))
+		return wrong(error, "writing the capture to a pipe is not supported yet (give a "
+				    "file with -o)");
+	if (!*o->output)
+		return wrong(error, "option '--output' needs a file name");
+	o->system_wide = o->all || (!o->pid_count && !o->command);
+	return OPTS_RUN;
+}
+
+enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct record_opts *out,
+			    struct option_error *error)
+{
+	struct record_opts o = {
+		.freq = "99",
+		.event_name = "auto",
+		.output = "ebprec.data",
+		.level = 3,
+		.argc = argc,
+		.argv = argv,
+	};
+	int first_word = argc, err;
+	enum opts_result result;
+
+	err = options_parse(options, &o, argc, argv, false, &first_word, error);
+	if (err == -ECANCELED)
+		return OPTS_HELP;
+	if (err)
+		return OPTS_WRONG;
+	if (o.version)
+		return OPTS_VERSION;
+	if (first_word < argc)
+		o.command = argv + first_word;
+	result = derive(&o, max_freq_hz, error);
+	if (result == OPTS_RUN)
+		*out = o;
+	return result;
+}
+
+void opts_print_help(FILE *to)
+{
+	fputs("usage: ebprec record [-a | -p PID[,PID...]] [options] [[--] COMMAND ARGS...]\n"
+	      "\n"
+	      "Records where the time goes: CPU samples with stacks, context switches, marks, and\n"
+	      "all that is needed to read them elsewhere.  Ends with COMMAND, after -d, with the\n"
+	      "recorded processes, or by Ctrl-C.\n\n",
+	      to);
+	options_print(options, to);
+	fputs("\nexit status: COMMAND's own; 0 recorded, 1 failed, 2 wrong usage, 126 and 127\n"
+	      "COMMAND could not be run, 130 interrupted twice\n",
+	      to);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* opts - what `ebprec record` was asked to do */
+#ifndef EBPREC_RECORD_OPTS_H
+#define EBPREC_RECORD_OPTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "format/options.h"
+
+enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
+
+#define RECORD_PIDS_MAX 256
+
+struct record_opts {
+	/* As given; the defaults are opts_parse()'s. */
+	bool all, graph, quiet, version;
+	unsigned verbose;
+	const char *freq, *event_name, *output, *call_graph;
+	uint64_t duration_ns; /* 0: until it is stopped */
+	uint64_t ring_bytes;  /* of all CPUs together; 0: the default */
+	unsigned level;       /* zstd */
+	struct option_list pid_list, with, without;
+	/* What follows from it. */
+	unsigned freq_hz;
+	enum record_event event;
+	bool sched, mark, kallsyms;
+	uint32_t pids[RECORD_PIDS_MAX];
+	unsigned pid_count;
+	char **command; /* NULL: none; borrowed from argv */
+	bool system_wide;
+	/* For the capture. */
+	int argc;
+	char **argv;
+};
+
+enum opts_result { OPTS_RUN, OPTS_HELP, OPTS_VERSION, OPTS_WRONG };
+
+/*
+ * Parses the command line; *out is complete with OPTS_RUN.  OPTS_WRONG: error->text says why.
+ * max_freq_hz: what `-F max` means and what -F may not exceed; 0: not known.
+ */
+enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct record_opts *out,
+			    struct option_error *error);
+void opts_print_help(FILE *to);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * procscan - the processes that are there when the recording starts
+ *
+ * Walks /proc once, after the side-band is open: what changes meanwhile is in both, and the
+ * side-band's word, which has a time, is the later one.  For each process FORK, NAMESPACES, COMM
+ * and MMAP2 of its executable mappings, with build-ids; for each thread FORK and COMM; all of
+ * time 0.
+ */
+#ifndef EBPREC_RECORD_PROCSCAN_H
+#define EBPREC_RECORD_PROCSCAN_H
+
+#include "record/buildids.h"
+#include "record/emit.h"
+#include "record/targets.h"
+#include "record/vdso.h"
+
+struct procscan {
+	struct emit *emit; /* all borrowed */
+	struct buildids *buildids;
+	const struct vdso *vdso;
+	struct targets *targets;
+	uint32_t process_count, thread_count, map_count; /* out */
+};
+
+/* A process that ends while it is read is no error.  errno of /proc, or of the writer. */
+int procscan_run(struct procscan *s);
+
+struct procstat {      /* of /proc/PID/stat */
+	char comm[64]; /* kernel threads may have more than 15 characters here */
+	uint32_t ppid;
+	uint64_t start_ticks; /* since boot */
+};
+/* Pure.  text is NUL-terminated.  -EBADMSG. */
+int procstat_parse(const char *text, struct procstat *out);
+
+#endif

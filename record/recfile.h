@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * recfile - the capture's file, from a fresh name into its place
+ *
+ * The file is made under a name nobody has (PATH.new-PID), mode 0600: a capture may hold what
+ * others must not see.  It takes the place of PATH only when the recording really starts; an older
+ * capture becomes PATH.old.  So a recording that cannot start changes nothing.
+ */
+#ifndef EBPREC_RECORD_RECFILE_H
+#define EBPREC_RECORD_RECFILE_H
+
+#include <stdbool.h>
+
+#include "record/notes.h"
+
+struct recfile {
+	char *path, *fresh; /* owned; fresh NULL once the file is in its place */
+	int fd;             /* owned; -1: none */
+};
+
+/* On failure note_fail() has said why. */
+int recfile_open(struct recfile *o, const char *path, struct notes *notes);
+/* Moves an older file away and this one in. */
+int recfile_place(struct recfile *o, struct notes *notes);
+/* Closes; removes a file that never got into its place.  A zeroed struct with fd -1 is fine. */
+void recfile_close(struct recfile *o);
+
+#endif

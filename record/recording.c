@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "record/clock.h"
+#include "record/meta.h"
+#include "record/recording_priv.h"
+
+/* Order matters: forks are followed before anything of a child can be recorded. */
+const struct instrument *const recording_instruments[INSTRUMENT_COUNT] = {
+	&inst_target,
+	&inst_cpu,
+	&inst_sched,
+	&inst_mark,
+};
+
+const char *instrument_hint(int err)
+{
+	switch (err) {
+	case -EPERM:
+	case -EACCES:
+		return "need root, or CAP_BPF and CAP_PERFMON";
+	case -ESRCH:
+	case -ENOENT:
+		return "does this kernel have BTF? see /sys/kernel/btf/vmlinux";
+	case -ENOSYS:
+	case -EINVAL:
+		return "does this kernel have BPF? ebprec needs 6.1 or later";
+	case -ENOMEM:
+		return "out of memory, or kernel rings too large: try a smaller -m";
+	default:
+		return NULL;
+	}
+}
+
+static int failed_write(struct recording *r, int err)
+{
+	return note_fail(&r->notes, err,
+			 r->file.fresh ? NULL : "what was recorded before is readable",
+			 "cannot write '%s'", r->opts->output);
+}
+
+void recording_own_cost(struct account *a)
+{
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_SELF, &usage);
+	a->own_user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000ULL +
+			 (uint64_t)usage.ru_utime.tv_usec * 1000ULL;
+	a->own_system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000ULL +
+			   (uint64_t)usage.ru_stime.tv_usec * 1000ULL;
+}
+
+/* The account, the notes, and what makes a capture whole. */
+static int finish_file(struct recording *r)
+{
+	struct outbuf meta = { 0 };
+	struct writer_feature build_ids = { .bit = PERFFILE_BUILD_ID };
+	struct writer_stats stats;
+	int err;
+
+	recording_own_cost(&r->emit.account);
+	meta_account(&meta, &r->emit.account, r->end_reason ? r->end_reason : "failed");
+	err = writer_object(r->writer, EBX_META, EBX_META_ACCOUNT, meta.data, meta.size_bytes);
+	outbuf_done(&meta);
+	build_ids.data = buildidlist_section(r->buildids.named, &build_ids.size_bytes);
+	if (!err)
+		err = writer_finish(r->writer, &build_ids, build_ids.size_bytes ? 1 : 0);
+	writer_get_stats(r->writer, &stats);
+	r->emit.account.file_bytes = stats.file_bytes;
+	return err;
+}
+
+/* Events end; what the rings hold still belongs to the capture. */
+static int stop(struct recording *r)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < INSTRUMENT_COUNT; i++) {
+		if (r->running[i])
+			recording_instruments[i]->stop(&r->ctx[i]);
+	}
+	r->emit.account.duration_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns;
+	err = recording_pass(r, true);
+	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		if (r->running[i] && recording_instruments[i]->augment)
+			err = recording_instruments[i]->augment(&r->ctx[i]);
+	}
+	if (!err)
+		err = recording_flush(r);
+	return err;
+}
+
+static void release(struct recording *r)
+{
+	size_t i;
+
+	for (i = INSTRUMENT_COUNT; i-- > 0;)
+		recording_instruments[i]->detach(&r->ctx[i]);
+	writer_free(r->writer);
+	recfile_close(&r->file);
+	sideband_close(r->sideband);
+	rings_free(r->rings);
+	targets_done(&r->targets);
+	kallsyms_free(r->kallsyms);
+	buildids_done(&r->buildids);
+	hostinfo_done(&r->host);
+	attrs_done(&r->attrs);
+	cpulist_done(&r->cpus);
+	workload_done(&r->workload);
+	notes_done(&r->notes);
+	free(r->switch_format);
+	for (i = 0; i < r->opts->pid_count; i++) {
+		if (r->pid_fds[i] >= 0)
+			close(r->pid_fds[i]);
+	}
+	if (r->epoll_fd >= 0)
+		close(r->epoll_fd);
+	if (r->signal_fd >= 0)
+		close(r->signal_fd);
+	if (r->timer_fd >= 0)
+		close(r->timer_fd);
+	free(r);
+}
+
+/* 127 and 126 as shells have it. */
+static int exit_status_of(const struct recording *r, int err, bool command_failed)
+{
+	if (command_failed)
+		return err == -ENOENT ? 127 : 126;
+	return err ? 1 : workload_exit_status(&r->workload);
+}
+
+static int run(struct recording *r, bool *command_failed)
+{
+	int err, finish_err;
+
+	err = recording_start(r);
+	if (err)
+		return err;
+	err = r->workload.pid ? workload_start(&r->workload) : 0;
+	if (err) {
+		*command_failed = true;
+		return note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]);
+	}
+	err = recfile_place(&r->file, &r->notes);
+	if (!err) {
+		err = recording_loop(r);
+		if (err)
+			failed_write(r, err);
+	}
+	finish_err = stop(r);
+	if (!err && finish_err)
+		err = failed_write(r, finish_err);
+	workload_finish(&r->workload, true);
+	/* Also after a failed write: the head may still be told that the rest is whole. */
+	finish_err = finish_file(r);
+	if (!err && finish_err)
+		err = failed_write(r, finish_err);
+	return err;
+}
+
+int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
+		  struct account *account, int *exit_status, char failure[1024])
+{
+	struct recording *r = calloc(1, sizeof(*r));
+	bool command_failed = false;
+	size_t i;
+	int err;
+
+	*exit_status = 1;
+	if (!r) {
+		snprintf(failure, 1024, "cannot record: %s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	r->opts = opts;
+	r->ui = ui;
+	r->notes.show = ui->note;
+	r->notes.show_arg = ui->arg;
+	r->file.fd = r->epoll_fd = r->signal_fd = r->timer_fd = r->targets.map_fd = -1;
+	for (i = 0; i < RECORD_PIDS_MAX; i++)
+		r->pid_fds[i] = -1;
+
+	err = run(r, &command_failed);
+	if (err && !r->notes.failure[0])
+		note_fail(&r->notes, err, NULL, "cannot record");
+	recording_own_cost(&r->emit.account);
+	*account = r->emit.account;
+	*exit_status = exit_status_of(r, err, command_failed);
+	snprintf(failure, 1024, "%s", r->notes.failure);
+	release(r);
+	return err;
+}

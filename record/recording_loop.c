@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "format/cursor.h"
+#include "record/clock.h"
+#include "record/recording_priv.h"
+
+#define PASS_NS      100000000ULL  /* the rings are looked at this often */
+#define FLUSH_NS     1000000000ULL /* at most this much is lost when the recorder is killed */
+#define FLUSH_BYTES  (8u << 20)
+#define FLUSH_MIN_NS 250000000ULL /* rounds are further apart than any event is late */
+#define LATE_NS      10000000ULL  /* FORK records of another CPU may come this late */
+
+enum source { SOURCE_RING, SOURCE_SIGNAL, SOURCE_TIMER, SOURCE_COMMAND, SOURCE_PID };
+
+/* ---- what comes out of the rings ---- */
+
+static int on_event(void *arg, const struct event_header *ev)
+{
+	struct recording *r = arg;
+	size_t i;
+	int err;
+
+	for (i = 0; i < INSTRUMENT_COUNT; i++) {
+		if (!r->running[i] || !recording_instruments[i]->on_event ||
+		    recording_instruments[i]->event != ev->type)
+			continue;
+		err = recording_instruments[i]->on_event(&r->ctx[i], ev);
+		if (err != -EBADMSG)
+			return err;
+	}
+	if (i == INSTRUMENT_COUNT)
+		return 0;
+	r->emit.account.broken_event_count++;
+	return 0;
+}
+
+/* The kernel leaves the build-id out when the note was not in memory: it is in the file. */
+static void complete_mmap2(struct recording *r, struct perf_event_header *h)
+{
+	uint8_t *rec = (uint8_t *)h;
+	struct siderec_map m = {
+		.pid = le32_load(rec + 8),
+		.start = le64_load(rec + 16),
+		.size_bytes = le64_load(rec + 24),
+		.dev_major = le32_load(rec + 40),
+		.dev_minor = le32_load(rec + 44),
+		.inode = le64_load(rec + 48),
+		.path = (const char *)rec + 72,
+	};
+
+	if (h->size < 72 + 8 + SIDEREC_TAIL_BYTES ||
+	    !memchr(m.path, 0, h->size - 72 - SIDEREC_TAIL_BYTES))
+		return;
+	if (h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		m.build_id.size_bytes = rec[40] <= BUILDID_MAX_BYTES ? rec[40] : 0;
+		memcpy(m.build_id.bytes, rec + 44, m.build_id.size_bytes);
+	} else {
+		if (vdso_is(&r->vdso, m.path, m.size_bytes))
+			m.build_id = r->vdso.build_id;
+		else
+			buildids_lookup(&r->buildids, &m);
+		if (!m.build_id.size_bytes)
+			return;
+		memset(rec + 40, 0, 24);
+		rec[40] = m.build_id.size_bytes;
+		memcpy(rec + 44, m.build_id.bytes, m.build_id.size_bytes);
+		h->misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	}
+	buildids_name(&r->buildids, &m.build_id, m.path, false);
+}
+
+static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
+{
+	struct recording *r = arg;
+
+	if (!targets_want(&r->targets, h))
+		return 0;
+	if (h->type == PERF_RECORD_MMAP2)
+		complete_mmap2(r, h);
+	return emit_kernel(&r->emit, h, time_ns);
+}
+
+int recording_pass(struct recording *r, bool last)
+{
+	uint64_t until_ns = UINT64_MAX;
+	int err;
+
+	/*
+	 * Samples first: what the side-band tells about them is older than they are, and so is in
+	 * its rings by now and lands in the same round.
+	 */
+	err = rings_drain(r->rings, on_event, r);
+	if (!last)
+		until_ns = clock_ns(CLOCK_MONOTONIC) - (r->targets.all ? 0 : LATE_NS);
+	if (!err)
+		err = sideband_drain(r->sideband);
+	if (!err)
+		err = sideband_deliver(r->sideband, until_ns, on_record, r);
+	return err;
+}
+
+/* ---- what goes into the file ---- */
+
+static int write_symbols(struct recording *r)
+{
+	struct outbuf lines = { 0 };
+	int err = 0;
+
+	if (r->kallsyms && r->opts->kallsyms && kallsyms_take(r->kallsyms, &lines)) {
+		err = outbuf_ok(&lines) ? 0 : -ENOMEM;
+		if (!err)
+			err = recording_embed(r, FILE_KALLSYMS + r->kallsyms_pieces++,
+					      "/proc/kallsyms", lines.data, lines.size_bytes);
+	}
+	outbuf_done(&lines);
+	return err;
+}
+
+static int write_notes(struct recording *r)
+{
+	struct notes *n = &r->notes;
+	int err = 0;
+
+	if (outbuf_ok(&n->text) && n->text.size_bytes > n->written_bytes)
+		err = writer_object(r->writer, EBX_NOTE, r->notes_pieces++,
+				    n->text.data + n->written_bytes,
+				    n->text.size_bytes - n->written_bytes);
+	n->written_bytes = n->text.size_bytes;
+	return err;
+}
+
+int recording_flush(struct recording *r)
+{
+	uint64_t lost[EBPREC_EV_END];
+	int err;
+
+	err = rings_lost(r->rings, lost);
+	if (!err)
+		err = emit_lost(&r->emit, lost, clock_ns(CLOCK_MONOTONIC));
+	if (!err)
+		err = write_symbols(r);
+	if (!err)
+		err = write_notes(r);
+	return err ? err : emit_flush(&r->emit);
+}
+
+/* ---- waiting ---- */
+
+static int watch(struct recording *r, int fd, uint32_t events, enum source source, unsigned index)
+{
+	struct epoll_event ev = { .events = events,
+				  .data.u64 = (uint64_t)index << 8 | (uint64_t)source };
+
+	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int open_timer(struct recording *r)
+{
+	struct itimerspec every = { .it_interval.tv_nsec = PASS_NS, .it_value.tv_nsec = PASS_NS };
+
+	r->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (r->timer_fd < 0 || timerfd_settime(r->timer_fd, 0, &every, NULL))
+		return -errno;
+	return 0;
+}
+
+static int open_signals(struct recording *r)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signal_fd < 0 ? -errno : 0;
+}
+
+static int watch_all(struct recording *r)
+{
+	unsigned i;
+	int err;
+
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll_fd < 0)
+		return -errno;
+	err = open_timer(r);
+	if (!err)
+		err = open_signals(r);
+	if (!err)
+		err = watch(r, r->timer_fd, EPOLLIN, SOURCE_TIMER, 0);
+	if (!err)
+		err = watch(r, r->signal_fd, EPOLLIN, SOURCE_SIGNAL, 0);
+	if (!err && r->workload.pid)
+		err = watch(r, r->workload.pidfd, EPOLLIN, SOURCE_COMMAND, 0);
+	for (i = 0; !err && i < r->opts->pid_count; i++)
+		err = watch(r, r->pid_fds[i], EPOLLIN, SOURCE_PID, i);
+	/* Edge-triggered: most events come without a wakeup, a level would never go down. */
+	for (i = 0; !err && i < rings_count(r->rings); i++)
+		err = watch(r, rings_poll_fd(r->rings, i), EPOLLIN | EPOLLET, SOURCE_RING, 0);
+	for (i = 0; !err && i < sideband_count(r->sideband); i++)
+		err = watch(r, sideband_fd(r->sideband, i), EPOLLIN | EPOLLET, SOURCE_RING, 0);
+	return err;
+}
+
+static void handle(struct recording *r, const struct epoll_event *ev)
+{
+	unsigned index = (unsigned)(ev->data.u64 >> 8);
+	struct signalfd_siginfo info;
+	uint64_t ticks;
+
+	switch ((enum source)(ev->data.u64 & 0xff)) {
+	case SOURCE_TIMER:
+		(void)!read(r->timer_fd, &ticks, sizeof(ticks));
+		break;
+	case SOURCE_SIGNAL:
+		if (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+			r->end_reason = info.ssi_signo == SIGINT ? "interrupted" : "terminated";
+		break;
+	case SOURCE_COMMAND:
+		r->end_reason = "command ended";
+		break;
+	case SOURCE_PID:
+		close(r->pid_fds[index]); /* leaves the epoll set, too */
+		r->pid_fds[index] = -1;
+		if (!--r->pids_alive)
+			r->end_reason = "processes ended";
+		break;
+	case SOURCE_RING:
+		break;
+	}
+}
+
+/* From here on a signal ends at once: the capture is whole as of the last flush. */
+static void second_signal(int signal_number)
+{
+	_exit(128 + signal_number);
+}
+
+static void arm_second_signal(const struct recording *r)
+{
+	struct sigaction action = { .sa_handler = second_signal };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
+}
+
+int recording_loop(struct recording *r)
+{
+	uint64_t now_ns = r->start_ns, flushed_ns = r->start_ns, shown_ns = r->start_ns;
+	struct epoll_event events[16];
+	int err, i, count;
+
+	err = watch_all(r);
+	while (!err && !r->end_reason) {
+		count = epoll_wait(r->epoll_fd, events, 16, (int)(PASS_NS / 1000000));
+		if (count < 0 && errno != EINTR)
+			return -errno;
+		for (i = 0; i < count; i++)
+			handle(r, &events[i]);
+		err = recording_pass(r, false);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (r->opts->duration_ns && now_ns - r->start_ns >= r->opts->duration_ns &&
+		    !r->end_reason)
+			r->end_reason = "duration";
+		if (!err && (now_ns - flushed_ns >= FLUSH_NS - PASS_NS ||
+			     (writer_pending_bytes(r->writer) > FLUSH_BYTES &&
+			      now_ns - flushed_ns >= FLUSH_MIN_NS))) {
+			err = recording_flush(r);
+			flushed_ns = now_ns;
+		}
+		if (now_ns - shown_ns >= FLUSH_NS && r->ui->tick) {
+			r->emit.account.duration_ns = now_ns - r->start_ns;
+			recording_own_cost(&r->emit.account);
+			r->ui->tick(r->ui->arg, &r->emit.account);
+			shown_ns = now_ns;
+		}
+	}
+	arm_second_signal(r);
+	return err;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* recording_priv - what the files of the room `recording` share */
+#ifndef EBPREC_RECORD_RECORDING_PRIV_H
+#define EBPREC_RECORD_RECORDING_PRIV_H
+
+#include <signal.h>
+
+#include "record/bpfprogs.h"
+#include "record/buildids.h"
+#include "record/features.h"
+#include "record/hostinfo.h"
+#include "record/instrument.h"
+#include "record/recfile.h"
+#include "record/recording.h"
+#include "record/vdso.h"
+#include "record/workload.h"
+
+#define INSTRUMENT_COUNT 4
+
+/* Object numbers of embedded files: kallsyms comes in pieces, so it is last. */
+enum { FILE_VDSO = 1, FILE_KALLSYMS = 2 };
+
+struct recording {
+	const struct record_opts *opts;
+	const struct recording_ui *ui;
+	struct notes notes;
+	struct recfile file;
+	struct workload workload;
+	struct cpulist cpus;
+	struct rings *rings;
+	struct targets targets;
+	struct sideband *sideband;
+	struct kallsyms *kallsyms;
+	struct vdso vdso;
+	struct buildids buildids;
+	struct hostinfo host;
+	struct attrs attrs;
+	char *switch_format;
+	struct writer *writer;
+	struct emit emit;
+	struct instrument_ctx ctx[INSTRUMENT_COUNT];
+	bool running[INSTRUMENT_COUNT]; /* prepared and not given up */
+	uint32_t progs_below;           /* BPF programs from this id on the side-band reports */
+	uint64_t clock_mono_ns, clock_wall_ns;
+	uint64_t start_ns;
+	uint64_t kallsyms_pieces, notes_pieces;
+	sigset_t old_mask;
+	int epoll_fd, signal_fd, timer_fd;
+	int pid_fds[RECORD_PIDS_MAX]; /* -1: ended */
+	unsigned pids_alive;
+	const char *end_reason; /* NULL: go on */
+};
+
+extern const struct instrument *const recording_instruments[INSTRUMENT_COUNT];
+
+/* recording_start.c: all up to the moment when events flow and the file is in its place. */
+int recording_start(struct recording *r);
+/* An embedded file. */
+int recording_embed(struct recording *r, uint64_t object, const char *name, const void *data,
+		    size_t size_bytes);
+/* recording_loop.c: until end_reason is set, or an error. */
+int recording_loop(struct recording *r);
+/* One pass over all rings.  last: hand over everything. */
+int recording_pass(struct recording *r, bool last);
+int recording_flush(struct recording *r);
+/* recording.c: the CPU time this process used so far. */
+void recording_own_cost(struct account *a);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "format/tracing.h"
+#include "record/cgroups.h"
+#include "record/clock.h"
+#include "record/kernmaps.h"
+#include "record/meta.h"
+#include "record/procscan.h"
+#include "record/recording_priv.h"
+#include "record/tracefs.h"
+
+#define INIT_PID_NAMESPACE 0xeffffffcU /* inode of the first one: PROC_PID_INIT_INO */
+
+/* One descriptor a CPU and event adds up. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Signals are read in the loop; SIGPIPE and SIGXFSZ become errors of the write. */
+static int take_signals(struct recording *r)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	return sigprocmask(SIG_BLOCK, &set, &r->old_mask) ? -errno : 0;
+}
+
+static int open_pids(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	unsigned i;
+
+	for (i = 0; i < o->pid_count; i++) {
+		r->pid_fds[i] = (int)syscall(SYS_pidfd_open, o->pids[i], 0);
+		if (r->pid_fds[i] < 0)
+			return note_fail(&r->notes, -errno,
+					 errno == EINVAL ? "it is a thread, give its process"
+							 : "see ps -e",
+					 "cannot record process %u", o->pids[i]);
+		r->pids_alive++;
+	}
+	return 0;
+}
+
+static int fork_command(struct recording *r)
+{
+	int err;
+
+	if (!r->opts->command)
+		return 0;
+	err = workload_fork(&r->workload, r->opts->command, &r->old_mask);
+	return err ? note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]) : 0;
+}
+
+static int make_targets(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	struct stat st;
+	unsigned i;
+	int err;
+
+	err = targets_init(&r->targets, o->system_wide);
+	if (err)
+		return note_fail(&r->notes, err, instrument_hint(err), "cannot use BPF");
+	for (i = 0; i < o->pid_count && !err; i++)
+		err = targets_add(&r->targets, o->pids[i]);
+	if (!o->system_wide && !o->pid_count && !err)
+		err = targets_add(&r->targets, (uint32_t)r->workload.pid);
+	if (err)
+		return note_fail(&r->notes, err, NULL, "cannot choose processes");
+	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INIT_PID_NAMESPACE)
+		note(&r->notes, NOTE_WARNING,
+		     "in a pid namespace: samples have the host's process ids, names may miss");
+	return 0;
+}
+
+static int make_rings(struct recording *r)
+{
+	int err = cpulist_read("online", &r->cpus);
+
+	if (err)
+		return note_fail(&r->notes, err, NULL,
+				 "cannot read /sys/devices/system/cpu/online");
+	err = rings_new(&r->cpus, r->opts->ring_bytes, &r->rings);
+	if (err)
+		return note_fail(&r->notes, err, instrument_hint(err),
+				 "cannot make the BPF rings of %zu CPUs", r->cpus.count);
+	note(&r->notes, NOTE_DETAIL, "%zu CPUs with a ring of %llu KiB each", r->cpus.count,
+	     (unsigned long long)rings_bytes_per_cpu(r->rings) >> 10);
+	return 0;
+}
+
+static void read_kernel(struct recording *r)
+{
+	int err = kallsyms_load(&r->kallsyms);
+
+	if (err)
+		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
+		     strerror(-err), err == -EACCES ? " (see kernel.kptr_restrict)" : "");
+	vdso_find(&r->vdso);
+	r->switch_format = tracefs_format("sched", "sched_switch");
+}
+
+static bool wanted(const struct recording *r, const struct instrument *inst)
+{
+	if (inst == &inst_target)
+		return !r->targets.all;
+	if (inst == &inst_sched)
+		return r->opts->sched;
+	if (inst == &inst_mark)
+		return r->opts->mark;
+	return true;
+}
+
+/* An instrument that fails is told and left out; without the sampler there is nothing to record. */
+static int give_up(struct recording *r, size_t i, int err)
+{
+	const struct instrument *inst = recording_instruments[i];
+
+	if (inst == &inst_cpu || inst == &inst_target)
+		return err;
+	note(&r->notes, NOTE_WARNING, "%s, skipping",
+	     r->notes.failure[0] ? r->notes.failure : strerror(-err));
+	notes_forgive(&r->notes);
+	inst->detach(&r->ctx[i]);
+	r->running[i] = false;
+	return 0;
+}
+
+static int prepare(struct recording *r)
+{
+	size_t i;
+	int err = 0;
+
+	r->progs_below = bpfprogs_last_id() + 1;
+	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		r->ctx[i] = (struct instrument_ctx){
+			.opts = r->opts,
+			.cpus = &r->cpus,
+			.rings = r->rings,
+			.targets = &r->targets,
+			.sideband = r->sideband,
+			.attrs = &r->attrs,
+			.kallsyms = r->opts->kallsyms ? r->kallsyms : NULL,
+			.switch_format = r->switch_format,
+			.notes = &r->notes,
+			.emit = &r->emit,
+		};
+		if (!wanted(r, recording_instruments[i]))
+			continue;
+		r->running[i] = true;
+		err = recording_instruments[i]->prepare(&r->ctx[i]);
+		if (err)
+			err = give_up(r, i, err);
+	}
+	if (err)
+		return err;
+	attrs_set_tracepoint(&r->attrs, ATTR_MARK, "ebprec:mark", TRACING_MARK_ID);
+	attrs_set_tracepoint(&r->attrs, ATTR_COUNTER, "ebprec:counter", TRACING_COUNTER_ID);
+	return attrs_number(&r->attrs);
+}
+
+static int tracing_section(struct recording *r, struct features *f)
+{
+	struct tracing_event events[3];
+	size_t count = 0, size_bytes;
+	char *header_page = tracefs_header_page();
+	uint8_t *section = NULL;
+	int err;
+
+	if (r->attrs.entry[ATTR_SWITCH].present)
+		events[count++] = (struct tracing_event){ "sched", r->switch_format };
+	events[count++] = (struct tracing_event){ "ebprec", tracing_mark_format() };
+	events[count++] = (struct tracing_event){ "ebprec", tracing_counter_format() };
+	err = tracing_build(events, count, header_page, &section, &size_bytes);
+	if (!err)
+		outbuf_add(features_add(f, PERFFILE_TRACING_DATA), section, size_bytes);
+	free(section);
+	free(header_page);
+	return err;
+}
+
+static int open_writer(struct recording *r)
+{
+	struct writer_feature sections[FEATURES_MAX];
+	struct writer_attr attrs[ATTR_END];
+	struct features f = { 0 };
+	struct writer_opts o = { .attrs = attrs, .features = sections };
+	int err;
+
+	r->clock_wall_ns = clock_ns(CLOCK_REALTIME);
+	r->clock_mono_ns = clock_ns(CLOCK_MONOTONIC);
+	features_host(&f, &r->host);
+	features_cmdline(&f, r->opts->argc, r->opts->argv);
+	features_clock(&f, r->clock_mono_ns, r->clock_wall_ns);
+	attrs_event_desc(&r->attrs, features_add(&f, PERFFILE_EVENT_DESC));
+	err = tracing_section(r, &f);
+	if (!err)
+		err = features_for_writer(&f, sections, &o.feature_count);
+	o.attr_count = attrs_for_writer(&r->attrs, attrs);
+	o.clock_mono_ns = r->clock_mono_ns;
+	o.clock_wall_ns = r->clock_wall_ns;
+	o.level = (int)r->opts->level;
+	if (getrandom(o.uuid, sizeof(o.uuid), 0) != sizeof(o.uuid))
+		memcpy(o.uuid, &o.clock_wall_ns, sizeof(o.clock_wall_ns));
+	if (!err)
+		err = writer_new(r->file.fd, &o, &r->writer);
+	features_done(&f);
+	r->emit.writer = r->writer;
+	r->emit.attrs = &r->attrs;
+	return err;
+}
+
+int recording_embed(struct recording *r, uint64_t object, const char *name, const void *data,
+		    size_t size_bytes)
+{
+	struct outbuf payload = { 0 };
+	int err = -ENOMEM;
+
+	outbuf_u16(&payload, (uint16_t)strlen(name));
+	outbuf_add(&payload, name, strlen(name));
+	outbuf_add(&payload, data, size_bytes);
+	if (outbuf_ok(&payload))
+		err = writer_object(r->writer, EBX_FILE, object, payload.data, payload.size_bytes);
+	outbuf_done(&payload);
+	return err;
+}
+
+static int write_meta(struct recording *r)
+{
+	const char *names[INSTRUMENT_COUNT];
+	struct outbuf json = { 0 };
+	struct meta_start m = {
+		.host = &r->host,
+		.opts = r->opts,
+		.event_name = r->attrs.entry[ATTR_SAMPLE].name,
+		.ring_bytes_per_cpu = rings_bytes_per_cpu(r->rings),
+		.wall_ns = r->clock_wall_ns,
+		.mono_ns = r->clock_mono_ns,
+		.instruments = names,
+	};
+	size_t i;
+	int err = -ENOMEM;
+
+	for (i = 0; i < INSTRUMENT_COUNT; i++) {
+		if (r->running[i])
+			names[m.instrument_count++] = recording_instruments[i]->name;
+	}
+	meta_start(&json, &m);
+	if (outbuf_ok(&json))
+		err = writer_object(r->writer, EBX_META, EBX_META_START, json.data,
+				    json.size_bytes);
+	outbuf_done(&json);
+	return err;
+}
+
+/* What was there before: the kernel first, as perf wants it. */
+static int write_state(struct recording *r)
+{
+	struct procscan scan = {
+		.emit = &r->emit, .buildids = &r->buildids, .vdso = &r->vdso, .targets = &r->targets
+	};
+	int err;
+
+	err = write_meta(r);
+	if (!err)
+		err = kernmaps_emit(&r->emit, &r->buildids, r->kallsyms);
+	if (!err)
+		err = bpfprogs_emit(&r->emit, r->kallsyms, r->progs_below);
+	if (!err)
+		err = cgroups_emit(&r->emit);
+	if (!err)
+		err = procscan_run(&scan);
+	if (!err && r->vdso.image)
+		err = recording_embed(r, FILE_VDSO, "[vdso]", r->vdso.image, r->vdso.size_bytes);
+	if (!err)
+		note(&r->notes, NOTE_DETAIL,
+		     "%u processes, %u threads, %u mappings of %llu files at start",
+		     scan.process_count, scan.thread_count, scan.map_count,
+		     (unsigned long long)r->buildids.read_count);
+	return err;
+}
+
+static int attach(struct recording *r)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		if (!r->running[i])
+			continue;
+		err = recording_instruments[i]->attach(&r->ctx[i]);
+		if (err)
+			err = give_up(r, i, err);
+	}
+	return err;
+}
+
+int recording_start(struct recording *r)
+{
+	const char *path = r->opts->output;
+	int err;
+
+	raise_file_limit();
+	err = take_signals(r);
+	if (!err)
+		err = open_pids(r);
+	if (!err)
+		err = recfile_open(&r->file, path, &r->notes);
+	if (!err)
+		err = fork_command(r);
+	if (!err)
+		err = make_targets(r);
+	if (!err)
+		err = make_rings(r);
+	if (!err)
+		err = buildids_init(&r->buildids);
+	if (!err)
+		err = hostinfo_read(&r->host);
+	if (!err)
+		err = sideband_open(&r->cpus, &r->attrs, &r->notes, &r->sideband);
+	if (err)
+		return err;
+	read_kernel(r);
+	err = prepare(r);
+	if (err)
+		return err;
+	err = open_writer(r);
+	if (!err)
+		err = write_state(r);
+	if (err)
+		return note_fail(&r->notes, err, NULL, "cannot write '%s'", path);
+	err = attach(r);
+	if (err)
+		return err;
+	r->start_ns = clock_ns(CLOCK_MONOTONIC);
+	err = recording_flush(r);
+	return err ? note_fail(&r->notes, err, NULL, "cannot write '%s'", path) : 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * sideband - the kernel's own records: mappings, names, forks, exits, namespaces, cgroups, code
+ *
+ * One ring a CPU, of a dummy event.  A record is in the ring of the CPU where it happened, so only
+ * all rings together, sorted by time, tell the story of a process: a pass copies the rings out,
+ * sideband_deliver() hands over what is older than a moment, in order.
+ */
+#ifndef EBPREC_RECORD_SIDEBAND_H
+#define EBPREC_RECORD_SIDEBAND_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/attrs.h"
+#include "record/cpulist.h"
+#include "record/notes.h"
+
+struct sideband; /* opaque */
+
+/*
+ * Opens the events; they record from here on.  Describes them in *attrs.  Parts that this kernel
+ * lacks (build-ids in mappings, cgroups, BPF) are left out and noted.  On failure note_fail() has
+ * said why.
+ */
+int sideband_open(const struct cpulist *cpus, struct attrs *attrs, struct notes *notes,
+		  struct sideband **out);
+void sideband_close(struct sideband *s); /* NULL is fine */
+
+size_t sideband_count(const struct sideband *s);
+int sideband_fd(const struct sideband *s,
+		size_t ring); /* EPOLLIN | EPOLLET; SET_OUTPUT goes here */
+
+/* Copies all rings out.  -ENOMEM. */
+int sideband_drain(struct sideband *s);
+
+/*
+ * Hands over the records copied out that are not newer than until_ns, oldest first.  record is
+ * whole, may be changed in place, and is valid during the call.  A negative return ends it.
+ */
+int sideband_deliver(struct sideband *s, uint64_t until_ns,
+		     int (*on_record)(void *arg, struct perf_event_header *record,
+				      uint64_t time_ns),
+		     void *arg);
+
+#endif

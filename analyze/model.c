@@ -67,6 +67,8 @@ static uint32_t find_thread(const struct model *m, uint32_t tid)
 	uint64_t hash = hash_pair(tid, 0);
 	uint32_t pos = hashidx_start(&m->thread_index, hash), id;
 
+	if (!m->threads)
+		return MODEL_NONE;
 	while ((id = hashidx_match(&m->thread_index, hash, &pos)) != HASHIDX_NONE)
 		if (m->threads[id].tid == tid)
 			return id;

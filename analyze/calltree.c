@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/calltree.h"
+
+#include "analyze/vec.h"
+
+struct builder {
+	const struct stacks *stacks;
+	const struct calltree_labels *labels;
+	struct calltree tree;
+	uint32_t *path; /* nodes from the innermost frame out */
+	size_t path_capacity;
+};
+
+static int child(struct calltree *t, uint32_t parent, uint32_t label, uint32_t *out)
+{
+	uint64_t hash = hash_pair((uint64_t)parent << 32 | label, 1);
+	uint32_t pos, id;
+	int err;
+
+	err = hashidx_reserve(&t->index);
+	if (err)
+		return err;
+	pos = hashidx_start(&t->index, hash);
+	while ((id = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE) {
+		if (t->nodes[id].parent == parent && t->nodes[id].label == label) {
+			*out = id;
+			return 0;
+		}
+	}
+	if (t->count >= UINT32_MAX - 1)
+		return -EOVERFLOW;
+	err = vec_reserve(&t->nodes, &t->capacity, t->count + 1, sizeof(*t->nodes));
+	if (err)
+		return err;
+	id = (uint32_t)t->count++;
+	t->nodes[id] = (struct calltree_node){ .parent = parent, .label = label };
+	hashidx_put(&t->index, hash, pos, id);
+	*out = id;
+	return 0;
+}
+
+/* Appends the frames from the stacks' root to node below *at. */
+static int append(struct builder *b, uint32_t node, uint32_t *at)
+{
+	const struct stacks_node *nodes = b->stacks->nodes;
+	size_t depth = 0;
+	uint32_t frame;
+	int err = 0;
+
+	for (; !err && node >= STACKS_FIRST_NODE; node = nodes[node].parent) {
+		err = vec_reserve(&b->path, &b->path_capacity, depth + 1, sizeof(*b->path));
+		if (!err)
+			b->path[depth++] = node;
+	}
+	while (!err && depth) {
+		frame = nodes[b->path[--depth]].frame;
+		if (b->labels->frames)
+			frame = b->labels->frames[frame];
+		err = child(&b->tree, *at, frame, at);
+	}
+	return err;
+}
+
+static int by_group_and_user(const void *va, const void *vb)
+{
+	const struct stacks_entry *const *a = va, *const *b = vb;
+
+	if ((*a)->group != (*b)->group)
+		return (*a)->group < (*b)->group ? -1 : 1;
+	if ((*a)->user != (*b)->user)
+		return (*a)->user < (*b)->user ? -1 : 1;
+	return (*a)->kernel < (*b)->kernel ? -1 : (*a)->kernel > (*b)->kernel;
+}
+
+static int start_group(struct builder *b, uint32_t group, uint32_t *out)
+{
+	uint32_t label = CALLTREE_NO_NODE;
+	int err = 0;
+
+	*out = CALLTREE_ROOT;
+	if (b->labels->group)
+		err = b->labels->group(b->labels->ctx, group, &label);
+	if (!err && label != CALLTREE_NO_NODE)
+		err = child(&b->tree, CALLTREE_ROOT, label, out);
+	return err;
+}
+
+/* In the order of groups and user parts, so that each user part is walked once. */
+static int build(struct builder *b, const struct stacks_entry **entries, size_t count,
+		 enum calltree_weight weight)
+{
+	uint32_t group = 0, user = 0, node;
+	const struct stacks_entry *last = NULL, *e;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count; last = e, i++) {
+		e = entries[i];
+		if (!last || last->group != e->group)
+			err = start_group(b, e->group, &group);
+		if (!err && (!last || last->group != e->group || last->user != e->user)) {
+			user = group;
+			err = append(b, e->user, &user);
+		}
+		node = user;
+		if (!err)
+			err = append(b, e->kernel, &node);
+		if (!err)
+			b->tree.nodes[node].self += weight == CALLTREE_PERIOD ? e->period_sum
+									      : e->sample_count;
+	}
+	return err;
+}
+
+int calltree_build(const struct stacks *stacks, const struct calltree_labels *labels,
+		   enum calltree_weight weight, struct calltree *out)
+{
+	struct builder b = { .stacks = stacks, .labels = labels };
+	const struct stacks_entry **entries;
+	int err;
+
+	entries = calloc(stacks->entry_count + 1, sizeof(const void *));
+	if (!entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < stacks->entry_count; i++)
+		entries[i] = &stacks->entries[i];
+	qsort(entries, stacks->entry_count, sizeof(const void *), by_group_and_user);
+	err = vec_reserve(&b.tree.nodes, &b.tree.capacity, 1, sizeof(*b.tree.nodes));
+	if (!err) {
+		b.tree.nodes[b.tree.count++] = (struct calltree_node){ CALLTREE_ROOT,
+								       CALLTREE_NO_NODE, 0 };
+		err = build(&b, entries, stacks->entry_count, weight);
+	}
+	free(entries);
+	free(b.path);
+	if (err)
+		calltree_done(&b.tree);
+	else
+		*out = b.tree;
+	return err;
+}
+
+void calltree_done(struct calltree *t)
+{
+	free(t->nodes);
+	hashidx_done(&t->index);
+	*t = (struct calltree){ 0 };
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* What every report ends with, on stderr: how far its stacks can be trusted, and what would help. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/cmd_report.h"
+#include "analyze/say.h"
+
+enum { CAUSES_SHOWN = 3 };
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void say_stacks(const struct report *r)
+{
+	const struct verdict *v = &r->verdict;
+	const struct verdict_cause *c;
+	const char *base;
+	size_t size;
+
+	say_note("stacks: %" PRIu64 " samples, %" PRIu64 " with a user stack; %" PRIu64
+		 " of these complete (%.1f %%)",
+		 v->samples, v->user_stacks, v->complete_stacks,
+		 percent(v->complete_stacks, v->user_stacks));
+	for (size_t i = 0; i < v->break_count && i < CAUSES_SHOWN; i++) {
+		c = &v->breaks[i];
+		base = naming_base(strings_text(r->names, c->dso), &size);
+		say_note("  %.1f %% end in %.*s, on the way to where their program began",
+			 percent(c->count, v->user_stacks), (int)size, base);
+	}
+	if (r->sampled.without_chain)
+		say_note("  %" PRIu64 " samples have no stack at all, but one address",
+			 r->sampled.without_chain);
+	if (r->sampled.deferred)
+		say_note("  %" PRIu64 " user stacks were to come later, and are not read yet",
+			 r->sampled.deferred);
+}
+
+static void say_names(const struct report *r)
+{
+	const struct verdict *v = &r->verdict;
+	const struct verdict_cause *c;
+	const char *remedy;
+
+	if (!v->unnamed_frames) {
+		say_note("names: all %" PRIu64 " frames have one", v->frames);
+		return;
+	}
+	say_note("names: %" PRIu64 " of %" PRIu64 " frames have none (%.1f %%)", v->unnamed_frames,
+		 v->frames, percent(v->unnamed_frames, v->frames));
+	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++) {
+		c = &v->unnamed[i];
+		remedy = name_reason_remedy(c->reason);
+		say_note("  %.1f %% in %s: %s%s%s%s", percent(c->count, v->frames),
+			 strings_text(r->names, c->dso), name_reason_text(c->reason),
+			 remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
+	}
+}
+
+static void say_losses(const struct report *r)
+{
+	uint64_t samples = r->counts.lost_samples + r->stats.lost_samples;
+
+	if (samples)
+		say_note("lost: %" PRIu64 " samples were lost while recording", samples);
+	if (r->counts.lost_events)
+		say_note("lost: %" PRIu64 " events were lost while recording; some names or "
+			 "mappings may be missing",
+			 r->counts.lost_events);
+	if (r->counts.throttled)
+		say_note("lost: the kernel stopped sampling for a moment %" PRIu64
+			 " times (sample less often)",
+			 r->counts.throttled);
+}
+
+static void say_file(const struct report *r, const char *path)
+{
+	const struct capture_damage *d = capture_damage(r->capture);
+	uint32_t frames = d->bad_frames + r->stats.damaged_frames;
+	uint64_t records = r->counts.broken + r->stats.broken_samples;
+
+	/* In perf's files both passes read the same frames. */
+	if (capture_get_kind(r->capture) == CAPTURE_EBX)
+		frames += r->scan.damaged_frames;
+	if (d->unfinished)
+		say_note("file: '%s' is not finished, or its recorder died ('ebprec recover')",
+			 path);
+	if (d->cut)
+		say_note("file: '%s' is cut at byte %" PRIu64 ": what was behind it is not here",
+			 path, d->cut_off_bytes);
+	if (frames || d->missing_seq)
+		say_note("file: '%s' is damaged: %" PRIu32 " parts are unreadable, %" PRIu32
+			 " are missing",
+			 path, frames, d->missing_seq);
+	if (d->bad_sections)
+		say_note("file: %" PRIu32 " sections of the head of '%s' are unreadable",
+			 d->bad_sections, path);
+	if (records)
+		say_note("file: %" PRIu64 " records of '%s' are broken, skipping", records, path);
+}
+
+void cmd_report_verdict(const struct report *r, const char *path)
+{
+	if (r->verdict.samples) {
+		say_stacks(r);
+		say_names(r);
+	}
+	say_losses(r);
+	say_file(r, path);
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/load.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "analyze/buildids.h"
+#include "format/perfrec.h"
+
+#define MAX_THREADS  8
+#define BATCH_FRAMES 16 /* frames a thread takes at once: 4 MiB of records */
+#define ALL_STREAMS  UINT32_MAX
+
+/* Which attr a record belongs to; remembers the last answer. */
+struct attr_finder {
+	const struct capture *c;
+	const struct capture_attr *attrs;
+	size_t count;
+	uint64_t last_id;
+	const struct capture_attr *last;
+};
+
+static struct attr_finder finder_of(const struct capture *c)
+{
+	struct attr_finder f = { .c = c };
+
+	f.attrs = capture_attrs(c, &f.count);
+	return f;
+}
+
+/* NULL: no attr has the record's id. */
+static const struct capture_attr *find_attr(struct attr_finder *f,
+					    const struct perf_event_header *header)
+{
+	uint64_t id;
+
+	if (f->count == 1)
+		return &f->attrs[0];
+	if (!f->count)
+		return NULL;
+	id = perfrec_identifier(header, header->size, &f->attrs[0].attr);
+	if (f->last && id == f->last_id)
+		return f->last;
+	/* Records without an id (made up by perf, or without sample_id_all) are of no event. */
+	f->last = id ? capture_attr_by_id(f->c, id) : &f->attrs[0];
+	f->last_id = id;
+	return f->last;
+}
+
+/* ---- first pass ---- */
+
+struct first_pass {
+	struct attr_finder finder;
+	struct model *model;
+	struct load_scan *scan;
+};
+
+static void see_sample(struct first_pass *p, const struct perf_event_header *header)
+{
+	const struct capture_attr *attr = find_attr(&p->finder, header);
+	struct load_scan *scan = p->scan;
+	struct perf_sample sample;
+
+	if (!attr || perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
+		return; /* the second pass counts it */
+	scan->attr_samples[attr - p->finder.attrs]++;
+	if (!scan->span_known)
+		scan->span = (struct timespan){ sample.time_ns, sample.time_ns };
+	scan->span_known = true;
+	if (sample.time_ns < scan->span.from_ns)
+		scan->span.from_ns = sample.time_ns;
+	if (sample.time_ns > scan->span.to_ns)
+		scan->span.to_ns = sample.time_ns;
+}
+
+/* perf names the kernel's map after the symbol whose address it stores as the file offset. */
+static void see_kernel(struct load_scan *scan, const struct perfrec_side *side)
+{
+	static const char prefix[] = "[kernel.kallsyms]";
+	const char *symbol = side->mmap.path + sizeof(prefix) - 1;
+
+	if (strncmp(side->mmap.path, prefix, sizeof(prefix) - 1) || !*symbol ||
+	    strlen(symbol) >= sizeof(scan->kernel_symbol))
+		return;
+	strcpy(scan->kernel_symbol, symbol);
+	scan->kernel_addr = side->mmap.file_off_bytes;
+}
+
+static int see_side(struct first_pass *p, const struct perf_event_header *header)
+{
+	const struct capture_attr *attr = find_attr(&p->finder, header);
+	struct perfrec_side side;
+	int err = -EBADMSG;
+
+	if (attr)
+		err = perfrec_side(header, header->size, &attr->attr, &side, NULL);
+	if (err) {
+		model_add_unread(p->model, header->type, err != -ENOTSUP);
+		return 0;
+	}
+	if (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2)
+		see_kernel(p->scan, &side);
+	return model_add(p->model, &side);
+}
+
+static int see_build_id(void *ctx, const struct buildid *id, const char *path)
+{
+	return model_add_build_id(ctx, path, id);
+}
+
+static int see_record(struct first_pass *p, const struct perf_event_header *header)
+{
+	if (header->type == PERF_RECORD_SAMPLE) {
+		if (p->scan->attr_samples)
+			see_sample(p, header);
+		return 0;
+	}
+	if (header->type == PERFFILE_RECORD_BUILD_ID)
+		return buildids_entry(header, header->size, see_build_id, p->model);
+	if (header->type >= PERFFILE_RECORD_HEADER_ATTR)
+		return 0;
+	return see_side(p, header);
+}
+
+static int run_first_pass(const struct capture *c, struct first_pass *p)
+{
+	struct record_iter *it = NULL;
+	struct record rec;
+	int err;
+
+	err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
+	if (err)
+		return err;
+	while (!err && record_iter_next(it, &rec) == 1)
+		err = see_record(p, rec.header);
+	p->scan->damaged_frames = record_iter_damage(it);
+	record_iter_free(it);
+	return err;
+}
+
+int load_model(const struct capture *c, struct strings *names, struct model **out,
+	       struct load_scan *scan)
+{
+	struct load_scan fresh = { .span = TIMESPAN_ALL };
+	struct first_pass p = { .finder = finder_of(c), .scan = &fresh };
+	int err;
+
+	fresh.attr_count = p.finder.count;
+	if (capture_get_kind(c) != CAPTURE_EBX) {
+		fresh.attr_samples = calloc(p.finder.count + 1, sizeof(*fresh.attr_samples));
+		if (!fresh.attr_samples)
+			return -ENOMEM;
+	}
+	err = model_new(names, &p.model);
+	if (!err)
+		err = run_first_pass(c, &p);
+	if (!err)
+		err = buildids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
+	if (!err)
+		err = model_seal(p.model);
+	if (err) {
+		model_free(p.model);
+		load_scan_done(&fresh);
+		return err;
+	}
+	if (!fresh.span_known)
+		fresh.span_known = !timespan_of_capture(c, &fresh.span);
+	*out = p.model;
+	*scan = fresh;
+	return 0;
+}
+
+void load_scan_done(struct load_scan *scan)
+{
+	free(scan->attr_samples);
+	scan->attr_samples = NULL;
+}
+
+/* ---- which event ---- */
+
+const char *load_event_name(const struct capture_attr *attr)
+{
+	static const char *const hardware[] = { "cycles",       "instructions", "cache-references",
+						"cache-misses", "branches",     "branch-misses",
+						"bus-cycles" };
+	static const char *const software[] = { "cpu-clock", "task-clock", "page-faults",
+						"context-switches", "cpu-migrations" };
+	uint64_t config = attr->attr.config;
+
+	if (attr->name && *attr->name)
+		return attr->name;
+	if (attr->attr.type == PERF_TYPE_HARDWARE &&
+	    config < sizeof(hardware) / sizeof(hardware[0]))
+		return hardware[config];
+	if (attr->attr.type == PERF_TYPE_SOFTWARE &&
+	    config < sizeof(software) / sizeof(software[0]))
+		return software[config];
+	return attr->attr.type == PERF_TYPE_TRACEPOINT ? "tracepoint" : "event";
+}
+
+/* Whether name is the event's, as it is or without its modifiers ("cycles:uk"). */
+static bool is_named(const struct capture_attr *attr, const char *name, bool exact)
+{
+	const char *full = load_event_name(attr), *colon = strrchr(full, ':');
+
+	if (exact)
+		return !strcmp(full, name);
+	return colon && attr->attr.type != PERF_TYPE_TRACEPOINT &&
+	       (size_t)(colon - full) == strlen(name) && !strncmp(full, name, strlen(name));
+}
+
+int load_choose_event(const struct capture *c, const struct load_scan *scan, const char *name,
+		      size_t *attr)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	for (int exact = 1; name && exact >= 0; exact--) {
+		for (size_t i = 0; i < count; i++) {
+			if (is_named(&attrs[i], name, exact)) {
+				*attr = i;
+				return 0;
+			}
+		}
+	}
+	if (name || !count)
+		return -ENOENT;
+	*attr = 0;
+	for (size_t i = 0; scan->attr_samples && i < count; i++) {
+		if (scan->attr_samples[i]) {
+			*attr = i;
+			break;
+		}
+	}
+	return 0;
+}
+
+/* ---- second pass ---- */
+
+struct second_pass {
+	const struct capture *c;
+	const struct load_query *query;
+	const struct capture_attr *attr;
+	uint32_t stream_mask;
+	bool *comm_passes; /* by number in the names; NULL: all do */
+	size_t frame_count;
+	bool divisible;
+	atomic_size_t next_frame;
+	atomic_int err;
+};
+
+struct worker {
+	struct second_pass *pass;
+	struct attr_finder finder;
+	struct sampler *sampler;
+	struct load_stats stats;
+	pthread_t thread;
+};
+
+static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid)
+{
+	char unknown[16];
+
+	if (!p->comm_passes)
+		return true;
+	if (comm != MODEL_NONE)
+		return p->comm_passes[comm];
+	snprintf(unknown, sizeof(unknown), ":%u", tid);
+	return filter_passes_comm(p->query->filter, unknown);
+}
+
+static int count_sample(struct worker *w, const struct perf_event_header *header)
+{
+	const struct second_pass *p = w->pass;
+	const struct filter *filter = p->query->filter;
+	struct perf_sample sample;
+	struct model_where where;
+
+	if (find_attr(&w->finder, header) != p->attr)
+		return 0;
+	w->stats.event_samples++;
+	if (perfrec_sample(header, header->size, &p->attr->attr, &sample, NULL)) {
+		w->stats.broken_samples++;
+		return 0;
+	}
+	if (filter && !filter_passes(filter, sample.pid, sample.tid, sample.cpu, sample.time_ns))
+		return 0;
+	sampler_where(w->sampler, &sample, &where);
+	if (!comm_passes(p, where.comm, sample.tid))
+		return 0;
+	if (!sample.period)
+		sample.period = p->attr->attr.freq ? 1 : p->attr->attr.sample_period;
+	return sampler_add(w->sampler, &sample, &where);
+}
+
+static int count_frames(struct worker *w, size_t first, size_t count)
+{
+	struct record_iter *it = NULL;
+	struct record rec;
+	int err;
+
+	err = record_iter_new(w->pass->c, w->pass->stream_mask, first, count, &it);
+	if (err)
+		return err;
+	while (!err && record_iter_next(it, &rec) == 1)
+		if (rec.header->type == PERF_RECORD_SAMPLE)
+			err = count_sample(w, rec.header);
+	w->stats.damaged_frames += record_iter_damage(it);
+	record_iter_free(it);
+	return err;
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct second_pass *p = w->pass;
+	size_t first;
+	int err = 0, none = 0;
+
+	if (!p->divisible) {
+		err = count_frames(w, 0, SIZE_MAX);
+	} else {
+		while (!err && !atomic_load(&p->err) &&
+		       (first = atomic_fetch_add(&p->next_frame, BATCH_FRAMES)) < p->frame_count)
+			err = count_frames(w, first,
+					   p->frame_count - first < BATCH_FRAMES
+						   ? p->frame_count - first
+						   : BATCH_FRAMES);
+	}
+	if (err)
+		atomic_compare_exchange_strong(&p->err, &none, err);
+	return NULL;
+}
+
+static unsigned choose_thread_count(const struct second_pass *p)
+{
+	size_t most = (p->frame_count + BATCH_FRAMES - 1) / BATCH_FRAMES;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned count = p->query->thread_count;
+
+	if (!p->divisible)
+		return 1;
+	if (!count)
+		count = cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (unsigned)cpus;
+	if (count > MAX_THREADS)
+		count = MAX_THREADS;
+	if (count > most)
+		count = (unsigned)most;
+	return count ? count : 1;
+}
+
+/* The first worker is the calling thread.  When no more can be started, fewer do the work. */
+static unsigned run_workers(struct worker *workers, unsigned count)
+{
+	unsigned started = 1;
+
+	while (started < count &&
+	       !pthread_create(&workers[started].thread, NULL, work, &workers[started]))
+		started++;
+	work(&workers[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
+	return started;
+}
+
+static void add_stats(struct load_stats *to, const struct load_stats *from)
+{
+	to->event_samples += from->event_samples;
+	to->broken_samples += from->broken_samples;
+	to->damaged_frames += from->damaged_frames;
+}
+
+static int count_all(struct second_pass *p, const struct model *model, struct sampler **out,
+		     struct load_stats *stats)
+{
+	struct worker workers[MAX_THREADS] = { 0 };
+	unsigned count = choose_thread_count(p);
+	int err = 0;
+
+	for (unsigned i = 0; !err && i < count; i++) {
+		workers[i].pass = p;
+		workers[i].finder = finder_of(p->c);
+		err = sampler_new(model, &workers[i].sampler);
+	}
+	if (!err) {
+		run_workers(workers, count);
+		err = atomic_load(&p->err);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		if (!err && i)
+			err = sampler_merge(workers[0].sampler, workers[i].sampler);
+		if (i)
+			sampler_free(workers[i].sampler);
+		add_stats(stats, &workers[i].stats);
+	}
+	if (err) {
+		sampler_free(workers[0].sampler);
+		return err;
+	}
+	*out = workers[0].sampler;
+	return 0;
+}
+
+static int prepare_comms(struct second_pass *p)
+{
+	const struct filter *filter = p->query->filter;
+	uint32_t count = strings_count(p->query->names);
+
+	if (!filter || !filter->comm_count)
+		return 0;
+	p->comm_passes = calloc(count, sizeof(*p->comm_passes));
+	if (!p->comm_passes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		p->comm_passes[i] = filter_passes_comm(filter, strings_text(p->query->names, i));
+	return 0;
+}
+
+int load_samples(const struct capture *c, const struct model *model, const struct load_query *query,
+		 struct sampler **out, struct load_stats *stats)
+{
+	struct load_stats fresh = { 0 };
+	struct second_pass p = { .c = c, .query = query };
+	const struct capture_frame *frames = capture_frames(c, &p.frame_count);
+	size_t attr_count;
+	int err;
+
+	p.attr = &capture_attrs(c, &attr_count)[query->attr];
+	p.divisible = capture_is_divisible(c);
+	/* Ours keep the samples of the first attr in a stream of their own. */
+	p.stream_mask = query->attr ? ALL_STREAMS & ~(1u << EBX_STREAM_SIDE) : 1u << EBX_STREAM_CPU;
+	err = prepare_comms(&p);
+	if (!err)
+		err = count_all(&p, model, out, &fresh);
+	free(p.comm_passes);
+	if (err)
+		return err;
+	for (size_t i = 0; i < p.frame_count; i++)
+		if (frames[i].stream < 32 && p.stream_mask & 1u << frames[i].stream)
+			fresh.lost_samples += frames[i].lost_count;
+	*stats = fresh;
+	return 0;
+}

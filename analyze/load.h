@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * load - from a capture to a model and counted stacks
+ *
+ * Two passes.  The first reads the side-band (in our captures only the frames that hold it; in
+ * perf's files everything, for it is mixed) and seals the model; the second counts samples.  Where
+ * the frames of a capture are independent, several threads count, each in tables of its own, and
+ * the tables are added up: the result does not depend on their number.
+ */
+#ifndef EBPREC_ANALYZE_LOAD_H
+#define EBPREC_ANALYZE_LOAD_H
+
+#include <stdint.h>
+
+#include "analyze/filter.h"
+#include "analyze/model.h"
+#include "analyze/sampler.h"
+#include "format/capture.h"
+
+/* What the first pass saw by the way. */
+struct load_scan {
+	size_t attr_count;
+	uint64_t *attr_samples; /* perf's files: samples of each attr; NULL in our captures */
+	struct timespan span;   /* first and last sample; all when there is none */
+	bool span_known;
+	uint32_t damaged_frames;
+	/* Where the kernel lay: the symbol that its map is named after ("_text"), and its address. */
+	char kernel_symbol[32];
+	uint64_t kernel_addr; /* 0: not known */
+};
+
+/* names outlives the model.  -ENOMEM.  *scan: load_scan_done(). */
+int load_model(const struct capture *c, struct strings *names, struct model **out,
+	       struct load_scan *scan);
+void load_scan_done(struct load_scan *scan);
+
+/* What people call the event, e.g. "cpu-clock"; never NULL. */
+const char *load_event_name(const struct capture_attr *attr);
+/*
+ * The attr whose samples are meant: by name ("cycles" also for "cycles:u"), or for NULL the one
+ * that the capture is about: the first of ours, in perf's files the first that has samples.
+ * -ENOENT: no attr of that name, or none at all.
+ */
+int load_choose_event(const struct capture *c, const struct load_scan *scan, const char *name,
+		      size_t *attr);
+
+struct load_query {
+	size_t attr;                 /* index of the event */
+	const struct filter *filter; /* NULL: all */
+	const struct strings *names; /* the model's */
+	unsigned thread_count;       /* 0: as many as there are CPUs, at most 8 */
+};
+
+struct load_stats {
+	uint64_t event_samples;  /* of the event, in the file */
+	uint64_t broken_samples; /* did not fit their attr: left out */
+	uint64_t lost_samples;   /* as the frames' headers say */
+	uint32_t damaged_frames;
+};
+
+/* *out: sampler_free().  -ENOMEM, -EOVERFLOW. */
+int load_samples(const struct capture *c, const struct model *model, const struct load_query *query,
+		 struct sampler **out, struct load_stats *stats);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/naming.h"
+
+#include <stdio.h>
+
+#include "analyze/vec.h"
+
+static const char unknown[] = "[unknown]";
+
+const char *naming_base(const char *path, size_t *size_bytes)
+{
+	static const char deleted[] = " (deleted)";
+	const char *base = path, *slash = strrchr(path, '/');
+	size_t n;
+
+	/* "[kernel.kallsyms]" and "[vdso]" are no paths, whatever they contain. */
+	if (slash && *path != '[')
+		base = slash + 1;
+	n = strlen(base);
+	if (n > sizeof(deleted) - 1 && !strcmp(base + n - (sizeof(deleted) - 1), deleted))
+		n -= sizeof(deleted) - 1;
+	*size_bytes = n;
+	return base;
+}
+
+int naming_label(struct strings *names, const char *text, const char *suffix, uint32_t *out)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t n = strlen(text), suffix_bytes = strlen(suffix), at = 0;
+	char fixed[512], *label = fixed;
+	int err;
+
+	if (n > (sizeof(fixed) - suffix_bytes) / 4) {
+		label = malloc(4 * n + suffix_bytes);
+		if (!label)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c < 0x20 || c == 0x7f) {
+			label[at++] = '\\';
+			label[at++] = 'x';
+			label[at++] = hex[c >> 4];
+			label[at++] = hex[c & 15];
+		} else {
+			label[at++] = c == ';' ? ':' : (char)c;
+		}
+	}
+	memcpy(label + at, suffix, suffix_bytes);
+	err = strings_add(names, label, at + suffix_bytes, out);
+	if (label != fixed)
+		free(label);
+	return err;
+}
+
+static int add_function(struct naming *n, const struct function *function, uint32_t *out)
+{
+	uint64_t hash = hash_pair((uint64_t)function->name << 32 | function->dso,
+				  (uint64_t)function->reason << 1 | function->is_kernel);
+	uint32_t pos, id;
+	int err;
+
+	err = hashidx_reserve(&n->index);
+	if (err)
+		return err;
+	pos = hashidx_start(&n->index, hash);
+	while ((id = hashidx_match(&n->index, hash, &pos)) != HASHIDX_NONE) {
+		const struct function *f = &n->functions[id];
+
+		if (f->name == function->name && f->dso == function->dso &&
+		    f->reason == function->reason && f->is_kernel == function->is_kernel) {
+			*out = id;
+			return 0;
+		}
+	}
+	err = vec_reserve(&n->functions, &n->function_capacity, n->function_count + 1,
+			  sizeof(*n->functions));
+	if (err)
+		return err;
+	id = (uint32_t)n->function_count++;
+	n->functions[id] = *function;
+	hashidx_put(&n->index, hash, pos, id);
+	*out = id;
+	return 0;
+}
+
+/* A function for what the resolver said of a place. */
+static int from_resolved(struct naming *n, const struct resolved *r, bool is_kernel,
+			 struct strings *names, uint32_t *out)
+{
+	struct function f = { .reason = (uint8_t)r->reason, .is_kernel = is_kernel };
+	const char *dso = r->dso && *r->dso ? r->dso : unknown, *base;
+	char *bracketed;
+	size_t size;
+	int err, printed;
+
+	err = strings_add(names, dso, strlen(dso), &f.dso);
+	if (err)
+		return err;
+	if (r->name) {
+		err = strings_add(names, r->name, strlen(r->name), &f.name);
+		return err ? err : add_function(n, &f, out);
+	}
+	base = naming_base(dso, &size);
+	if (*base == '[' || !size)
+		printed = asprintf(&bracketed, "%.*s", (int)size, size ? base : unknown);
+	else
+		printed = asprintf(&bracketed, "[%.*s]", (int)size, base);
+	if (printed < 0)
+		return -ENOMEM;
+	err = strings_add(names, bracketed, strlen(bracketed), &f.name);
+	free(bracketed);
+	return err ? err : add_function(n, &f, out);
+}
+
+/* Numbers of the resolver's files by number of the model's; made as they are needed. */
+struct files {
+	const struct model *model;
+	struct resolver *resolver;
+	uint32_t *ids; /* + 1; 0: not made yet */
+};
+
+static int resolver_file(struct files *f, uint32_t file, uint32_t *out)
+{
+	const struct model_file *m = model_file(f->model, file);
+	struct resolver_file add = {
+		.path = m->path,
+		.build_id = m->build_id,
+		.inode = m->inode,
+		.dev_major = m->dev_major,
+		.dev_minor = m->dev_minor,
+	};
+	uint32_t id;
+
+	if (!f->ids[file]) {
+		id = resolver_add_file(f->resolver, &add);
+		if (id == UINT32_MAX)
+			return -ENOMEM;
+		f->ids[file] = id + 1;
+	}
+	*out = f->ids[file] - 1;
+	return 0;
+}
+
+static int name_place(struct naming *n, const struct place *p, struct files *files,
+		      struct strings *names, uint32_t *out)
+{
+	struct resolved fixed = { .dso = "[guest]", .reason = NAME_NO_MAP };
+	const struct resolved *r = &fixed;
+	uint32_t file;
+	int err;
+
+	switch (p->kind) {
+	case PLACE_FILE:
+		err = resolver_file(files, p->file, &file);
+		if (err)
+			return err;
+		r = resolver_user(files->resolver, file, p->offset, p->is_return);
+		break;
+	case PLACE_KERNEL:
+		r = resolver_kernel(files->resolver, p->offset, p->is_return);
+		break;
+	case PLACE_KSYMBOL:
+		fixed.name = model_file(files->model, p->file)->path;
+		fixed.dso = strncmp(fixed.name, "bpf_", 4) ? "[kernel.kallsyms]" : "[bpf]";
+		fixed.reason = NAME_FOUND;
+		break;
+	case PLACE_UNMAPPED:
+		r = resolver_unmapped(files->resolver, p->offset);
+		break;
+	case PLACE_HYPERVISOR:
+		fixed.dso = "[hypervisor]";
+		break;
+	default:
+		break;
+	}
+	return from_resolved(n, r, p->kind == PLACE_KERNEL || p->kind == PLACE_KSYMBOL, names, out);
+}
+
+int naming_run(struct naming *n, const struct model *model, const struct places *places,
+	       struct resolver *resolver, struct strings *names)
+{
+	struct files files = { .model = model, .resolver = resolver };
+	int err = 0;
+
+	files.ids = calloc((size_t)model_file_count(model) + 1, sizeof(*files.ids));
+	n->by_place = calloc(places->count + 1, sizeof(*n->by_place));
+	if (!files.ids || !n->by_place)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < places->count; i++)
+		err = name_place(n, &places->list[i], &files, names, &n->by_place[i]);
+	free(files.ids);
+	return err;
+}
+
+void naming_done(struct naming *n)
+{
+	free(n->functions);
+	free(n->by_place);
+	hashidx_done(&n->index);
+	*n = (struct naming){ 0 };
+}

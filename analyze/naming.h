@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * naming - from places to functions
+ *
+ * Each place is resolved once and becomes a function: a name in a file.  Places without a name
+ * become a function called after their file ("[libc.so.6]"), one for each reason, so that what is
+ * not known is counted like what is.
+ */
+#ifndef EBPREC_ANALYZE_NAMING_H
+#define EBPREC_ANALYZE_NAMING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/hashidx.h"
+#include "analyze/model.h"
+#include "analyze/places.h"
+#include "analyze/strings.h"
+#include "analyze/sym/resolve.h"
+
+struct function {
+	uint32_t name;  /* in the strings; "[FILE]" or "[unknown]" when reason says why */
+	uint32_t dso;   /* in the strings: path, "[kernel.kallsyms]", "[bpf]", "[unknown]" ... */
+	uint8_t reason; /* enum name_reason */
+	bool is_kernel;
+};
+
+/* Embedded by the owner; all zero is an empty one.  Read freely. */
+struct naming {
+	struct function *functions;
+	size_t function_count, function_capacity;
+	uint32_t *by_place; /* the function of each place */
+	struct hashidx index;
+};
+
+/* Names all places.  -ENOMEM, -EOVERFLOW. */
+int naming_run(struct naming *n, const struct model *model, const struct places *places,
+	       struct resolver *resolver, struct strings *names);
+void naming_done(struct naming *n);
+
+/*
+ * A text as it may stand in a line of folded stacks: ';' becomes ':' and control characters \xNN.
+ * The number of the new text in the strings.  -ENOMEM, -EOVERFLOW.
+ */
+int naming_label(struct strings *names, const char *text, const char *suffix, uint32_t *out);
+/* "/usr/lib/libc.so.6 (deleted)": where "libc.so.6" starts and how long it is. */
+const char *naming_base(const char *path, size_t *size_bytes);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * report - a capture's stacks, counted and named
+ *
+ * Joins the rooms: load, naming, verdict.  What is built along the way is given back as soon as the
+ * next step has what it needs; what stays are stacks of functions.
+ */
+#ifndef EBPREC_ANALYZE_REPORT_H
+#define EBPREC_ANALYZE_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/load.h"
+#include "analyze/naming.h"
+#include "analyze/stacks.h"
+#include "analyze/strings.h"
+#include "analyze/verdict.h"
+
+/* The first half: whose samples there are. */
+struct report {
+	const struct capture *capture; /* borrowed */
+	struct strings *names;
+	struct model *model; /* NULL once the stacks are made */
+	struct load_scan scan;
+	struct model_counts counts;
+	/* The second half. */
+	struct stacks stacks; /* frames: functions of naming; groups: comms, or SAMPLER_TID_GROUP */
+	struct naming naming;
+	struct verdict verdict;
+	struct sampler_counts sampled;
+	struct load_stats stats;
+	int kallsyms_err; /* 0, or why there are no kernel names: kallsyms_of_capture() */
+};
+
+struct report_query {
+	size_t attr;
+	const struct filter *filter;
+	unsigned thread_count; /* 0: chosen */
+	const char *symfs;     /* NULL: none */
+	bool demangle;
+};
+
+/* Reads the side-band.  -ENOMEM, -EOVERFLOW.  *r: report_done(). */
+int report_open(const struct capture *capture, struct report *r);
+/* Counts and names; once.  -ENOMEM, -EOVERFLOW. */
+int report_make(struct report *r, const struct report_query *query);
+void report_done(struct report *r);
+
+struct report_folded {
+	bool annotate;  /* "_[k]" behind kernel functions */
+	bool by_period; /* weigh by period, not by samples */
+};
+
+/* -ENOMEM, or the errno of the write. */
+int report_folded(struct report *r, const struct report_folded *how, FILE *to);
+/* min_percent: of the total; rows below it are only counted. */
+int report_flat(struct report *r, bool by_period, double min_percent, FILE *to);
+
+#endif

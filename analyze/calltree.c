@@ -29,7 +29,7 @@ static int child(struct calltree *t, uint32_t parent, uint32_t label, uint32_t *
 	}
 	if (t->count >= UINT32_MAX - 1)
 		return -EOVERFLOW;
-	err = vec_reserve(&t->nodes, &t->capacity, t->count + 1, sizeof(*t->nodes));
+	err = vec_reserve(&t->nodes, &t->capacity, t->count + 1);
 	if (err)
 		return err;
 	id = (uint32_t)t->count++;
@@ -48,7 +48,7 @@ static int append(struct builder *b, uint32_t node, uint32_t *at)
 	int err = 0;
 
 	for (; !err && node >= STACKS_FIRST_NODE; node = nodes[node].parent) {
-		err = vec_reserve(&b->path, &b->path_capacity, depth + 1, sizeof(*b->path));
+		err = vec_reserve(&b->path, &b->path_capacity, depth + 1);
 		if (!err)
 			b->path[depth++] = node;
 	}
@@ -124,7 +124,7 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 	for (size_t i = 0; i < stacks->entry_count; i++)
 		entries[i] = &stacks->entries[i];
 	qsort(entries, stacks->entry_count, sizeof(const void *), by_group_and_user);
-	err = vec_reserve(&b.tree.nodes, &b.tree.capacity, 1, sizeof(*b.tree.nodes));
+	err = vec_reserve(&b.tree.nodes, &b.tree.capacity, 1);
 	if (!err) {
 		b.tree.nodes[b.tree.count++] = (struct calltree_node){ CALLTREE_ROOT,
 								       CALLTREE_NO_NODE, 0 };

@@ -34,7 +34,7 @@ static int add_piece(const struct capture *c, const struct capture_object *o, co
 	is = cursor_bytes(&piece, name_bytes);
 	if (is && name_bytes == strlen(name) && !memcmp(is, name, name_bytes)) {
 		size_bytes = cursor_left(&piece);
-		err = vec_reserve(&to->data, &to->capacity, to->size_bytes + size_bytes + 1, 1);
+		err = vec_reserve(&to->data, &to->capacity, to->size_bytes + size_bytes + 1);
 		if (!err) {
 			memcpy(to->data + to->size_bytes, cursor_bytes(&piece, size_bytes),
 			       size_bytes);

@@ -26,9 +26,9 @@ static int make_room(struct filetab *t)
 		return -EOVERFLOW;
 	err = hashidx_reserve(&t->index);
 	if (!err)
-		err = vec_reserve(&t->list, &t->list_capacity, t->count + 1, sizeof(*t->list));
+		err = vec_reserve(&t->list, &t->list_capacity, t->count + 1);
 	if (!err)
-		err = vec_reserve(&t->paths, &t->paths_capacity, t->count + 1, sizeof(*t->paths));
+		err = vec_reserve(&t->paths, &t->paths_capacity, t->count + 1);
 	return err;
 }
 

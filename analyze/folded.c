@@ -165,7 +165,7 @@ static int sort_items(struct walk *w)
 
 static int put_text(struct walk *w, const char *text, size_t size_bytes)
 {
-	int err = vec_reserve(&w->line, &w->line_capacity, w->line_bytes + size_bytes, 1);
+	int err = vec_reserve(&w->line, &w->line_capacity, w->line_bytes + size_bytes);
 
 	if (err)
 		return err;
@@ -176,8 +176,7 @@ static int put_text(struct walk *w, const char *text, size_t size_bytes)
 
 static int push(struct walk *w, uint32_t node)
 {
-	int err = vec_reserve(&w->levels, &w->level_capacity, w->level_count + 1,
-			      sizeof(*w->levels));
+	int err = vec_reserve(&w->levels, &w->level_capacity, w->level_count + 1);
 
 	if (err)
 		return err;
@@ -186,9 +185,9 @@ static int push(struct walk *w, uint32_t node)
 	return 0;
 }
 
-static int write_item(struct walk *w, const struct item *item, FILE *to)
+static int write_item(struct walk *w, struct item item, FILE *to)
 {
-	const struct calltree_node *node = &w->s.tree->nodes[item->node];
+	const struct calltree_node *node = &w->s.tree->nodes[item.node];
 	char count[24];
 	int err;
 
@@ -196,9 +195,9 @@ static int write_item(struct walk *w, const struct item *item, FILE *to)
 		       strings_bytes(w->s.names, node->label));
 	if (err)
 		return err;
-	if (!item->is_end) {
+	if (!item.is_end) {
 		err = put_text(w, ";", 1);
-		return err ? err : push(w, item->node);
+		return err ? err : push(w, item.node);
 	}
 	print_count(count, node->self);
 	if (fwrite(w->line, 1, w->line_bytes, to) != w->line_bytes || fputs(count, to) < 0 ||
@@ -210,15 +209,15 @@ static int write_item(struct walk *w, const struct item *item, FILE *to)
 static int write_lines(struct walk *w, FILE *to)
 {
 	int err = push(w, CALLTREE_ROOT);
+	struct level *level;
 
 	while (!err && w->level_count) {
-		struct level *level = &w->levels[w->level_count - 1];
-
+		level = &w->levels[w->level_count - 1];
 		w->line_bytes = level->line_bytes;
-		if (level->next == level->end)
-			w->level_count--;
+		if (level->next < level->end)
+			err = write_item(w, w->items[level->next++], to);
 		else
-			err = write_item(w, &w->items[level->next++], to);
+			w->level_count--;
 	}
 	return err;
 }

@@ -22,9 +22,9 @@ static int read_all(const char *path, char **out, size_t *size_bytes)
 	ssize_t n = 1;
 
 	if (fd < 0)
-		return -errno;
+		return errno ? -errno : -EIO;
 	while (!err && n > 0) {
-		err = vec_reserve(&data, &capacity, size + (64 << 10), 1);
+		err = vec_reserve(&data, &capacity, size + (64 << 10));
 		if (err)
 			break;
 		n = read(fd, data + size, capacity - size - 1);
@@ -80,12 +80,13 @@ struct buildid kallsyms_kernel_id(struct capture_bytes section)
 /* Whether the capture's kernel runs here: by build-id, else by host and release. */
 static bool is_this_kernel(const struct capture *c)
 {
-	struct buildid theirs = kallsyms_kernel_id(capture_feature(c, PERFFILE_BUILD_ID)), ours;
+	struct buildid theirs = kallsyms_kernel_id(capture_feature(c, PERFFILE_BUILD_ID));
+	struct buildid ours = { 0 };
 	const char *host = capture_feature_string(c, PERFFILE_HOSTNAME);
 	const char *release = capture_feature_string(c, PERFFILE_OSRELEASE);
 	struct utsname here;
-	size_t size_bytes;
-	char *notes;
+	size_t size_bytes = 0;
+	char *notes = NULL;
 	int err;
 
 	if (!theirs.size_bytes)
@@ -103,8 +104,8 @@ static bool is_this_kernel(const struct capture *c)
 static int from_this_machine(const struct capture *c, const struct load_scan *scan, char **out,
 			     size_t *size_bytes)
 {
+	char *text = NULL;
 	uint64_t addr;
-	char *text;
 	int err;
 
 	if (!is_this_kernel(c))

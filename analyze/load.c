@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/load.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -275,13 +276,14 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 {
 	const struct second_pass *p = w->pass;
 	const struct filter *filter = p->query->filter;
+	const struct capture_attr *attr = find_attr(&w->finder, header);
 	struct perf_sample sample;
 	struct model_where where;
 
-	if (find_attr(&w->finder, header) != p->attr)
+	if (!attr || attr != p->attr)
 		return 0;
 	w->stats.event_samples++;
-	if (perfrec_sample(header, header->size, &p->attr->attr, &sample, NULL)) {
+	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
 		w->stats.broken_samples++;
 		return 0;
 	}
@@ -291,7 +293,7 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 	if (!comm_passes(p, where.comm, sample.tid))
 		return 0;
 	if (!sample.period)
-		sample.period = p->attr->attr.freq ? 1 : p->attr->attr.sample_period;
+		sample.period = attr->attr.freq ? 1 : attr->attr.sample_period;
 	return sampler_add(w->sampler, &sample, &where);
 }
 
@@ -424,10 +426,13 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	struct load_stats fresh = { 0 };
 	struct second_pass p = { .c = c, .query = query };
 	const struct capture_frame *frames = capture_frames(c, &p.frame_count);
+	const struct capture_attr *attrs;
 	size_t attr_count;
 	int err;
 
-	p.attr = &capture_attrs(c, &attr_count)[query->attr];
+	attrs = capture_attrs(c, &attr_count);
+	assert(query->attr < attr_count);
+	p.attr = &attrs[query->attr];
 	p.divisible = capture_is_divisible(c);
 	/* Ours keep the samples of the first attr in a stream of their own. */
 	p.stream_mask = query->attr ? ALL_STREAMS & ~(1u << EBX_STREAM_SIDE) : 1u << EBX_STREAM_CPU;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/maptree.h"
 
+#include <string.h>
+
 #include "analyze/vec.h"
 
 /* Node 0 is "none": its size is 0 and nobody writes it. */
@@ -48,8 +50,7 @@ static uint32_t new_node(struct edit *e, const struct maptree_range *range)
 	struct maptree *t = e->t;
 	struct maptree_range copy = *range; /* may point into the array that grows here */
 
-	if (t->count >= UINT32_MAX ||
-	    vec_reserve(&t->nodes, &t->capacity, t->count + 1, sizeof(*t->nodes))) {
+	if (t->count >= UINT32_MAX || vec_reserve(&t->nodes, &t->capacity, t->count + 1)) {
 		t->failed = true;
 		return 0;
 	}
@@ -206,7 +207,7 @@ static int begin(struct maptree *t)
 	t->failed = false;
 	if (t->count)
 		return 0;
-	err = vec_reserve(&t->nodes, &t->capacity, 1, sizeof(*t->nodes));
+	err = vec_reserve(&t->nodes, &t->capacity, 1);
 	if (err)
 		return err;
 	memset(&t->nodes[0], 0, sizeof(t->nodes[0]));

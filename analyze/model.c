@@ -86,8 +86,7 @@ static int add_state(struct model *m, uint32_t tid, uint64_t time_ns, uint32_t e
 		err = hashidx_reserve(&m->thread_index);
 		if (err)
 			return err;
-		err = vec_reserve(&m->threads, &m->thread_cap, m->thread_count + 1,
-				  sizeof(*m->threads));
+		err = vec_reserve(&m->threads, &m->thread_cap, m->thread_count + 1);
 		if (err)
 			return err;
 		pos = hashidx_start(&m->thread_index, hash);
@@ -99,9 +98,10 @@ static int add_state(struct model *m, uint32_t tid, uint64_t time_ns, uint32_t e
 	}
 	if (m->state_count >= MODEL_NONE)
 		return -ENOMEM;
-	err = vec_reserve(&m->states, &m->state_cap, m->state_count + 1, sizeof(*m->states));
+	err = vec_reserve(&m->states, &m->state_cap, m->state_count + 1);
 	if (err)
 		return err;
+	assert(m->threads);
 	m->threads[thread].last = (uint32_t)m->state_count;
 	m->states[m->state_count++] = (struct state){
 		.since_ns = time_ns, .thread = thread, .epoch = epoch, .comm = comm
@@ -122,7 +122,7 @@ static int add_space(struct model *m, uint32_t epoch, uint64_t time_ns, uint32_t
 
 	if (m->space_count >= MODEL_NONE)
 		return -ENOMEM;
-	err = vec_reserve(&m->spaces, &m->space_cap, m->space_count + 1, sizeof(*m->spaces));
+	err = vec_reserve(&m->spaces, &m->space_cap, m->space_count + 1);
 	if (err)
 		return err;
 	m->epochs[epoch].space = (uint32_t)m->space_count;
@@ -139,7 +139,7 @@ static int add_epoch(struct model *m, uint32_t pid, uint64_t time_ns, uint32_t r
 
 	if (m->epoch_count >= MODEL_NONE)
 		return -ENOMEM;
-	err = vec_reserve(&m->epochs, &m->epoch_cap, m->epoch_count + 1, sizeof(*m->epochs));
+	err = vec_reserve(&m->epochs, &m->epoch_cap, m->epoch_count + 1);
 	if (err)
 		return err;
 	m->epochs[m->epoch_count++] = (struct epoch){ .pid = pid };
@@ -240,8 +240,7 @@ static int apply_map(struct model *m, const struct side_event *e, uint32_t epoch
 	}
 	if (m->mapping_count >= MODEL_NONE)
 		return -ENOMEM;
-	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1,
-			  sizeof(*m->mappings));
+	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);
 	if (!err)
 		err = edit_space(m, epoch, e->time_ns, hit != NULL);
 	if (err)

@@ -74,8 +74,7 @@ static int add_function(struct naming *n, const struct function *function, uint3
 			return 0;
 		}
 	}
-	err = vec_reserve(&n->functions, &n->function_capacity, n->function_count + 1,
-			  sizeof(*n->functions));
+	err = vec_reserve(&n->functions, &n->function_capacity, n->function_count + 1);
 	if (err)
 		return err;
 	id = (uint32_t)n->function_count++;

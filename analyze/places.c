@@ -29,7 +29,7 @@ int places_add(struct places *p, const struct place *place, uint32_t *out)
 	}
 	if (p->count >= UINT32_MAX - 1)
 		return -EOVERFLOW;
-	err = vec_reserve(&p->list, &p->capacity, p->count + 1, sizeof(*p->list));
+	err = vec_reserve(&p->list, &p->capacity, p->count + 1);
 	if (err)
 		return err;
 	id = (uint32_t)p->count++;

@@ -123,8 +123,7 @@ int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec
 	if (err == -EBADMSG || err == -ENOENT)
 		return 0;
 	if (!err)
-		err = vec_reserve(&log->events, &log->capacity, log->count + 1,
-				  sizeof(*log->events));
+		err = vec_reserve(&log->events, &log->capacity, log->count + 1);
 	if (err)
 		return err;
 	log->events[log->count++] = e;

@@ -8,7 +8,7 @@ int stacks_init(struct stacks *s)
 	struct stacks fresh = { 0 };
 	int err;
 
-	err = vec_reserve(&fresh.nodes, &fresh.node_capacity, 1024, sizeof(*fresh.nodes));
+	err = vec_reserve(&fresh.nodes, &fresh.node_capacity, 1024);
 	if (err)
 		return err;
 	fresh.nodes[STACKS_USER_ROOT] = (struct stacks_node){ STACKS_USER_ROOT, UINT32_MAX };
@@ -45,7 +45,7 @@ int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *ou
 	}
 	if (s->node_count >= UINT32_MAX - 1)
 		return -EOVERFLOW;
-	err = vec_reserve(&s->nodes, &s->node_capacity, s->node_count + 1, sizeof(*s->nodes));
+	err = vec_reserve(&s->nodes, &s->node_capacity, s->node_count + 1);
 	if (err)
 		return err;
 	id = (uint32_t)s->node_count++;
@@ -77,7 +77,7 @@ int stacks_count(struct stacks *s, uint32_t group, uint32_t user, uint32_t kerne
 	}
 	if (s->entry_count >= UINT32_MAX - 1)
 		return -EOVERFLOW;
-	err = vec_reserve(&s->entries, &s->entry_capacity, s->entry_count + 1, sizeof(*s->entries));
+	err = vec_reserve(&s->entries, &s->entry_capacity, s->entry_count + 1);
 	if (err)
 		return err;
 	hashidx_put(&s->entry_index, hash, pos, (uint32_t)s->entry_count);

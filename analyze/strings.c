@@ -76,7 +76,7 @@ int strings_add(struct strings *s, const char *text, size_t size_bytes, uint32_t
 	}
 	if (s->count >= UINT32_MAX - 1)
 		return -EOVERFLOW;
-	err = vec_reserve(&s->entries, &s->capacity, s->count + 1, sizeof(*s->entries));
+	err = vec_reserve(&s->entries, &s->capacity, s->count + 1);
 	if (err)
 		return err;
 	copy = arena_bytes(&s->arena, size_bytes + 1);

@@ -11,32 +11,37 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
- * Makes room for at least need elements.  array points to the owner's pointer (any object type).
- * -ENOMEM leaves array and capacity as they were.
+ * Makes room for at least need elements: 0 or -ENOMEM, which leaves array and capacity as they
+ * were.  array: the address of the owner's pointer.  Afterwards the pointer is not NULL.
  */
-static inline int vec_reserve(void *array, size_t *capacity, size_t need, size_t element_bytes)
+#define vec_reserve(array, capacity, need)                                                   \
+	({                                                                                   \
+		void *vec_grown = vec_grow(*(array), (capacity), (need), sizeof(**(array))); \
+		if (vec_grown)                                                               \
+			*(array) = vec_grown;                                                \
+		vec_grown ? 0 : -ENOMEM;                                                     \
+	})
+
+/* The array, moved if need be; NULL: no memory, and old is as it was. */
+static inline void *vec_grow(void *old, size_t *capacity, size_t need, size_t element_bytes)
 {
 	size_t want = *capacity + *capacity / 2;
-	void *old, *new;
+	void *grown;
 
-	if (need <= *capacity)
-		return 0;
+	if (old && need <= *capacity)
+		return old;
 	if (want < need)
 		want = need;
 	if (want < 16)
 		want = 16;
 	if (want > SIZE_MAX / 2 / element_bytes)
-		return -ENOMEM;
-	memcpy(&old, array, sizeof(old));
-	new = realloc(old, want * element_bytes);
-	if (!new)
-		return -ENOMEM;
-	memcpy(array, &new, sizeof(new));
-	*capacity = want;
-	return 0;
+		return NULL;
+	grown = realloc(old, want * element_bytes);
+	if (grown)
+		*capacity = want;
+	return grown;
 }
 
 #endif

@@ -40,9 +40,8 @@ static const struct option info_options[] = {
 static const struct usage info_usage = {
 	.command = "info",
 	.words = "[--json] [--frames] [--objects] [--extract NAME] [[-i] FILE]",
-	.about =
-		"Shows everything that is inside a capture, or any perf.data file: the machine,\n"
-		"the events, what was recorded, what was lost, and what is broken.\n",
+	.about = "Shows everything that is inside a capture, or any perf.data file: the machine,\n"
+		 "the events, what was recorded, what was lost, and what is broken.\n",
 	.options = info_options,
 };
 

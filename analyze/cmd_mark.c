@@ -43,10 +43,9 @@ static const struct option mark_options[] = {
 static const struct usage mark_usage = {
 	.command = "mark",
 	.words = "[--group GROUP] [--name NAME] TEXT",
-	.about =
-		"Puts a mark into the recording that is running on this machine: a moment with\n"
-		"a text, in the thread that ran 'ebprec mark'.  Without a recording it does\n"
-		"nothing, says so, and exits with 0, so that it may stay in a script.\n",
+	.about = "Puts a mark into the recording that is running on this machine: a moment with\n"
+		 "a text, in the thread that ran 'ebprec mark'.  Without a recording it does\n"
+		 "nothing, says so, and exits with 0, so that it may stay in a script.\n",
 	.options = mark_options,
 };
 

@@ -33,10 +33,9 @@ static const struct option recover_options[] = {
 static const struct usage recover_usage = {
 	.command = "recover",
 	.words = "[-o FILE] FILE",
-	.about =
-		"Makes a capture whole whose recorder was killed, that was cut off, or that is\n"
-		"broken in some places: every part with a right checksum is kept.  Works in\n"
-		"place, unless -o is given.  A capture that is whole stays as it is.\n",
+	.about = "Makes a capture whole whose recorder was killed, that was cut off, or that is\n"
+		 "broken in some places: every part with a right checksum is kept.  Works in\n"
+		 "place, unless -o is given.  A capture that is whole stays as it is.\n",
 	.options = recover_options,
 };
 

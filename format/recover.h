@@ -21,7 +21,7 @@
 
 struct recover_report {
 	bool whole;             /* nothing to do */
-	bool head_mended;        /* the file header was broken */
+	bool head_mended;       /* the file header was broken */
 	uint64_t kept_bytes;    /* head and data, from the file's start */
 	uint64_t lost_bytes;    /* behind that: cut off, or unreadable up to the end */
 	uint64_t broken_bytes;  /* in between: set aside */

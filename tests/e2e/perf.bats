@@ -142,7 +142,7 @@ report() {
 @test "what perf records is exported and sliced as well" {
 	need_root
 	for options in "" "-z"; do
-		# shellcheck disable=SC2086 # maybe no word
+		# shellcheck disable=SC2086,SC2016 # maybe no word; the shell in it expands
 		perf record $options -q -g -F 2000 -e cpu-clock -o p.data -- \
 			sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done' 2>err ||
 			skip "perf cannot record here: $(head -1 err)"

@@ -129,7 +129,7 @@ static void check_whole(const struct bytes *b)
 static void recover_after_any_cut_keeps_what_is_before_it(bool finished)
 {
 	struct bytes full = make(finished);
-	struct reading all = read_bytes(full.data, full.size), part;
+	struct reading all = read_bytes(full.data, full.size), part = { 0 };
 	uint64_t before = 0;
 
 	for (size_t size = EBX_HEAD_BYTES; size <= full.size; size++) {

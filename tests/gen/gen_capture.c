@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -18,7 +18,8 @@
 
 struct gen_opts {
 	const char *path;
-	unsigned long samples, depth, pids, cpus, symbols, flush, raw_bytes, ties, object_bytes;
+	unsigned long samples, depth, pids, cpus, symbols, stacks, flush, raw_bytes, ties,
+		object_bytes;
 	unsigned long level;
 	bool big, plain, live, round;
 };
@@ -49,7 +50,7 @@ static int put(struct gen *g, enum ebx_stream stream, size_t size, uint64_t time
 static int put_processes(struct gen *g)
 {
 	char name[32];
-	int err = 0;
+	int err = put(g, EBX_STREAM_SIDE, rec_kernel_mmap(g->rec), 0, -1);
 
 	for (unsigned long i = 0; !err && i < g->o->pids; i++) {
 		uint32_t pid = 1000 + (uint32_t)i;
@@ -65,17 +66,21 @@ static int put_processes(struct gen *g)
 	return err;
 }
 
-/* Stacks share their roots, as real ones do: the deeper, the fewer choices. */
+/*
+ * One of o->stacks stacks, few of them often and many seldom.  They form a tree: the frame at each
+ * level depends on the stack's number without the bits that only callees see.
+ */
 static void make_chain(struct gen *g)
 {
-	uint64_t r = next_random(g);
+	uint64_t a = next_random(g) % g->o->stacks, b = next_random(g) % g->o->stacks;
+	uint64_t stack = a * b / g->o->stacks;
 
 	for (unsigned long i = 0; i < g->o->depth; i++) {
-		unsigned long from_root = g->o->depth - i;
-		uint64_t choice = from_root > 8 ? r >> (i % 32) : r & ((1u << from_root) - 1);
+		unsigned long level = g->o->depth - i;
+		uint64_t shared = i / 2 < 64 ? stack >> (i / 2) : 0;
+		uint64_t function = (shared * 7919 + level * 104729) % g->o->symbols;
 
-		g->chain[i] = REC_MMAP2_AT + (choice * 31 + from_root * 7919) % g->o->symbols * 64 +
-			      from_root % 64;
+		g->chain[i] = REC_MMAP2_AT + function * 64 + function % 61;
 	}
 }
 
@@ -197,56 +202,78 @@ static int generate(const struct gen_opts *o, int fd)
 	return err;
 }
 
-static const struct option long_opts[] = {
-	{ "output", required_argument, NULL, 'o' }, { "samples", required_argument, NULL, 'n' },
-	{ "depth", required_argument, NULL, 'd' },  { "pids", required_argument, NULL, 'p' },
-	{ "cpus", required_argument, NULL, 'c' },   { "symbols", required_argument, NULL, 's' },
-	{ "flush", required_argument, NULL, 'f' },  { "raw", required_argument, NULL, 'r' },
-	{ "ties", required_argument, NULL, 't' },   { "object", required_argument, NULL, 'O' },
-	{ "level", required_argument, NULL, 'z' },  { "big", no_argument, NULL, 'b' },
-	{ "plain", no_argument, NULL, 'P' },        { "live", no_argument, NULL, 'l' },
-	{ "no-round", no_argument, NULL, 'R' },     { NULL, 0, NULL, 0 },
+/* An option is named by what it sets; its value is a number unless a flag says otherwise. */
+static const struct number_option {
+	const char *name;
+	size_t off_bytes;
+} numbers[] = {
+	{ "samples", offsetof(struct gen_opts, samples) },
+	{ "depth", offsetof(struct gen_opts, depth) },
+	{ "pids", offsetof(struct gen_opts, pids) },
+	{ "cpus", offsetof(struct gen_opts, cpus) },
+	{ "symbols", offsetof(struct gen_opts, symbols) },
+	{ "stacks", offsetof(struct gen_opts, stacks) },
+	{ "flush", offsetof(struct gen_opts, flush) },
+	{ "raw", offsetof(struct gen_opts, raw_bytes) },
+	{ "ties", offsetof(struct gen_opts, ties) },
+	{ "object", offsetof(struct gen_opts, object_bytes) },
+	{ "level", offsetof(struct gen_opts, level) },
+};
+
+static const struct flag_option {
+	const char *name;
+	size_t off_bytes;
+	bool value;
+} flags[] = {
+	{ "big", offsetof(struct gen_opts, big), true },
+	{ "plain", offsetof(struct gen_opts, plain), true },
+	{ "live", offsetof(struct gen_opts, live), true },
+	{ "no-round", offsetof(struct gen_opts, round), false },
 };
 
 static int usage(void)
 {
-	fprintf(stderr,
-		"usage: gen_capture -o FILE [--samples N] [--depth N] [--pids N] [--cpus N]\n"
-		"\t[--symbols N] [--flush EVERY-N-SAMPLES] [--raw BYTES] [--ties N]\n"
-		"\t[--object BYTES] [--level N] [--big] [--plain] [--live] [--no-round]\n");
+	fprintf(stderr, "usage: gen_capture -o FILE");
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		fprintf(stderr, " [--%s N]", numbers[i].name);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		fprintf(stderr, " [--%s]", flags[i].name);
+	fprintf(stderr, "\n");
 	return 2;
+}
+
+/* Takes one option, and its value where it has one; returns how many words that were, 0: none. */
+static int take(struct gen_opts *o, const char *word, const char *value)
+{
+	if (!strcmp(word, "-o") && value) {
+		o->path = value;
+		return 2;
+	}
+	if (strncmp(word, "--", 2))
+		return 0;
+	for (size_t i = 0; value && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (strcmp(word + 2, numbers[i].name))
+			continue;
+		*(unsigned long *)((char *)o + numbers[i].off_bytes) = strtoul(value, NULL, 0);
+		return 2;
+	}
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (strcmp(word + 2, flags[i].name))
+			continue;
+		*(bool *)((char *)o + flags[i].off_bytes) = flags[i].value;
+		return 1;
+	}
+	return 0;
 }
 
 static bool parse(int argc, char **argv, struct gen_opts *o)
 {
-	for (int c; (c = getopt_long(argc, argv, "o:n:d:p:", long_opts, NULL)) != -1;) {
-		unsigned long *number = c == 'n'   ? &o->samples
-					: c == 'd' ? &o->depth
-					: c == 'p' ? &o->pids
-					: c == 'c' ? &o->cpus
-					: c == 's' ? &o->symbols
-					: c == 'f' ? &o->flush
-					: c == 'r' ? &o->raw_bytes
-					: c == 't' ? &o->ties
-					: c == 'O' ? &o->object_bytes
-					: c == 'z' ? &o->level
-						   : NULL;
-		if (number)
-			*number = strtoul(optarg, NULL, 0);
-		else if (c == 'o')
-			o->path = optarg;
-		else if (c == 'b')
-			o->big = true;
-		else if (c == 'P')
-			o->plain = true;
-		else if (c == 'l')
-			o->live = true;
-		else if (c == 'R')
-			o->round = false;
-		else
+	for (int i = 1, n; i < argc; i += n) {
+		n = take(o, argv[i], argv[i + 1]);
+		if (!n)
 			return false;
 	}
-	return o->path && optind == argc && o->pids && o->cpus && o->symbols && o->depth <= 500 &&
+	return o->path && o->pids && o->cpus && o->symbols && o->stacks && o->depth <= 500 &&
 	       o->raw_bytes % 8 == (o->raw_bytes ? 4 : 0) && o->raw_bytes <= 60000;
 }
 
@@ -258,6 +285,7 @@ int main(int argc, char **argv)
 		.pids = 4,
 		.cpus = 2,
 		.symbols = 2000,
+		.stacks = 2000,
 		.flush = 10000,
 		.level = 1,
 		.round = true,

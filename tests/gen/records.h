@@ -118,6 +118,21 @@ static inline size_t rec_mmap2(uint8_t *out, uint32_t pid, const char *path, uin
 	return rec_finish(out, size, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
 }
 
+/* The kernel's own mapping, without which perf report warns. */
+static inline size_t rec_kernel_mmap(uint8_t *out)
+{
+	size_t size = 40;
+
+	le32_store(out + 8, UINT32_MAX);
+	le32_store(out + 12, 0);
+	le64_store(out + 16, 0xffffffff81000000);
+	le64_store(out + 24, 0x1000000);
+	le64_store(out + 32, 0xffffffff81000000);
+	size = rec_string(out, size, "[kernel.kallsyms]_text");
+	size = rec_tail(out, size, UINT32_MAX, 0, 0);
+	return rec_finish(out, size, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+}
+
 struct rec_sample {
 	uint32_t pid, tid, cpu;
 	uint64_t time_ns;

@@ -80,12 +80,14 @@ static int to_event(struct sidelog *log, struct strings *names, const struct per
 		e->tid = side->task.tid;
 		e->ppid = side->task.ppid;
 		e->ptid = side->task.ptid;
-		e->time_ns = side->task.time_ns;
 		/*
-		 * perf marks the FORK records it makes up for running processes with this
-		 * bit: their maps follow, and are not their parent's.
+		 * Recorders mark the FORK records they make up for running processes with this
+		 * bit: their maps follow, and are not their parent's.  The time inside is when the
+		 * process started; the record's own, like that of its COMM and maps, is the start.
 		 */
-		e->flag = (side->misc & PERF_RECORD_MISC_FORK_EXEC) || !e->time_ns;
+		e->flag = (side->misc & PERF_RECORD_MISC_FORK_EXEC) || !side->task.time_ns;
+		if (!e->flag && !e->time_ns)
+			e->time_ns = side->task.time_ns; /* no sample_id_all */
 		return 0;
 	case PERF_RECORD_EXIT:
 		log->counts.exits++;

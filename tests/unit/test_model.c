@@ -318,6 +318,23 @@ static void listed_process_does_not_inherit(void **state)
 	teardown(&f);
 }
 
+/* The time inside a listed FORK is the process's start; the record itself is from time 0. */
+static void listed_process_keeps_what_follows_its_fork(void **state)
+{
+	struct fixture f = setup();
+
+	add(&f, &(struct perfrec_side){
+			.type = PERF_RECORD_FORK,
+			.misc = PERF_RECORD_MISC_FORK_EXEC,
+			.task = { .pid = 10, .tid = 10, .time_ns = 500 },
+		});
+	comm_at(&f, 0, 10, 10, "cat", false);
+	map_at(&f, 0, 10, 0x9000, 0xa000, 0, "/bin/cat");
+	seal(&f);
+	assert_string_equal(ask(&f, 1000, 10, 0x9000), "cat /bin/cat+0x0");
+	teardown(&f);
+}
+
 static void exit_of_the_leader_leaves_its_threads(void **state)
 {
 	struct fixture f = setup();
@@ -547,6 +564,7 @@ int main(void)
 		cmocka_unit_test(order_of_arrival_does_not_matter),
 		cmocka_unit_test(equal_times_apply_in_order_of_arrival),
 		cmocka_unit_test(listed_process_does_not_inherit),
+		cmocka_unit_test(listed_process_keeps_what_follows_its_fork),
 		cmocka_unit_test(exit_of_the_leader_leaves_its_threads),
 		cmocka_unit_test(unknown_thread_borrows_the_maps_of_its_process),
 		cmocka_unit_test(unknown_process_has_nothing),

@@ -126,9 +126,9 @@ $(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libsym.a $(O)/libformat.
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \
 		$(LIBS_analyze) $(LIBS_format)
 
-# Programs that write captures with chosen contents.
-$(O)/tests/gen/%: $(O)/tests/gen/%.o $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_format)
+# Programs that write captures with chosen contents, and others that help tests.
+$(O)/tests/gen/%: $(O)/tests/gen/%.o $(O)/libsym.a $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
 
 # Workloads whose truth is known.  At -O0 every call stays a call and every function has a frame
 # pointer; from -O1 on gcc leaves it out of leaf functions whatever -f and -m options say.

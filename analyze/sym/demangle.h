@@ -3,13 +3,15 @@
  * demangle - the name a programmer wrote
  *
  * C++ (Itanium), Rust (legacy and v0) and D, through libiberty, without parameters, which is what
- * `perf script` prints.  libiberty bounds its own recursion; names above 1024 characters, which it
- * refuses for C++, are refused for all.
+ * `perf script` prints (it leaves D as it is).
+ *
+ * A mangled name can refer back to its own parts, so that 150 characters become gigabytes.  A name
+ * that would grow beyond 64 KiB is left mangled; libiberty itself bounds its recursion.
  */
 #ifndef EBPREC_ANALYZE_SYM_DEMANGLE_H
 #define EBPREC_ANALYZE_SYM_DEMANGLE_H
 
-/* Owned (free()); NULL when name is not mangled, or not in a way we know. */
+/* Owned (free()); NULL when name is not mangled, not in a way we know, or too large. */
 char *demangle(const char *name);
 
 #endif

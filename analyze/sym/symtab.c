@@ -245,29 +245,30 @@ static void seal(struct symtab *t)
 
 /* ---- choice ---- */
 
+/* "NAME@plt", without the version that a NAME of .symtab may have.  NULL: no memory. */
+static char *with_plt(const char *name)
+{
+	size_t n = strcspn(name, "@");
+	char *s = malloc(n + sizeof("@plt"));
+
+	if (!s)
+		return NULL;
+	memcpy(s, name, n);
+	memcpy(s + n, "@plt", sizeof("@plt"));
+	return s;
+}
+
 static const char *printed(struct symbol *s)
 {
-	char *name, *with_plt;
-	size_t n;
+	char *name;
 
 	if (s->printed)
 		return s->printed;
 	name = demangle(s->name);
-	if (!name && !s->plt)
-		return s->name;
-	if (!s->plt) {
-		s->printed = name;
-		return name;
-	}
-	n = strlen(name ? name : s->name);
-	with_plt = malloc(n + sizeof("@plt"));
-	if (with_plt) {
-		memcpy(with_plt, name ? name : s->name, n);
-		memcpy(with_plt + n, "@plt", sizeof("@plt"));
-	}
-	free(name);
-	s->printed = with_plt;
-	return with_plt ? with_plt : s->name;
+	s->printed = s->plt ? with_plt(name ? name : s->name) : name;
+	if (s->plt)
+		free(name);
+	return s->printed ? s->printed : s->name;
 }
 
 /*

@@ -524,12 +524,37 @@ static void demangle_leaves_what_it_does_not_know(void **state)
 	assert_null(demangle("_Zsomething else"));
 	memset(long_name + 2, 'P', sizeof(long_name) - 3);
 	assert_null(demangle(long_name));
+	assert_null(demangle("_D1a1bFQdQdQdQdQdQdQdQdQdQdQdQdZv"));
 	s = demangle("_ZN2ns1SIlE4workEli.cold");
 	assert_string_equal(s, "ns::S<long>::work"); /* as perf: the part is not told */
 	free(s);
 	s = demangle("_GLOBAL__I_main");
 	assert_string_equal(s, "global constructors keyed to main");
 	free(s);
+}
+
+/*
+ * f<a<int, int>, a<1, 1>, a<2, 2>, ...> where each number stands for the argument of that place:
+ * every further argument doubles the length.
+ */
+static void demangle_does_not_let_names_explode(void **state)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char name[1024], *end = name, *s;
+	size_t i, count;
+
+	for (count = 4; count <= 30; count += 13) {
+		end = name + sprintf(name, "_Z1fI1aIiiE");
+		for (i = 0; i < count; i++)
+			end += sprintf(end, "S0_IS%c_S%c_E", digits[i + 1], digits[i + 1]);
+		strcpy(end, "Evv");
+		s = demangle(name);
+		if (count == 4)
+			assert_true(strlen(s) > 400);
+		else
+			assert_null(s);
+		free(s);
+	}
 }
 
 int main(void)
@@ -551,6 +576,7 @@ int main(void)
 		cmocka_unit_test(symtab_hostile_symbols_break_nothing),
 		cmocka_unit_test(symtab_names_end_with_their_table),
 		cmocka_unit_test(demangle_leaves_what_it_does_not_know),
+		cmocka_unit_test(demangle_does_not_let_names_explode),
 	};
 
 	return cmocka_run_group_tests_name("symtab", tests, NULL, NULL);

@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# A recording of this machine, read by stock perf: the same words as for its plain rewrite.
+# shellcheck disable=SC2154 # run sets stderr
+
+load ../helper
+
+# One recording for all tests: processes that start, switch and end, and two marks.
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	[ "$(id -u)" -eq 0 ] && command -v perf ebprec-record >/dev/null || return 0
+	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
+	ebprec record -a -F 499 -q -o live.data -- sh -c '
+		for i in 1 2 3 4 5; do
+			ls -lR /usr/lib 2>/dev/null | md5sum >/dev/null
+		done
+		ebprec mark "first text"
+		ebprec mark --group "grüppe" --name n "it'\''s \"second\""
+		sleep 0.3' >record.out 2>&1 || return 0
+	ebprec export --raw -q -i live.data -o raw.data
+}
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_FILE_TMPDIR" || return
+	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
+	[ -s raw.data ] || fail "nothing was recorded: $(cat record.out)"
+}
+
+# perf_says FILE WORDS... - stdout of perf, which must exit with 0 and say nothing on stderr.
+perf_says() {
+	local file=$1
+	shift
+	perf "$@" -i "$file" >out 2>err || fail "perf $* -i $file: $? $(head -3 err)"
+	[ ! -s err ] || fail "perf $* -i $file said: $(head -3 err)"
+	grep -v '^# (Tip:' out || true
+}
+
+# equal WORDS... - perf says the same of the capture and of its plain rewrite, and says something.
+equal() {
+	perf_says live.data "$@" >whole
+	perf_says raw.data "$@" >raw
+	cmp whole raw || fail "perf $* differs"
+	[ -s whole ] || fail "perf $* says nothing"
+}
+
+@test "script" {
+	equal script
+	equal script -F +tod
+}
+
+@test "report" {
+	equal report --stdio --no-children
+	equal report --stdio --sort comm,dso,cgroup
+}
+
+@test "sched timehist" {
+	equal sched timehist
+	grep -q 'sleep' whole
+}
+
+@test "sched latency" {
+	equal sched latency
+	grep -q 'sleep' whole
+}
+
+@test "buildid-list and evlist" {
+	equal buildid-list
+	perf_says live.data evlist -v >whole
+	grep -q '^cpu-clock\|^cycles' whole
+	grep -q '^sched:sched_switch' whole
+}
+
+@test "inject, diff, header-only and script -D end with 0" {
+	perf inject -b -i live.data -o injected.data
+	perf_says live.data script >whole
+	perf script -i injected.data 2>/dev/null | cmp - whole
+	for command in "report --header-only" "script -D" "report --stats" "script --header"; do
+		# shellcheck disable=SC2086 # words
+		perf $command -i live.data >out 2>err || fail "perf $command: $? $(head -3 err)"
+	done
+	perf diff live.data raw.data >out 2>err || fail "perf diff: $? $(head -3 err)"
+}
+
+@test "a slice prints what --time of the whole prints" {
+	perf script -i live.data -F time --ns 2>/dev/null | tr -d ' :' | sort -n >times.txt
+	count=$(wc -l <times.txt)
+	for part in "4 3" "10 9" "100 99" "2 1"; do
+		from=$(sed -n "$((count / ${part% *}))p" times.txt)
+		to=$(sed -n "$((count * ${part#* } / ${part% *}))p" times.txt)
+		perf script -i live.data --time "$from,$to" >whole
+		ebprec slice --time "$from,$to" -q -i live.data -o slice.data
+		perf_says slice.data script | cmp - whole || fail "$from,$to"
+		[ -s whole ] || fail "$from,$to is empty"
+		perf_says slice.data sched timehist >timehist.txt
+	done
+}
+
+@test "marks from a shell are in it, with their text, in the order of their time" {
+	perf script -i live.data -F comm,event,trace 2>/dev/null | grep ebprec:mark |
+		sed 's/^ *//; s/  */ /g' >marks
+	same 'ebprec ebprec:mark: shell/mark dur=0 ns: first text
+ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
+}
+
+@test "info knows the machine and finds nothing damaged" {
+	ebprec info live.data >info.txt
+	grep -qx "  host *$(hostname)" info.txt
+	grep -qx "  kernel *$(uname -r)" info.txt
+	grep -qx "  cpus online *$(getconf _NPROCESSORS_ONLN)" info.txt
+	grep -qx '  state *finished' info.txt
+	grep -qx '  any *no' info.txt
+	grep -qx 'mark .*' info.txt
+	ebprec info --json --frames --objects live.data | perl -MJSON::PP -e '
+		my $i = decode_json(join "", <STDIN>);
+		die "schema" unless $i->{schema} == 1;
+		my ($mark) = grep { $_->{name} eq "ebprec:mark" } @{$i->{events}};
+		die "marks: $mark->{samples}" unless $mark->{samples} == 2;'
+}

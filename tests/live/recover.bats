@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# A recorder that is killed leaves a file that reads as it is, and is whole after recover.
+
+load ../helper
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
+}
+
+# How many moments; EBPREC_KILLS=50 for the long run.
+KILLS=${EBPREC_KILLS:-6}
+
+@test "kill -9 at random moments" {
+	RANDOM=$$
+	for i in $(seq "$KILLS"); do
+		ebprec-record -a -F 997 -q -o k.data 3>&- &
+		pid=$!
+		sleep "0.$((RANDOM % 9 + 1))"
+		sleep "$((RANDOM % 2)).$((RANDOM % 10))"
+		end_ns=$(awk '{ printf "%d", $1 * 1e9 }' /proc/uptime)
+		kill -9 $pid
+		wait $pid || true
+		# Killed before the file had its head: there is nothing to lose.
+		[ -s k.data ] || continue
+		ebprec info --json k.data >info.txt 2>err || fail "kill $i: info: $(cat err)"
+		cp k.data r.data
+		ebprec recover -q r.data 2>err || fail "kill $i: recover: $(cat err)"
+		ebprec info r.data >whole.txt
+		grep -qx '  state *recovered' whole.txt
+		grep -qx '  any *no' whole.txt || fail "kill $i: $(sed -n '/^damage/,$p' whole.txt)"
+		same "$(sed -n '/^SAMPLE /p' whole.txt)" "$(ebprec info k.data | sed -n '/^SAMPLE /p')"
+		grep -q '^SAMPLE ' whole.txt || continue
+		perf script -i r.data >out 2>err || fail "kill $i: perf script: $? $(head -3 err)"
+		[ ! -s err ] || fail "kill $i: perf said: $(head -3 err)"
+		# The uptime clock counts as the capture's does on a machine that never slept.
+		last_ns=$(perl -MJSON::PP -e 'print decode_json(join "", <>)->{time}{last_sample_ns}' info.txt)
+		[ $(((end_ns - last_ns) / 1000000)) -lt 1500 ] ||
+			fail "kill $i: the last sample is $(((end_ns - last_ns) / 1000000)) ms old"
+		rm k.data r.data
+	done
+}
+
+@test "a recording that runs is not recovered, and reads as it is" {
+	ebprec-record -a -F 997 -q -o k.data 3>&- &
+	pid=$!
+	sleep 2.5
+	run --separate-stderr ebprec recover k.data
+	ebprec info k.data >info.txt
+	kill -INT $pid
+	wait $pid || true
+	same 1 "$status"
+	# shellcheck disable=SC2154 # run sets stderr
+	contains "$stderr" "it is being written"
+	grep -qx '  state *unfinished' info.txt
+	grep -q '^SAMPLE ' info.txt
+	ebprec info k.data | grep -qx '  state *finished'
+}

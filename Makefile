@@ -92,7 +92,7 @@ $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(call have,build-record)
 		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -MMD -MP -c -o $@ $<
 
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
-	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< > $@
+	$(call say,SKEL,$@)( echo '/* NOLINTBEGIN */' && $(BPFTOOL) gen skeleton $< && echo '/* NOLINTEND */' ) > $@
 
 # ---- tests ----
 

@@ -37,7 +37,8 @@ static int open_mapped(const struct siderec_map *m)
 	char path[96];
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", m->pid,
-		 (unsigned long long)m->start, (unsigned long long)(m->start + m->size_bytes));
+		 (unsigned long long)m->start,
+		 (unsigned long long)m->start + (unsigned long long)m->size_bytes);
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 

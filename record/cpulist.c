@@ -47,7 +47,7 @@ static int add_range(struct cpulist *l, uint32_t from, uint32_t to)
 int cpulist_parse(const char *text, struct cpulist *out)
 {
 	struct cpulist l = { 0 };
-	uint32_t from, to;
+	uint32_t from = 0, to;
 	int err;
 
 	for (;;) {

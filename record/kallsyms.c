@@ -86,7 +86,9 @@ static int index_text(struct kallsyms *k, size_t size_bytes)
 	struct sym *more;
 
 	k->sym = malloc(room * sizeof(*k->sym));
-	for (; k->sym && *line; line += s.line_bytes) {
+	if (!k->sym)
+		return -ENOMEM;
+	for (; *line; line += s.line_bytes) {
 		if (!parse_line(line, &s)) {
 			s.line_bytes = (size_t)(strchrnul(line, '\n') - line);
 			s.line_bytes += line[s.line_bytes] == '\n';
@@ -106,8 +108,6 @@ static int index_text(struct kallsyms *k, size_t size_bytes)
 		k->sym[k->count++] = (struct sym){ .addr = s.addr,
 						   .off_bytes = (uint32_t)(line - k->text) };
 	}
-	if (!k->sym)
-		return -ENOMEM;
 	if (!k->count)
 		return -ENODATA;
 	if (!nonzero)

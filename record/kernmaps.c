@@ -12,22 +12,45 @@
 
 #include "record/slurp.h"
 
+/* The next blank-separated word of the line that ends at end; NULL: none. */
+static const char *word(const char **p, const char *end, size_t *bytes)
+{
+	const char *start = *p;
+
+	while (start < end && *start == ' ')
+		start++;
+	*bytes = strcspn(start, " \n");
+	*p = start + *bytes;
+	return *bytes ? start : NULL;
+}
+
+/* "ext4 1032192 1 - Live 0xffffffffc0400000": name, size, users, dependencies, state, address */
 int kernmodule_next(const char **text, struct kernmodule *out)
 {
-	const char *line = *text, *end;
-	unsigned long long size_bytes, addr;
-	int fields;
+	const char *p = *text, *end, *part[6];
+	size_t bytes[6];
+	char *stop;
+	int i;
 
-	if (!*line)
+	if (!*p)
 		return 0;
-	end = strchrnul(line, '\n');
+	end = strchrnul(p, '\n');
 	*text = *end ? end + 1 : end;
-	/* name size users dependencies state address: "ext4 1032192 1 - Live 0xffffffffc0400000" */
-	fields = sscanf(line, "%63[^ \n] %llu %*s %*s %*s 0x%llx", out->name, &size_bytes, &addr);
-	if (fields != 3 || !size_bytes)
+	for (i = 0; i < 6; i++) {
+		part[i] = word(&p, end, &bytes[i]);
+		if (!part[i])
+			return -EBADMSG;
+	}
+	if (bytes[0] >= sizeof(out->name) || strncmp(part[5], "0x", 2))
 		return -EBADMSG;
-	out->addr = addr;
-	out->size_bytes = size_bytes;
+	out->size_bytes = strtoull(part[1], &stop, 10);
+	if (stop != part[1] + bytes[1] || !out->size_bytes)
+		return -EBADMSG;
+	out->addr = strtoull(part[5], &stop, 16);
+	if (stop != part[5] + bytes[5])
+		return -EBADMSG;
+	memcpy(out->name, part[0], bytes[0]);
+	out->name[bytes[0]] = '\0';
 	return 1;
 }
 

@@ -91,6 +91,19 @@ static void show_summary(struct screen *s, const struct record_opts *o, const st
 		(unsigned long long)lost_events(a), seconds(a->own_user_ns + a->own_system_ns));
 }
 
+static void second_signal(int signal_number)
+{
+	_exit(128 + signal_number);
+}
+
+static void arm_second_signal(void *arg)
+{
+	struct sigaction action = { .sa_handler = second_signal };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
 /* libbpf explains itself at length; what failed is told by us in one line. */
 static int no_libbpf_words(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -113,7 +126,9 @@ static unsigned max_freq_hz(void)
 
 int main(int argc, char **argv)
 {
-	struct recording_ui ui = { .note = show_note, .tick = show_status };
+	struct recording_ui ui = { .note = show_note,
+				   .tick = show_status,
+				   .stopping = arm_second_signal };
 	struct account account = { 0 };
 	struct option_error error;
 	struct screen screen = { 0 };

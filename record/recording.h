@@ -19,6 +19,11 @@ struct recording; /* opaque */
 struct recording_ui {
 	void (*note)(void *arg, enum note_level level, const char *text);
 	void (*tick)(void *arg, const struct account *a); /* once a second */
+	/*
+	 * The recording ends, what is left is written: signals are no longer read by the recording.
+	 * The capture is whole as of the last flush, so that one more signal may end the process.
+	 */
+	void (*stopping)(void *arg);
 	void *arg;
 };
 

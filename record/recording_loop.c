@@ -238,24 +238,9 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 	}
 }
 
-/* From here on a signal ends at once: the capture is whole as of the last flush. */
-static void second_signal(int signal_number)
-{
-	_exit(128 + signal_number);
-}
-
-static void arm_second_signal(const struct recording *r)
-{
-	struct sigaction action = { .sa_handler = second_signal };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
-}
-
 int recording_loop(struct recording *r)
 {
-	uint64_t now_ns = r->start_ns, flushed_ns = r->start_ns, shown_ns = r->start_ns;
+	uint64_t flushed_ns = r->start_ns, shown_ns = flushed_ns, now_ns;
 	struct epoll_event events[16];
 	int err, i, count;
 
@@ -284,6 +269,8 @@ int recording_loop(struct recording *r)
 			shown_ns = now_ns;
 		}
 	}
-	arm_second_signal(r);
+	if (r->ui->stopping)
+		r->ui->stopping(r->ui->arg);
+	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
 	return err;
 }

@@ -181,3 +181,11 @@ help:					## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
+
+# Unwinding: what needs libdw as a judge, or minutes.
+.PHONY: oracle oracle-long
+$(O)/tests/oracle/%: $(O)/tests/oracle/%.o $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf
+
+$(O)/tests/bench/%: $(O)/tests/bench/%.o $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^

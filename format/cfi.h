@@ -67,6 +67,7 @@ struct cfi_common {
 	uint8_t arch;		  /* enum unwind_arch */
 	uint8_t pointer_encoding; /* DW_EH_PE_..., for DW_CFA_set_loc */
 	bool signal_frame;
+	bool odd_ra; /* the return address is in another column than the ABI says */
 };
 
 /* A program being run. */

@@ -9,7 +9,8 @@
 struct cie {
 	struct cfi_common common;
 	uint32_t off_bytes; /* of its length field: what FDEs point at */
-	bool broken;
+	bool has_range;	   /* the encoding of the FDEs' ranges is known */
+	bool broken;	   /* but nothing else may be */
 	bool has_aug_data; /* the FDEs hold augmentation data with its size before it */
 };
 
@@ -141,8 +142,7 @@ static int parse_cie(const struct parser *p, struct cursor *c, struct cie *cie)
 	cie->common.code_align = cfi_uleb(c);
 	cie->common.data_align = cfi_sleb(c);
 	ra = version == 1 ? cursor_u8(c) : cfi_uleb(c);
-	if (ra != (arch == UNWIND_AARCH64 ? UNWIND_ARM_LR : UNWIND_X86_RA))
-		return -EBADMSG;
+	cie->common.odd_ra = ra != (arch == UNWIND_AARCH64 ? UNWIND_ARM_LR : UNWIND_X86_RA);
 	cie->has_aug_data = *aug == 'z';
 	if (cie->has_aug_data) {
 		err = parse_aug_data(p, aug + 1, c, cie);
@@ -151,6 +151,7 @@ static int parse_cie(const struct parser *p, struct cursor *c, struct cie *cie)
 	}
 	if (!cursor_ok(c))
 		return -EBADMSG;
+	cie->has_range = true;
 	return cfi_common_init(&cie->common, c->data + c->off_bytes, cursor_left(c));
 }
 
@@ -201,7 +202,7 @@ static int parse_fde(struct parser *p, struct entry *e, struct fde *fde)
 	uint64_t raw, pc, size_bytes, aug_bytes;
 	struct cursor *c = &e->body;
 
-	if (!cie || e->id > e->id_off_bytes ||
+	if (!cie || !cie->has_range || e->id > e->id_off_bytes ||
 	    cfi_pointer(c, encoding, p->section->vaddr, &raw, &pc) ||
 	    cfi_pointer(c, encoding & 0x07, p->section->vaddr, NULL, &size_bytes))
 		return -EBADMSG;

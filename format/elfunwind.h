@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * elfunwind - where an ELF file keeps its unwind information, and nothing else of it
+ *
+ * Reads the ELF header, the program headers, and .eh_frame: by section headers, or through the
+ * segment PT_GNU_EH_FRAME when those were stripped.  format/unwtable.h makes a table of it.
+ * Everything is read by pread() into memory (or copied from bytes), bounded by the size of the
+ * file and by the limits in unwtable.h.
+ */
+#ifndef EBPREC_FORMAT_ELFUNWIND_H
+#define EBPREC_FORMAT_ELFUNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/err.h"
+#include "format/unwind.h"
+#include "format/unwtable.h"
+
+/* Bytes in memory, or a file when data is NULL. */
+struct elfunwind_source {
+	const uint8_t *data; /* borrowed */
+	uint64_t size_bytes;
+	int fd; /* borrowed */
+};
+
+struct elfunwind_segment {
+	uint64_t off_bytes, size_bytes; /* in the file */
+	uint64_t vaddr;
+	uint64_t align_bytes; /* a power of two, 4096..65536 */
+};
+
+struct elfunwind {
+	enum unwind_arch arch;
+	uint8_t *eh_frame;	 /* owned; NULL when the file has none */
+	size_t size_bytes;	 /* of eh_frame */
+	uint64_t vaddr;		 /* of eh_frame[0] */
+	uint64_t file_off_bytes; /* of eh_frame[0] */
+	bool ends_at_zero;	 /* found without section headers: the size is only a bound */
+	struct elfunwind_segment exec[UNWTABLE_MAX_EXEC];
+	uint32_t n_exec;
+};
+
+/* Opens a regular file for reading, without waiting for anything.  -EINVAL: not regular. */
+int elfunwind_open(const char *path, int *fd);
+void elfunwind_close(int fd);
+
+/* Describes an open file.  -EINVAL when it is not a regular file, or what fstat() said. */
+int elfunwind_source_fd(int fd, struct elfunwind_source *source);
+
+/*
+ * Fills *out; release it with elfunwind_done().  -EBADMSG, -ENODATA, -ENOTSUP, -EOVERFLOW as in
+ * err.h, -ENOMEM, or what pread() said.
+ */
+int elfunwind_read(const struct elfunwind_source *source, struct elfunwind *out,
+		   struct parse_err *err);
+void elfunwind_done(struct elfunwind *elf);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/elfunwind.h"
+#include "format/unwtable.h"
+
+struct unwtable {
+	enum unwind_arch arch;
+	struct ruleset *set; /* borrowed */
+	uint64_t first_page;
+	struct unwtable_page *pages;
+	uint32_t n_pages, max_pages;
+	uint16_t *pc_low, *rule_id;
+	uint32_t n_rows, max_rows;
+	struct elfunwind_segment exec[UNWTABLE_MAX_EXEC];
+	uint32_t n_exec;
+	struct ehframe_stats stats;
+	/* Only while building: the rule of the row before. */
+	uint16_t last_id;
+};
+
+static int reserve_rows(struct unwtable *t)
+{
+	uint32_t want = t->max_rows ? t->max_rows + t->max_rows / 2 : 1024;
+	uint16_t *p;
+
+	if (t->n_rows < t->max_rows)
+		return 0;
+	p = realloc(t->pc_low, want * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	t->pc_low = p;
+	p = realloc(t->rule_id, want * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	t->rule_id = p;
+	t->max_rows = want;
+	return 0;
+}
+
+static int push_row(struct unwtable *t, uint16_t pc_low, uint16_t id)
+{
+	int err = reserve_rows(t);
+
+	if (err)
+		return err;
+	t->pc_low[t->n_rows] = pc_low;
+	t->rule_id[t->n_rows++] = id;
+	t->pages[t->n_pages - 1].n_rows++;
+	return 0;
+}
+
+static int push_page(struct unwtable *t)
+{
+	uint32_t want = t->max_pages ? 2 * t->max_pages : 16;
+	struct unwtable_page *p;
+
+	if (t->n_pages == UNWTABLE_MAX_PAGES)
+		return -EOVERFLOW;
+	if (t->n_pages == t->max_pages) {
+		p = realloc(t->pages, want * sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		t->pages = p;
+		t->max_pages = want;
+	}
+	t->pages[t->n_pages++] = (struct unwtable_page){ .first_row = t->n_rows };
+	return 0;
+}
+
+/* Opens pages up to that of pc.  All but one that begins with a row of its own carry one in. */
+static int open_pages(struct unwtable *t, uint64_t pc)
+{
+	uint64_t page = pc >> UNWTABLE_PAGE_BITS;
+	int err;
+
+	if (!t->n_pages)
+		t->first_page = page;
+	if (page - t->first_page >= UNWTABLE_MAX_PAGES)
+		return -EOVERFLOW;
+	while (t->first_page + t->n_pages <= page) {
+		err = push_page(t);
+		if (err)
+			return err;
+		if (t->first_page + t->n_pages - 1 == page && !(uint16_t)pc)
+			break;
+		err = push_row(t, 0, t->last_id);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* ehframe_row_fn: rows come in ascending order. */
+static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
+{
+	struct unwtable *t = ctx;
+	int err;
+
+	err = open_pages(t, pc);
+	if (err)
+		return err;
+	t->last_id = ruleset_intern(t->set, rule);
+	return push_row(t, (uint16_t)pc, t->last_id);
+}
+
+static void shrink(struct unwtable *t)
+{
+	void *p;
+
+	if (!t->n_rows)
+		return;
+	p = realloc(t->pc_low, t->n_rows * sizeof(*t->pc_low));
+	t->pc_low = p ? p : t->pc_low;
+	p = realloc(t->rule_id, t->n_rows * sizeof(*t->rule_id));
+	t->rule_id = p ? p : t->rule_id;
+}
+
+static int build(const struct elfunwind_source *source, struct ruleset *set, struct unwtable **out,
+		 struct parse_err *err)
+{
+	struct elfunwind elf = { .eh_frame = NULL };
+	struct ehframe_section section;
+	struct unwtable *t;
+	int ret;
+
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->set = set;
+	ret = elfunwind_read(source, &elf, err);
+	if (ret)
+		goto out;
+	t->arch = elf.arch;
+	t->n_exec = elf.n_exec;
+	memcpy(t->exec, elf.exec, sizeof(t->exec));
+	section = (struct ehframe_section){
+		.data = elf.eh_frame,
+		.size_bytes = elf.size_bytes,
+		.vaddr = elf.vaddr,
+		.arch = elf.arch,
+		.ends_at_zero = elf.ends_at_zero,
+	};
+	ret = ehframe_rows(&section, add_row, t, &t->stats, err);
+	if (ret) {
+		if (err)
+			err->offset_bytes += elf.file_off_bytes;
+		goto out;
+	}
+	shrink(t);
+	*out = t;
+	t = NULL;
+out:
+	elfunwind_done(&elf);
+	unwtable_free(t);
+	return ret;
+}
+
+int unwtable_from_fd(int fd, struct ruleset *set, struct unwtable **out, struct parse_err *err)
+{
+	struct elfunwind_source source;
+	int ret;
+
+	ret = elfunwind_source_fd(fd, &source);
+	return ret ? ret : build(&source, set, out, err);
+}
+
+int unwtable_from_bytes(const void *data, size_t size_bytes, struct ruleset *set,
+			struct unwtable **out, struct parse_err *err)
+{
+	struct elfunwind_source source = { .data = data, .size_bytes = size_bytes, .fd = -1 };
+
+	return build(&source, set, out, err);
+}
+
+int unwtable_open(const char *path, struct ruleset *set, struct unwtable **out,
+		  struct parse_err *err)
+{
+	int fd, ret;
+
+	ret = elfunwind_open(path, &fd);
+	if (ret)
+		return ret;
+	ret = unwtable_from_fd(fd, set, out, err);
+	elfunwind_close(fd);
+	return ret;
+}
+
+void unwtable_free(struct unwtable *t)
+{
+	if (!t)
+		return;
+	free(t->pages);
+	free(t->pc_low);
+	free(t->rule_id);
+	free(t);
+}
+
+const struct unwind_rule *unwtable_find(const struct unwtable *t, uint64_t vaddr)
+{
+	uint64_t page = (vaddr >> UNWTABLE_PAGE_BITS) - t->first_page;
+	const struct unwind_rule *rules = ruleset_rules(t->set);
+	uint16_t low = (uint16_t)vaddr;
+	const uint16_t *pc_low;
+	uint32_t lo = 0, hi, mid;
+
+	if (!t->n_pages || vaddr >> UNWTABLE_PAGE_BITS < t->first_page)
+		return &rules[RULESET_ID_END];
+	if (page >= t->n_pages) /* the last row of all is an end */
+		return &rules[RULESET_ID_END];
+	pc_low = t->pc_low + t->pages[page].first_row;
+	hi = t->pages[page].n_rows;
+	while (hi - lo > 1) { /* pc_low[lo] <= low < pc_low[hi]; pc_low[0] is 0 */
+		mid = lo + (hi - lo) / 2;
+		if (pc_low[mid] <= low)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &rules[t->rule_id[t->pages[page].first_row + lo]];
+}
+
+int unwtable_bias(const struct unwtable *t, uint64_t map_start, uint64_t map_off_bytes,
+		  uint64_t *bias)
+{
+	const struct elfunwind_segment *s;
+	uint64_t page_off;
+	uint32_t i;
+
+	for (i = 0; i < t->n_exec; i++) {
+		s = &t->exec[i];
+		/* the kernel maps whole pages of memory, so the mapping may begin earlier */
+		page_off = s->off_bytes & ~(uint64_t)(s->align_bytes - 1);
+		if (map_off_bytes >= page_off && map_off_bytes < s->off_bytes + s->size_bytes) {
+			*bias = map_start - (s->vaddr - s->off_bytes + map_off_bytes);
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+void unwtable_view(const struct unwtable *t, struct unwtable_view *view)
+{
+	*view = (struct unwtable_view){
+		.arch = t->arch,
+		.first_page = t->first_page,
+		.pages = t->pages,
+		.n_pages = t->n_pages,
+		.pc_low = t->pc_low,
+		.rule_id = t->rule_id,
+		.n_rows = t->n_rows,
+		.stats = t->stats,
+	};
+}

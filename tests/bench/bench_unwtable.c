@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * bench_unwtable - how fast tables are built, and what is in them
+ *
+ * bench_unwtable [-r] FILE...	builds each table; -r also prints each different rule
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "format/unwtable.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t find_ns(const struct unwtable *t, const struct unwtable_view *v)
+{
+	uint64_t span = (uint64_t)v->n_pages << UNWTABLE_PAGE_BITS, start, x = 1, sum = 0;
+	int i;
+
+	if (!span)
+		return 0;
+	start = now_ns();
+	for (i = 0; i < 1000000; i++) {
+		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+		sum += unwtable_find(t, (v->first_page << UNWTABLE_PAGE_BITS) + (x >> 20) % span)->cfa;
+	}
+	__asm__ volatile("" ::"r"(sum));
+	return (now_ns() - start) / 1000000;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t start, took, all_ns = 0, all_rows = 0, unsup = 0, lost = 0, broken = 0;
+	struct parse_err err = { .what = NULL };
+	int i, why, rules = argc > 1 && !strcmp(argv[1], "-r"), files = 0;
+	struct ruleset *set = NULL;
+	struct unwtable_view v;
+	struct unwtable *t;
+	char text[128];
+	int ret;
+
+	if (ruleset_new(&set))
+		return 1;
+	for (i = 1 + rules; i < argc; i++) {
+		t = NULL;
+		start = now_ns();
+		ret = unwtable_open(argv[i], set, &t, &err);
+		took = now_ns() - start;
+		if (ret) {
+			printf("%s: %s (%s)\n", argv[i], err.what ? err.what : "-", strerror(-ret));
+			continue;
+		}
+		unwtable_view(t, &v);
+		printf("%s: %u FDEs %u raw %u merged rows, %u columns, %.1f ms, %.2f M rows/s, find %" PRIu64
+		       " ns\n",
+		       argv[i], v.stats.fdes, v.stats.raw_rows, v.stats.rows, v.n_rows,
+		       (double)took / 1e6, (double)v.stats.rows * 1e3 / (double)(took ? took : 1),
+		       find_ns(t, &v));
+		for (why = 1; why < CFI_UNSUP_COUNT; why++) {
+			unsup += v.stats.unsup_rows[why];
+			if (v.stats.unsup_rows[why])
+				printf("    %u rows: %s\n", v.stats.unsup_rows[why],
+				       cfi_unsup_text(why));
+		}
+		lost += v.stats.fp_lost_rows;
+		broken += v.stats.fdes_broken;
+		all_ns += took;
+		all_rows += v.stats.rows;
+		files++;
+		unwtable_free(t);
+	}
+	for (i = 0; rules && i < (int)ruleset_count(set); i++) {
+		unwind_rule_text(UNWIND_X86_64, &ruleset_rules(set)[i], text, sizeof(text));
+		printf("  rule %d: %s\n", i, text);
+	}
+	printf("%d files, %" PRIu64 " rows, %.1f ms, %.2f M rows/s, %u rules, %" PRIu64
+	       " unsupported, %" PRIu64 " fp lost, %" PRIu64 " FDEs without a range\n",
+	       files, all_rows, (double)all_ns / 1e6, (double)all_rows * 1e3 / (double)(all_ns + 1),
+	       ruleset_count(set), unsup, lost, broken);
+	ruleset_free(set);
+	return 0;
+}

@@ -189,3 +189,12 @@ $(O)/tests/oracle/%: $(O)/tests/oracle/%.o $(O)/libformat.a
 
 $(O)/tests/bench/%: $(O)/tests/bench/%.o $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^
+
+# The step function for BPF: that it compiles, and that the verifier takes it.
+$(O)/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -I. \
+		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -MMD -MP -c -o $@ $<
+
+$(O)/tests/bpf/load_%: $(O)/tests/bpf/load_%.o $(O)/tests/bpf/%.bpf.o
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $< -lbpf

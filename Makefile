@@ -198,3 +198,34 @@ $(O)/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c
 
 $(O)/tests/bpf/load_%: $(O)/tests/bpf/load_%.o $(O)/tests/bpf/%.bpf.o
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $< -lbpf
+
+# Every instruction of a program without frame pointers, ours against libdwfl.
+$(O)/tests/fixtures/stepped: tests/fixtures/stepped.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) -O2 -fomit-frame-pointer -Wl,-z,lazy -o $@ $<
+
+$(O)/tests/step/step_walk: $(O)/tests/step/step_walk.o $(O)/tests/step/livewalk.o $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf
+
+# Fuzzing: `make fuzz-ehframe TIME=300`, `make fuzz-unwind`; the corpus replays without an engine.
+TIME	?= 60
+FUZZ_FLAGS := -std=gnu11 -D_GNU_SOURCE -I. -g -O1 -fsanitize=fuzzer,address,undefined \
+	      -fno-sanitize-recover=all
+UNWIND_SRCS := $(addprefix format/,unwind.c cfi.c cfirule.c ehframe.c ruleset.c elfunwind.c unwtable.c)
+
+.PHONY: fuzz-ehframe fuzz-unwind replay-unwind
+$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(UNWIND_SRCS)
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$@)$(CLANG) $(FUZZ_FLAGS) -o $@ $^
+
+fuzz-ehframe fuzz-unwind: fuzz-%: $(O)/fuzz/fuzz_%
+	@mkdir -p $(O)/fuzz/found-$*
+	$(Q)nice $< -max_total_time=$(TIME) -max_len=16384 -print_final_stats=1 -artifact_prefix=$(O)/fuzz/ \
+		$(O)/fuzz/found-$* tests/fuzz/corpus/$*
+
+$(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/unwind_replay.o $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^
+
+replay-unwind: $(O)/tests/fuzz/replay_ehframe $(O)/tests/fuzz/replay_unwind
+	$(Q)$(O)/tests/fuzz/replay_ehframe tests/fuzz/corpus/ehframe/*
+	$(Q)$(O)/tests/fuzz/replay_unwind tests/fuzz/corpus/unwind/*

@@ -266,6 +266,8 @@ static inline struct cfi_reg *tracked(const struct cfi_common *common, struct cf
 		return &state->ra;
 	if (regno == sp_regno(common->arch))
 		return &state->sp;
+	if (regno == UNWIND_X86_BX && common->track_bx)
+		return &state->bx;
 	return NULL;
 }
 

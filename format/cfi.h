@@ -56,7 +56,7 @@ struct cfi_cfa {
 /* One row: the state between two advances. */
 struct cfi_state {
 	struct cfi_cfa cfa;
-	struct cfi_reg fp, sp, ra;
+	struct cfi_reg fp, sp, ra, bx;
 };
 
 /* What a CIE says for all its functions. */
@@ -67,7 +67,8 @@ struct cfi_common {
 	uint8_t arch;		  /* enum unwind_arch */
 	uint8_t pointer_encoding; /* DW_EH_PE_..., for DW_CFA_set_loc */
 	bool signal_frame;
-	bool odd_ra; /* the return address is in another column than the ABI says */
+	bool track_bx; /* x86_64: put rbx into the rules */
+	bool odd_ra;   /* the return address is in another column than the ABI says */
 };
 
 /* A program being run. */

@@ -41,7 +41,7 @@ static enum cfi_unsup encode_cfa(uint8_t arch, const struct cfi_cfa *cfa, struct
 
 	switch (cfa->how) {
 	case CFI_CFA_REG:
-		if (cfa->off < INT32_MIN || cfa->off > INT32_MAX)
+		if (cfa->off < UNWIND_CFA_OFF_MIN || cfa->off > UNWIND_CFA_OFF_MAX)
 			return CFI_UNSUP_CFA_RANGE;
 		rule->cfa_off = (int32_t)cfa->off;
 		if (cfa->reg == sp)
@@ -56,10 +56,11 @@ static enum cfi_unsup encode_cfa(uint8_t arch, const struct cfi_cfa *cfa, struct
 	case CFI_CFA_DEREF:
 		if (cfa->reg != sp && cfa->reg != fp)
 			return CFI_UNSUP_CFA_EXPR;
-		if (!fits_s16(cfa->off) || !fits_s16(cfa->post))
+		if (!fits_s16(cfa->off) || cfa->post & 7 || cfa->post / 8 < INT8_MIN ||
+		    cfa->post / 8 > INT8_MAX)
 			return CFI_UNSUP_CFA_RANGE;
 		rule->cfa = cfa->reg == sp ? UNWIND_CFA_DEREF_SP : UNWIND_CFA_DEREF_FP;
-		rule->cfa_off = (int32_t)((uint32_t)cfa->off << 16 | (uint16_t)cfa->post);
+		rule->cfa_off = (int32_t)(cfa->off * 256 + (uint8_t)(cfa->post / 8));
 		return CFI_SUPPORTED;
 	case CFI_CFA_PLT:
 		rule->cfa = UNWIND_CFA_PLT;
@@ -145,6 +146,17 @@ static enum cfi_unsup encode_ra_arm(const struct cfi_reg *ra, struct unwind_rule
 	return CFI_SUPPORTED;
 }
 
+/* An rbx that cannot be said is only unknown: few frames need it. */
+static uint8_t encode_bx(const struct cfi_reg *bx)
+{
+	if (bx->how == CFI_DEFAULT || bx->how == CFI_SAME)
+		return UNWIND_BX_SAME;
+	if (bx->how == CFI_AT_CFA && !(bx->off & 7) && bx->off < 0 &&
+	    bx->off > -8 * (int)UNWIND_BX_SAME)
+		return (uint8_t)(-bx->off / 8);
+	return UNWIND_BX_UNKNOWN;
+}
+
 /* The C library describes the kernel's frame by expressions; anything else is not the kernel's. */
 static bool is_kernel_sigframe(const struct cfi_common *common, const struct cfi_state *state)
 {
@@ -183,6 +195,8 @@ static enum cfi_unsup encode(const struct cfi_common *common, const struct cfi_s
 	if (why)
 		return why;
 	*fp_dropped = !encode_fp(&state->fp, rule);
+	if (common->track_bx)
+		rule->bx = encode_bx(&state->bx);
 	if (common->arch == UNWIND_AARCH64)
 		return encode_ra_arm(&state->ra, rule, fp_dropped);
 	return encode_ra_x86(&state->ra, rule);

@@ -139,6 +139,7 @@ static int parse_cie(const struct parser *p, struct cursor *c, struct cie *cie)
 	if (version == 4 && (cursor_u8(c) != 8 || cursor_u8(c) != 0))
 		return -EBADMSG; /* size of addresses and of segment selectors */
 	cie->common.arch = arch;
+	cie->common.track_bx = p->section->track_bx && arch == UNWIND_X86_64;
 	cie->common.code_align = cfi_uleb(c);
 	cie->common.data_align = cfi_sleb(c);
 	ra = version == 1 ? cursor_u8(c) : cfi_uleb(c);

@@ -11,8 +11,8 @@
  * two functions is padding, and keeps the row before it.  FDEs of code that the linker dropped
  * (address 0) are skipped.  When FDEs overlap, the one that starts later wins.
  *
- * What is tracked: the CFA, the frame pointer, the stack pointer and the return address; for
- * x86_64 and aarch64.  A CFA or return address that struct unwind_rule cannot say becomes
+ * What is tracked: the CFA, the frame pointer, the stack pointer, the return address and, when
+ * asked for, rbx; for x86_64 and aarch64.  A CFA or return address that struct unwind_rule cannot say becomes
  * UNWIND_CFA_UNSUP; a frame pointer that it cannot say becomes UNWIND_FP_LOST.  Both are counted.
  *
  * The bytes may come from anyone.  Broken contents of one CIE or FDE turn the range they cover
@@ -47,6 +47,8 @@ struct ehframe_section {
 	enum unwind_arch arch;
 	/* The size is only an upper bound: a zero length ends the section. */
 	bool ends_at_zero;
+	/* x86_64: say in each rule where rbx is; see enum unwind_bx. */
+	bool track_bx;
 };
 
 struct ehframe_stats {

@@ -14,7 +14,7 @@ static const char *const why_texts[UNWIND_WHY_COUNT] = {
 	[UNWIND_SP_NOT_UP] = "stack pointer did not move up",
 	[UNWIND_BAD_PC] = "return address is not code",
 	[UNWIND_FP_UNKNOWN] = "frame pointer lost",
-	[UNWIND_REG_UNKNOWN] = "register known only in the leaf",
+	[UNWIND_REG_UNKNOWN] = "register not known in this frame",
 	[UNWIND_NOT_A_FRAME] = "frame pointer does not point up the stack",
 	[UNWIND_NO_MAPPING] = "address in no known file",
 	[UNWIND_NO_TABLE] = "unwind table not ready",
@@ -69,7 +69,7 @@ static void cfa_text(const struct unwind_rule *rule, char *buf, size_t size_byte
 	case UNWIND_CFA_DEREF_SP:
 	case UNWIND_CFA_DEREF_FP:
 		snprintf(buf, size_bytes, "[%s%+d]%+d",
-			 rule->cfa == UNWIND_CFA_DEREF_SP ? "sp" : "fp", off >> 16, (int16_t)off);
+			 rule->cfa == UNWIND_CFA_DEREF_SP ? "sp" : "fp", off >> 8, 8 * (int8_t)off);
 		break;
 	default:
 		snprintf(buf, size_bytes, "r%d%+d", rule->cfa & (UNWIND_CFA_REG - 1), off);
@@ -114,7 +114,7 @@ void unwind_rule_text(enum unwind_arch arch, const struct unwind_rule *rule, cha
 		[UNWIND_CFA_UNSUP] = "unsupported",
 		[UNWIND_CFA_SIGNAL] = "signal",
 	};
-	char cfa[40], fp[40], ra[40];
+	char cfa[40], fp[40], ra[40], bx[40];
 
 	if (rule->cfa <= UNWIND_CFA_SIGNAL) {
 		snprintf(buf, size_bytes, "%s", whole[rule->cfa]);
@@ -123,5 +123,11 @@ void unwind_rule_text(enum unwind_arch arch, const struct unwind_rule *rule, cha
 	cfa_text(rule, cfa, sizeof(cfa));
 	fp_text(rule, fp, sizeof(fp));
 	ra_text(arch, rule, ra, sizeof(ra));
-	snprintf(buf, size_bytes, "cfa=%s fp=%s ra=%s", cfa, fp, ra);
+	if (rule->bx == UNWIND_BX_UNKNOWN)
+		*bx = 0;
+	else if (rule->bx == UNWIND_BX_SAME)
+		snprintf(bx, sizeof(bx), " bx=same");
+	else
+		snprintf(bx, sizeof(bx), " bx=[cfa-%d]", 8 * rule->bx);
+	snprintf(buf, size_bytes, "cfa=%s fp=%s ra=%s%s", cfa, fp, ra, bx);
 }

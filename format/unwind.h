@@ -20,8 +20,8 @@
  * A walk is:
  *	unwind_regs_leaf(&regs, pc, sp, fp, lr);
  *	do {
- *		record(regs.pc);
  *		rule = lookup(unwind_lookup_pc(&regs));
+ *		record(regs.pc, unwind_pc_is_return(&regs, rule));
  *		why = unwind_step(arch, rule, &regs, mem);
  *	} while (why == UNWIND_OK && ++n < max);
  *
@@ -44,6 +44,7 @@ enum unwind_arch {
 
 /* DWARF register numbers that the rules know by name. */
 enum unwind_regno {
+	UNWIND_X86_BX = 3,
 	UNWIND_X86_FP = 6,
 	UNWIND_X86_SP = 7,
 	UNWIND_X86_RA = 16,
@@ -54,7 +55,7 @@ enum unwind_regno {
 
 /*
  * How the CFA is found.  cfa_off holds the offset in bytes; for PLT the threshold; for the DEREF
- * kinds two signed halves: CFA = *(base + high half) + low half.
+ * kinds two signed parts: CFA = *(base + (cfa_off >> 8)) + 8 * (the low 8 bits).
  */
 enum unwind_cfa {
 	UNWIND_CFA_END = 0,  /* no table covers this address */
@@ -66,7 +67,7 @@ enum unwind_cfa {
 	UNWIND_CFA_PLT,	     /* sp + 8 + ((pc & 15) >= off ? 8 : 0) */
 	UNWIND_CFA_DEREF_SP, /* *(sp + pre) + post */
 	UNWIND_CFA_DEREF_FP, /* *(fp + pre) + post */
-	UNWIND_CFA_REG = 64, /* | register number: reg + off, only where registers are known */
+	UNWIND_CFA_REG = 64, /* | register number: reg + off, where that register is known */
 };
 
 /* How the caller's frame pointer is found: the low 3 bits of fp_ra. */
@@ -91,11 +92,27 @@ enum unwind_ra {
 	UNWIND_RA_SHIFT = 3,
 };
 
+/*
+ * How the caller's rbx is found, in the few files that use rbx as a base: n is at CFA - 8 * n.
+ * The dynamic linker's lazy binding is one, and every program starts through it; so the registers
+ * of the leaf are not enough.
+ */
+enum unwind_bx {
+	UNWIND_BX_UNKNOWN = 0, /* not tracked in this file, or by a rule we do not know */
+	UNWIND_BX_SAME = 255,
+};
+
+enum {
+	UNWIND_CFA_OFF_MAX = (1 << 23) - 1, /* 8 MB; larger frames are not supported */
+	UNWIND_CFA_OFF_MIN = -(1 << 23),
+};
+
 struct unwind_rule {
 	__u8 cfa;   /* enum unwind_cfa, or UNWIND_CFA_REG | register number */
 	__u8 fp_ra; /* enum unwind_fp | enum unwind_ra << 3 */
 	__s16 fp_words;
-	__s32 cfa_off;
+	__s32 cfa_off : 24;
+	__u32 bx : 8; /* enum unwind_bx */
 };
 _Static_assert(sizeof(struct unwind_rule) == 8, "a rule is one 8-byte map entry");
 
@@ -110,7 +127,7 @@ enum unwind_why {
 	UNWIND_SP_NOT_UP,    /* the caller's sp is not above this frame's */
 	UNWIND_BAD_PC,	     /* the return address cannot be code */
 	UNWIND_FP_UNKNOWN,   /* the rule needs fp, which an inner frame lost */
-	UNWIND_REG_UNKNOWN,  /* the rule needs a register that only the leaf knows */
+	UNWIND_REG_UNKNOWN,  /* the rule needs a register that no one kept */
 	UNWIND_NOT_A_FRAME,  /* frame-pointer step: fp does not point up the stack */
 	UNWIND_NO_MAPPING,   /* pc is in no known file */
 	UNWIND_NO_TABLE,     /* the table of the file is not built yet */
@@ -123,11 +140,13 @@ enum unwind_flags {
 	UNWIND_F_FP_LOST = 2,  /* fp holds nothing */
 	UNWIND_F_LEAF = 4,     /* UNWIND_GPR() speaks of this frame; lr is live */
 	UNWIND_F_SIGFRAME = 8, /* registers can be read at sig_sp; lr is live */
+	UNWIND_F_BX = 16,      /* bx is known; at the leaf and behind a signal it is not set */
 };
 
 struct unwind_regs {
 	__u64 pc, sp, fp;
 	__u64 lr;     /* aarch64 only */
+	__u64 bx;     /* x86_64 only, and only with UNWIND_F_BX */
 	__u64 sig_sp; /* the signal frame with this frame's registers */
 	__u32 flags;  /* enum unwind_flags */
 	__u32 pad;
@@ -168,7 +187,10 @@ static inline int unwind_mem_gpr(const struct unwind_mem *mem, uint32_t n, __u64
 #define UNWIND_READ(mem, addr, out) ((mem)->read((mem), (addr), (out)))
 #define UNWIND_GPR(mem, n, out) unwind_mem_gpr((mem), (n), (out))
 
-/* A copy of a stretch of stack, as a raw sample holds it. */
+/*
+ * A copy of a stretch of stack, as a raw sample holds it.  It should begin 128 bytes below sp:
+ * in the last instructions of a function, and in the red zone, saved registers lie there.
+ */
 struct unwind_copy {
 	struct unwind_mem mem; /* hand &copy.mem to unwind_step() */
 	const uint8_t *data;   /* borrowed */
@@ -207,6 +229,7 @@ static __always_inline void unwind_regs_leaf(struct unwind_regs *r, __u64 pc, __
 	r->sp = sp;
 	r->fp = fp;
 	r->lr = lr;
+	r->bx = 0;
 	r->sig_sp = 0;
 	r->flags = UNWIND_F_LEAF;
 	r->pad = 0;
@@ -219,6 +242,16 @@ static __always_inline void unwind_regs_leaf(struct unwind_regs *r, __u64 pc, __
 static __always_inline __u64 unwind_lookup_pc(const struct unwind_regs *r)
 {
 	return r->flags & UNWIND_F_CALLER ? r->pc - 1 : r->pc;
+}
+
+/*
+ * False when pc is where the thread stood: the leaf, interrupted code, and the code that returns
+ * from a signal, which nothing called.  Names and lines of a return address are those of pc - 1.
+ */
+static __always_inline int unwind_pc_is_return(const struct unwind_regs *r,
+					       const struct unwind_rule *rule)
+{
+	return (r->flags & UNWIND_F_CALLER) && rule->cfa != UNWIND_CFA_SIGNAL;
 }
 
 static __always_inline __u32 unwind_fp_how(const struct unwind_rule *rule)
@@ -250,7 +283,10 @@ static __always_inline int unwind_gpr(enum unwind_arch arch, __u32 n, const stru
 		return UNWIND_READ(mem, unwind_sigframe_slot(arch, r->sig_sp, n), out);
 	if (r->flags & UNWIND_F_LEAF)
 		return UNWIND_GPR(mem, n, out);
-	return 1;
+	if (arch != UNWIND_X86_64 || n != UNWIND_X86_BX || !(r->flags & UNWIND_F_BX))
+		return 1;
+	*out = r->bx;
+	return 0;
 }
 
 /* Checks a return address and cuts a signature from it. */
@@ -334,9 +370,9 @@ static __always_inline enum unwind_why unwind_find_cfa(enum unwind_arch arch,
 	} else if (how == UNWIND_CFA_PLT) {
 		*cfa = base + 8 + ((__s64)(r->pc & 15) >= off ? 8 : 0);
 	} else if (how == UNWIND_CFA_DEREF_SP || how == UNWIND_CFA_DEREF_FP) {
-		if (UNWIND_READ(mem, base + (off >> 16), cfa))
+		if (UNWIND_READ(mem, base + (off >> 8), cfa))
 			return UNWIND_READ_FAULT;
-		*cfa += (__s16)off;
+		*cfa += 8 * (__s64)(__s8)off;
 	} else if (how & UNWIND_CFA_REG) {
 		if (unwind_gpr(arch, how & (UNWIND_CFA_REG - 1), r, mem, cfa))
 			return UNWIND_REG_UNKNOWN;
@@ -398,6 +434,20 @@ static __always_inline __u32 unwind_find_fp(const struct unwind_rule *rule,
 	return 0;
 }
 
+/* The caller's rbx; returns the new UNWIND_F_BX bit. */
+static __always_inline __u32 unwind_find_bx(const struct unwind_rule *rule,
+					    const struct unwind_regs *r, UNWIND_MEM mem, __u64 cfa,
+					    __u64 *bx)
+{
+	__u32 how = rule->bx;
+
+	if (how == UNWIND_BX_UNKNOWN)
+		return 0;
+	if (how == UNWIND_BX_SAME)
+		return unwind_gpr(UNWIND_X86_64, UNWIND_X86_BX, r, mem, bx) ? 0 : UNWIND_F_BX;
+	return UNWIND_READ(mem, cfa - 8 * (__u64)how, bx) ? 0 : UNWIND_F_BX;
+}
+
 /* True when fp and return address are neighbours on the stack and one read fetches both. */
 static __always_inline int unwind_is_pair(enum unwind_arch arch, const struct unwind_rule *rule)
 {
@@ -416,10 +466,10 @@ static __always_inline enum unwind_why unwind_step(enum unwind_arch arch,
 						   const struct unwind_rule *rule,
 						   struct unwind_regs *r, UNWIND_MEM mem)
 {
-	__u64 cfa = 0, ra = 0, fp = 0;
+	__u64 cfa = 0, ra = 0, fp = 0, bx = 0;
 	enum unwind_why why;
 	int in_reg = 0;
-	__u32 lost;
+	__u32 keep;
 
 	if (rule->cfa == UNWIND_CFA_RA_UNDEF)
 		return UNWIND_COMPLETE;
@@ -434,12 +484,12 @@ static __always_inline enum unwind_why unwind_step(enum unwind_arch arch,
 	if (unwind_is_pair(arch, rule)) {
 		if (UNWIND_READ2(mem, cfa + 8 * (__s64)rule->fp_words, &fp, &ra))
 			return UNWIND_READ_FAULT;
-		lost = 0;
+		keep = 0;
 	} else {
 		why = unwind_find_ra(arch, rule, r, mem, cfa, &ra, &in_reg);
 		if (why)
 			return why;
-		lost = unwind_find_fp(rule, r, mem, cfa, &fp);
+		keep = unwind_find_fp(rule, r, mem, cfa, &fp);
 	}
 	/* Only a leaf that has its return address in a register may have an empty frame. */
 	if (cfa < r->sp || (cfa == r->sp && !in_reg))
@@ -447,12 +497,15 @@ static __always_inline enum unwind_why unwind_step(enum unwind_arch arch,
 	why = unwind_check_pc(arch, &ra);
 	if (why)
 		return why;
+	if (arch == UNWIND_X86_64)
+		keep |= unwind_find_bx(rule, r, mem, cfa, &bx);
 	r->pc = ra;
 	r->sp = cfa;
 	r->fp = fp;
+	r->bx = bx;
 	r->lr = 0;
 	r->sig_sp = 0;
-	r->flags = UNWIND_F_CALLER | lost;
+	r->flags = UNWIND_F_CALLER | keep;
 	return UNWIND_OK;
 }
 

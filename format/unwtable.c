@@ -17,9 +17,12 @@ struct unwtable {
 	struct elfunwind_segment exec[UNWTABLE_MAX_EXEC];
 	uint32_t n_exec;
 	struct ehframe_stats stats;
-	/* Only while building: the rule of the row before. */
-	uint16_t last_id;
+	bool tracks_bx;
+	uint16_t last_id; /* while building: the rule of the row before */
 };
+
+/* From add_row(): rbx is needed, begin again.  No errno is positive. */
+enum { NEEDS_BX = 1 };
 
 static int reserve_rows(struct unwtable *t)
 {
@@ -99,6 +102,9 @@ static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 	struct unwtable *t = ctx;
 	int err;
 
+	if (rule->cfa == (UNWIND_CFA_REG | UNWIND_X86_BX) && t->arch == UNWIND_X86_64 &&
+	    !t->tracks_bx)
+		return NEEDS_BX;
 	err = open_pages(t, pc);
 	if (err)
 		return err;
@@ -144,6 +150,14 @@ static int build(const struct elfunwind_source *source, struct ruleset *set, str
 		.ends_at_zero = elf.ends_at_zero,
 	};
 	ret = ehframe_rows(&section, add_row, t, &t->stats, err);
+	if (ret == NEEDS_BX) {
+		t->n_pages = 0;
+		t->n_rows = 0;
+		t->last_id = RULESET_ID_END;
+		t->tracks_bx = true;
+		section.track_bx = true;
+		ret = ehframe_rows(&section, add_row, t, &t->stats, err);
+	}
 	if (ret) {
 		if (err)
 			err->offset_bytes += elf.file_off_bytes;
@@ -251,6 +265,7 @@ void unwtable_view(const struct unwtable *t, struct unwtable_view *view)
 		.pc_low = t->pc_low,
 		.rule_id = t->rule_id,
 		.n_rows = t->n_rows,
+		.tracks_bx = t->tracks_bx,
 		.stats = t->stats,
 	};
 }

@@ -15,12 +15,14 @@
  * Files are read by pread() into memory and never mapped: a file that another process cuts while
  * we read gives an error, not a signal.  All sizes in it are checked against the file and against
  * the limits below before memory is taken.  Little-endian 64-bit x86_64 and aarch64 only.
+ * A file in which rbx is the base of a CFA is built with rbx tracked.
  * A file without .eh_frame gives an empty table: every address answers UNWIND_CFA_END.
  * Relocatable files (.o, .ko) give -ENOTSUP.
  */
 #ifndef EBPREC_FORMAT_UNWTABLE_H
 #define EBPREC_FORMAT_UNWTABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +56,7 @@ struct unwtable_view {
 	const uint16_t *pc_low; /* [n_rows] */
 	const uint16_t *rule_id; /* [n_rows] */
 	uint32_t n_rows; /* the carried-in ones are counted */
+	bool tracks_bx;	 /* rules of this file say where rbx is */
 	struct ehframe_stats stats;
 };
 

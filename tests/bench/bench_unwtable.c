@@ -59,10 +59,10 @@ int main(int argc, char **argv)
 		}
 		unwtable_view(t, &v);
 		printf("%s: %u FDEs %u raw %u merged rows, %u columns, %.1f ms, %.2f M rows/s, find %" PRIu64
-		       " ns\n",
+		       " ns%s\n",
 		       argv[i], v.stats.fdes, v.stats.raw_rows, v.stats.rows, v.n_rows,
 		       (double)took / 1e6, (double)v.stats.rows * 1e3 / (double)(took ? took : 1),
-		       find_ns(t, &v));
+		       find_ns(t, &v), v.tracks_bx ? ", rbx" : "");
 		for (why = 1; why < CFI_UNSUP_COUNT; why++) {
 			unsup += v.stats.unsup_rows[why];
 			if (v.stats.unsup_rows[why])

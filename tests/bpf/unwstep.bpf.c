@@ -110,13 +110,13 @@ static long walk_frame(__u32 index, void *ctx)
 	w = bpf_map_lookup_elem(&scratch, &zero);
 	if (!w || n >= MAX_FRAMES)
 		return 1;
-	w->frames[n] = w->regs.pc;
-	w->n = n + 1;
 	pc = unwind_lookup_pc(&w->regs);
 	id = (__u32)find_row(0, CHUNK_ROWS, pc & 0xffff);
 	rule = bpf_map_lookup_elem(&rules, &id);
 	if (!rule)
 		return 1;
+	w->frames[n] = w->regs.pc | (__u64)unwind_pc_is_return(&w->regs, rule) << 63;
+	w->n = n + 1;
 	w->why = unwind_step(UNWIND_X86_64, rule, &w->regs, &w->mem);
 	if (w->why == UNWIND_NO_CFI)
 		w->why = unwind_step_fp(UNWIND_X86_64, &w->regs, &w->mem);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * fuzz_ehframe - any bytes as .eh_frame, or as an ELF file when they begin like one
+ *
+ * Beside memory errors it looks for broken promises: rows ascend and differ, the first rule of a
+ * page begins at its first byte, and the last row of all is an end.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/unwtable.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+struct seen {
+	uint64_t pc;
+	struct unwind_rule rule;
+	uint32_t n;
+};
+
+static int see(void *ctx, uint64_t pc, const struct unwind_rule *rule)
+{
+	struct seen *s = ctx;
+
+	if (s->n && (pc <= s->pc || !memcmp(&s->rule, rule, sizeof(*rule))))
+		abort();
+	s->pc = pc;
+	s->rule = *rule;
+	s->n++;
+	return 0;
+}
+
+static void one_section(const uint8_t *data, size_t size_bytes)
+{
+	struct ehframe_stats stats = { .rows = 0 };
+	struct seen seen = { .n = 0 };
+	struct ehframe_section section;
+
+	section = (struct ehframe_section){
+		.data = data + 1,
+		.size_bytes = size_bytes - 1,
+		.vaddr = 0x10000,
+		.arch = data[0] & 1 ? UNWIND_AARCH64 : UNWIND_X86_64,
+		.ends_at_zero = data[0] & 2,
+		.track_bx = data[0] & 4,
+	};
+	if (ehframe_rows(&section, see, &seen, &stats, NULL))
+		return;
+	if (seen.n != stats.rows || (seen.n && seen.rule.cfa != UNWIND_CFA_END))
+		abort();
+}
+
+static void one_file(const uint8_t *data, size_t size_bytes)
+{
+	struct unwtable *table = NULL;
+	struct ruleset *set = NULL;
+	struct unwtable_view v;
+	uint32_t i, rows = 0;
+	uint64_t bias;
+
+	if (ruleset_new(&set))
+		return;
+	if (!unwtable_from_bytes(data, size_bytes, set, &table, NULL)) {
+		unwtable_view(table, &v);
+		for (i = 0; i < v.n_pages; i++) {
+			if (v.pages[i].first_row != rows || !v.pages[i].n_rows ||
+			    v.pc_low[rows] != 0)
+				abort();
+			rows += v.pages[i].n_rows;
+			unwtable_find(table, (v.first_page + i) << UNWTABLE_PAGE_BITS);
+			unwtable_find(table, ((v.first_page + i) << UNWTABLE_PAGE_BITS) + 0xffff);
+		}
+		if (rows != v.n_rows)
+			abort();
+		unwtable_find(table, 0);
+		unwtable_find(table, UINT64_MAX);
+		(void)unwtable_bias(table, 0x555500001000, 0x1000, &bias);
+	}
+	unwtable_free(table);
+	ruleset_free(set);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	if (!size_bytes)
+		return 0;
+	if (data[0] == 0x7f)
+		one_file(data, size_bytes);
+	else
+		one_section(data, size_bytes);
+	return 0;
+}

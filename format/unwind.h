@@ -492,6 +492,8 @@ static __always_inline enum unwind_why unwind_step(enum unwind_arch arch,
 		keep = unwind_find_fp(rule, r, mem, cfa, &fp);
 	}
 	/* Only a leaf that has its return address in a register may have an empty frame. */
+	if (!(r->flags & (UNWIND_F_LEAF | UNWIND_F_SIGFRAME)))
+		in_reg = 0;
 	if (cfa < r->sp || (cfa == r->sp && !in_reg))
 		return UNWIND_SP_NOT_UP;
 	why = unwind_check_pc(arch, &ra);
@@ -527,6 +529,8 @@ static __always_inline enum unwind_why unwind_step_fp(enum unwind_arch arch, str
 		return UNWIND_FP_UNKNOWN;
 	if (r->fp & 7 || r->fp < r->sp || r->fp - r->sp >= UNWIND_FP_REACH_BYTES)
 		return UNWIND_NOT_A_FRAME;
+	if (r->fp + 16 < r->fp)
+		return UNWIND_SP_NOT_UP;
 	if (UNWIND_READ2(mem, r->fp, &fp, &ra))
 		return UNWIND_READ_FAULT;
 	why = unwind_check_pc(arch, &ra);

@@ -214,9 +214,9 @@ FUZZ_FLAGS := -std=gnu11 -D_GNU_SOURCE -I. -g -O1 -fsanitize=fuzzer,address,unde
 UNWIND_SRCS := $(addprefix format/,unwind.c cfi.c cfirule.c ehframe.c ruleset.c elfunwind.c unwtable.c)
 
 .PHONY: fuzz-ehframe fuzz-unwind replay-unwind
-$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(UNWIND_SRCS)
+$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(UNWIND_SRCS) $(wildcard format/*.h)
 	@mkdir -p $(@D)
-	$(call say,FUZZ,$@)$(CLANG) $(FUZZ_FLAGS) -o $@ $^
+	$(call say,FUZZ,$@)$(CLANG) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
 fuzz-ehframe fuzz-unwind: fuzz-%: $(O)/fuzz/fuzz_%
 	@mkdir -p $(O)/fuzz/found-$*

@@ -54,6 +54,7 @@ static const struct capture_attr *find_attr(struct attr_finder *f,
 
 struct first_pass {
 	struct attr_finder finder;
+	struct perf_event_attr bare; /* of records without an id: no tail, time 0 */
 	struct model *model;
 	struct load_scan *scan;
 };
@@ -93,10 +94,10 @@ static int see_side(struct first_pass *p, const struct perf_event_header *header
 {
 	const struct capture_attr *attr = find_attr(&p->finder, header);
 	struct perfrec_side side;
-	int err = -EBADMSG;
+	int err;
 
-	if (attr)
-		err = perfrec_side(header, header->size, &attr->attr, &side, NULL);
+	/* perf leaves the tail of some records it makes up (KSYMBOL) as its memory was. */
+	err = perfrec_side(header, header->size, attr ? &attr->attr : &p->bare, &side, NULL);
 	if (err) {
 		model_add_unread(p->model, header->type, err != -ENOTSUP);
 		return 0;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "format/buildid.h"
 #include "format/cursor.h"
 #include "format/perfrec.h"
 
@@ -284,13 +285,28 @@ uint64_t perfrec_identifier(const void *rec, size_t size_bytes, const struct per
 	return cursor_u64(&c);
 }
 
-/* The identity of a mapped file: a build-id in place of the inode when misc says so. */
-static const char *mmap_identity(struct cursor *c, uint16_t misc, struct perfrec_mmap *m)
+/*
+ * Whether a build-id stands in the place of the inode.  The misc bit alone does not say: while
+ * another event with attr.build_id listens on the CPU, Linux 6.18 sets it in all events' records
+ * (perf_event_mmap_output() puts back the header's type and size, not its misc).  Ids that were put
+ * in later (perf inject) have 20 bytes; a device number has that major where no block device is.
+ */
+static bool has_build_id(const struct cursor *c, uint16_t misc, const struct perf_event_attr *attr)
+{
+	struct cursor size = *c;
+
+	return misc & PERF_RECORD_MISC_MMAP_BUILD_ID &&
+	       (attr->build_id || cursor_u32(&size) == BUILDID_MAX_BYTES);
+}
+
+/* The identity of a mapped file. */
+static const char *mmap_identity(struct cursor *c, uint16_t misc,
+				 const struct perf_event_attr *attr, struct perfrec_mmap *m)
 {
 	static const uint8_t none[sizeof(m->build_id)];
 	const uint8_t *id;
 
-	if (!(misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
+	if (!has_build_id(c, misc, attr)) {
 		m->dev_major = cursor_u32(c);
 		m->dev_minor = cursor_u32(c);
 		m->inode = cursor_u64(c);
@@ -309,7 +325,8 @@ static const char *mmap_identity(struct cursor *c, uint16_t misc, struct perfrec
 	return NULL;
 }
 
-static const char *mmap_read(struct cursor *c, uint32_t type, uint16_t misc, struct perfrec_mmap *m)
+static const char *mmap_read(struct cursor *c, const struct head *h,
+			     const struct perf_event_attr *attr, struct perfrec_mmap *m)
 {
 	const char *what = NULL;
 
@@ -318,11 +335,11 @@ static const char *mmap_read(struct cursor *c, uint32_t type, uint16_t misc, str
 	m->start = cursor_u64(c);
 	m->size_bytes = cursor_u64(c);
 	m->file_off_bytes = cursor_u64(c);
-	if (type == PERF_RECORD_MMAP2) {
-		what = mmap_identity(c, misc, m);
+	if (h->type == PERF_RECORD_MMAP2) {
+		what = mmap_identity(c, h->misc, attr, m);
 		m->prot = cursor_u32(c);
 		m->flags = cursor_u32(c);
-	} else if (!(misc & PERF_RECORD_MISC_MMAP_DATA)) {
+	} else if (!(h->misc & PERF_RECORD_MISC_MMAP_DATA)) {
 		m->prot = PROT_EXEC;
 	}
 	m->path = cursor_str(c);
@@ -356,15 +373,16 @@ static void ksymbol_read(struct cursor *c, struct perfrec_ksymbol *k)
 }
 
 /* Reads the body; -ENOTSUP for a type that has no member. */
-static int side_body(struct cursor *c, struct perfrec_side *s, const char **what)
+static int side_body(struct cursor *c, const struct head *h, const struct perf_event_attr *attr,
+		     struct perfrec_side *s, const char **what)
 {
-	switch (s->type) {
+	switch (h->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		*what = mmap_read(c, s->type, s->misc, &s->mmap);
+		*what = mmap_read(c, h, attr, &s->mmap);
 		return 0;
 	case PERF_RECORD_COMM:
-		comm_read(c, s->misc, &s->comm);
+		comm_read(c, h->misc, &s->comm);
 		return 0;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
@@ -416,7 +434,7 @@ int perfrec_side(const void *rec, size_t size_bytes, const struct perf_event_att
 		tail = cursor_of(c.data + c.size_bytes, tail_bytes);
 		id_tail_read(&tail, attr, &s.id);
 	}
-	ret = side_body(&c, &s, &what);
+	ret = side_body(&c, &h, attr, &s, &what);
 	if (!cursor_ok(&c))
 		what = "record ends inside a field";
 	if (what)

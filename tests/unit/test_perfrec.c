@@ -78,6 +78,7 @@ static const struct perf_event_attr kernel_attr = {
 	.sample_id_all = 1,
 	.sample_regs_user = 0xff0fff,
 	.sample_stack_user = 256,
+	.build_id = 1,
 };
 
 /* A record under construction. */
@@ -435,6 +436,39 @@ static void perfrec_build_id_length_is_checked(void **state)
 	assert_int_equal(s.mmap.build_id_bytes, 0); /* an id of zeroes is none */
 }
 
+/* Seen on Linux 6.18 beside a recorder that asked for build-ids: the bit is set, the inode is there. */
+static void perfrec_build_id_bit_of_another_event_is_not_believed(void **state)
+{
+	struct perf_event_attr asked = side_attr;
+	struct perfrec_side s;
+	struct rec r;
+
+	begin(&r, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID);
+	put32(&r, 7);
+	put32(&r, 8);
+	put64(&r, 0x1000);
+	put64(&r, 0x2000);
+	put64(&r, 0x3000);
+	put32(&r, 254);
+	put32(&r, 0);
+	put64(&r, 12345);
+	put64(&r, 6);
+	put32(&r, PROT_EXEC);
+	put32(&r, MAP_SHARED);
+	put(&r, "/bin/x\0", 8);
+	put_tail(&r);
+	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &side_attr, &s, NULL), 0);
+	assert_true(s.mmap.dev_major == 254 && s.mmap.inode == 12345 && !s.mmap.build_id_bytes);
+	r.bytes[40] = 20; /* put in later, with the length that ids have */
+	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &side_attr, &s, NULL), 0);
+	assert_int_equal(s.mmap.build_id_bytes, 20);
+	asked.build_id = 1;
+	r.bytes[40] = 8;
+	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &asked, &s, NULL), 0);
+	assert_int_equal(s.mmap.build_id_bytes, 8);
+	assert_int_equal(s.mmap.inode, 0);
+}
+
 static void perfrec_mmap2_without_build_id_has_the_inode(void **state)
 {
 	struct perfrec_side s;
@@ -661,6 +695,7 @@ int main(void)
 		cmocka_unit_test(perfrec_kernel_mmap2_has_its_build_id),
 		cmocka_unit_test(perfrec_every_cut_of_an_mmap2_is_refused),
 		cmocka_unit_test(perfrec_build_id_length_is_checked),
+		cmocka_unit_test(perfrec_build_id_bit_of_another_event_is_not_believed),
 		cmocka_unit_test(perfrec_mmap2_without_build_id_has_the_inode),
 		cmocka_unit_test(perfrec_mmap_is_executable_unless_misc_says_data),
 		cmocka_unit_test(perfrec_comm_knows_exec),

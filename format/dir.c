@@ -30,7 +30,7 @@ static void put_varint(struct buf *b, uint64_t v)
 /* Small negative numbers become small positive ones. */
 static uint64_t zigzag(uint64_t v)
 {
-	return (v << 1) ^ (uint64_t)((int64_t)v >> 63);
+	return (v << 1) ^ -(v >> 63);
 }
 
 static uint64_t unzigzag(uint64_t v)
@@ -149,18 +149,18 @@ int dir_encoder_add(struct dir_encoder *e, const struct dir_item *item)
 
 int dir_encoder_finish(const struct dir_encoder *e, uint8_t **out, size_t *size_bytes)
 {
+	uint8_t header[DIR_HEADER_BYTES] = DIR_MAGIC;
 	struct buf raw = { 0 };
 	uint8_t *stored = NULL;
 	size_t room, n;
 	int err;
 
-	err = buf_reserve(&raw, DIR_HEADER_BYTES + e->items.size_bytes);
+	le64_store(header + 8, e->item_count);
+	err = buf_add(&raw, header, sizeof(header));
+	if (!err)
+		err = buf_add(&raw, e->items.data, e->items.size_bytes);
 	if (err)
-		return err;
-	memcpy(raw.data, DIR_MAGIC, 8);
-	le64_store(raw.data + 8, e->item_count);
-	raw.size_bytes = DIR_HEADER_BYTES;
-	(void)buf_add(&raw, e->items.data, e->items.size_bytes); /* reserved above */
+		goto out;
 	room = ZSTD_compressBound(raw.size_bytes);
 	stored = malloc(room);
 	if (!stored) {

@@ -209,7 +209,7 @@ static void what_does_not_compress_is_halved_until_it_fits(void **state)
 
 static void the_largest_record_goes_in_whatever_it_holds(void **state)
 {
-	struct reading ebx, plain;
+	struct reading ebx = { 0 }, plain = { 0 };
 	struct bytes b;
 
 	for (int p = 0; p < 2; p++) {

@@ -10,6 +10,7 @@
 
 #include "analyze/commands.h"
 #include "analyze/outfile.h"
+#include "analyze/rewrite.h"
 #include "analyze/say.h"
 #include "analyze/usage.h"
 #include "format/recover.h"
@@ -149,6 +150,57 @@ static int check_result(const char *path)
 	return status;
 }
 
+/* perf refuses a file with tracepoints whose formats are lost; those go into the file at the end. */
+static bool lacks_formats(const struct capture *c)
+{
+	size_t i, count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	for (i = 0; i < count; i++) {
+		if (attrs[i].attr.type == PERF_TYPE_TRACEPOINT)
+			return !capture_feature(c, PERFFILE_TRACING_DATA).data;
+	}
+	return false;
+}
+
+/* What perf wrote has no checksums to go by: all records that are readable go into a new file. */
+static int recover_foreign(const struct capture *c, const struct recover_opts *opts)
+{
+	const struct rewrite_opts how = { .span = TIMESPAN_ALL, .plain = true };
+	const struct capture_damage *d = capture_damage(c);
+	struct rewrite_stats stats;
+	struct outfile *to;
+	int err;
+
+	if (!d->cut && !d->bad_frames && !d->bad_sections) {
+		if (!opts->quiet)
+			say_note("'%s' is whole, nothing to do", opts->input);
+		return SAY_OK;
+	}
+	if (!opts->output)
+		return say_error("cannot recover '%s' in place: it was not written by ebprec (name "
+				 "a new file with -o)",
+				 opts->input);
+	err = outfile_open(opts->output, &to);
+	if (err)
+		return say_cannot_write(opts->output, err);
+	err = rewrite_capture(c, outfile_fd(to), &how, &stats);
+	if (err) {
+		outfile_abort(to);
+		return err == -ENOTSUP ? say_error("cannot recover '%s': there are no events in it",
+						   opts->input)
+				       : say_cannot_write(opts->output, err);
+	}
+	err = outfile_commit(to);
+	if (err)
+		return say_cannot_write(opts->output, err);
+	if (!opts->quiet)
+		say_note("recovered '%s': %" PRIu64 " samples", opts->output, stats.sample_count);
+	if (lacks_formats(c))
+		say_note("the formats of its tracepoints are lost: ebprec reads it, perf does not");
+	return SAY_OK;
+}
+
 static int recover(const struct capture *c, int fd, const struct recover_opts *opts)
 {
 	struct recover_report report;
@@ -157,7 +209,7 @@ static int recover(const struct capture *c, int fd, const struct recover_opts *o
 	int status, err = recovery_plan(c, fd, &r, &where);
 
 	if (err == -ENOTSUP)
-		return say_error("cannot recover '%s': it was not written by ebprec", opts->input);
+		return recover_foreign(c, opts);
 	if (err)
 		return say_error("cannot recover '%s': %s", opts->input,
 				 where.what ? where.what : strerror(-err));

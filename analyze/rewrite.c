@@ -20,6 +20,7 @@ struct rewrite {
 	const struct rewrite_opts *opts;
 	struct writer *w;
 	struct rewrite_stats stats;
+	_Alignas(8) uint8_t trimmed[PERFFILE_RECORD_MAX]; /* a record that had to be changed */
 };
 
 /* ---- the head of the new file ---- */
@@ -190,10 +191,25 @@ static uint64_t time_of(const struct record *r, const struct perf_event_attr *at
 	return err && err != -ENOTSUP ? 0 : side.id.time_ns;
 }
 
+/* The record, or a copy without the bytes the kernel did not mean; perf would take them for ids. */
+static const struct perf_event_header *unstretched(struct rewrite *rw, const struct record *r)
+{
+	size_t count, size;
+	const struct capture_attr *attrs = capture_attrs(rw->c, &count);
+
+	size = perfrec_true_size(r->header, r->header->size, perfrec_tail_bytes(&attrs->attr));
+	if (size == r->header->size)
+		return r->header;
+	memcpy(rw->trimmed, r->header, size);
+	le16_store(rw->trimmed + 6, (uint16_t)size);
+	return (const void *)rw->trimmed;
+}
+
 static int put(struct rewrite *rw, enum ebx_stream stream, const struct record *r, uint64_t time_ns,
 	       int cpu)
 {
-	int err = writer_record(rw->w, stream, r->header, r->header->size, time_ns, cpu);
+	const struct perf_event_header *header = unstretched(rw, r);
+	int err = writer_record(rw->w, stream, header, header->size, time_ns, cpu);
 
 	if (err)
 		return err;

@@ -225,11 +225,44 @@ int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_a
 	return 0;
 }
 
-static size_t id_tail_bytes(const struct perf_event_attr *attr)
+size_t perfrec_tail_bytes(const struct perf_event_attr *attr)
 {
 	if (!attr->sample_id_all)
 		return 0;
 	return 8 * (size_t)__builtin_popcountll(attr->sample_type & ID_BITS);
+}
+
+/* Bytes of header and body, padded; 0: not one of the records that the kernel stretches. */
+static size_t body_end(const uint8_t *rec, size_t size_bytes)
+{
+	struct cursor c = cursor_of(rec, size_bytes);
+	uint32_t type = cursor_u32(&c);
+
+	cursor_skip(&c, 4);
+	switch (type) {
+	case PERF_RECORD_KSYMBOL:
+		cursor_skip(&c, 16);
+		(void)cursor_str(&c);
+		break;
+	case PERF_RECORD_BPF_EVENT:
+		cursor_skip(&c, 16);
+		break;
+	case PERF_RECORD_TEXT_POKE:
+		cursor_skip(&c, 8);
+		cursor_skip(&c, (size_t)cursor_u16(&c) + cursor_u16(&c));
+		break;
+	default:
+		return 0;
+	}
+	return cursor_ok(&c) ? (c.off_bytes + 7) & ~(size_t)7 : 0;
+}
+
+size_t perfrec_true_size(const void *rec, size_t size_bytes, size_t tail_bytes)
+{
+	size_t body = body_end(rec, size_bytes);
+
+	return body && body <= size_bytes && size_bytes - body > tail_bytes ? body + tail_bytes
+									    : size_bytes;
 }
 
 static void id_tail_read(struct cursor *c, const struct perf_event_attr *attr,
@@ -275,6 +308,7 @@ uint64_t perfrec_identifier(const void *rec, size_t size_bytes, const struct per
 	}
 	if (!attr->sample_id_all || h.type >= USER_FIRST)
 		return 0;
+	c.size_bytes = perfrec_true_size(rec, size_bytes, perfrec_tail_bytes(attr));
 	words = 1;
 	if (!(type & PERF_SAMPLE_IDENTIFIER))
 		words += !!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_STREAM_ID);
@@ -427,7 +461,8 @@ int perfrec_side(const void *rec, size_t size_bytes, const struct perf_event_att
 	s.type = h.type;
 	s.misc = h.misc;
 	if (h.type < USER_FIRST) {
-		tail_bytes = id_tail_bytes(attr);
+		tail_bytes = perfrec_tail_bytes(attr);
+		c.size_bytes = perfrec_true_size(rec, size_bytes, tail_bytes);
 		if (cursor_left(&c) < tail_bytes)
 			return parse_fail(err, -EBADMSG, HEADER_BYTES, "no room for the sample id");
 		c.size_bytes -= tail_bytes;

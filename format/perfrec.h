@@ -37,6 +37,18 @@ struct perf_sample {
 int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 		   struct perf_sample *out, struct parse_err *err);
 
+/*
+ * How many of a record's bytes are meant.  The kernel (6.18 and before) stretches KSYMBOL,
+ * BPF_EVENT and TEXT_POKE records: when several events on a CPU want one, header.size of the second
+ * counts two sample_id tails, of the third three.  Written is one, right behind the body; what
+ * follows is whatever was in the ring.  tail_bytes: of the sample_id.  size_bytes when nothing is
+ * wrong, or the record is too broken to tell.
+ */
+size_t perfrec_true_size(const void *rec, size_t size_bytes, size_t tail_bytes);
+
+/* Bytes of the sample_id tail of records that are not samples. */
+size_t perfrec_tail_bytes(const struct perf_event_attr *attr);
+
 /* The sample_id tail of a record that is not a sample.  All 0 without sample_id_all. */
 struct perfrec_id {
 	uint64_t time_ns, id;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format/cursor.h"
+#include "format/perfrec.h"
 #include "record/siderec.h"
 
 #define RING_BYTES (512u << 10) /* some hundred execs between two passes; perf's own size */
@@ -193,6 +194,16 @@ static void copy_out(struct outbuf *to, const uint8_t *data, uint64_t at, size_t
 	outbuf_add(to, data, size_bytes - first);
 }
 
+/* Cuts what the kernel stretched; what is cut stays behind in the buffer, which is no harm. */
+static size_t trim(uint8_t *record)
+{
+	size_t told = le16_load(record + 6);
+	size_t size = perfrec_true_size(record, told, SIDEREC_TAIL_BYTES);
+
+	le16_store(record + 6, (uint16_t)size);
+	return size;
+}
+
 static int drain_one(struct sideband *s, struct side_ring *ring)
 {
 	const uint8_t *data = (const uint8_t *)ring->page + s->page_bytes;
@@ -211,7 +222,7 @@ static int drain_one(struct sideband *s, struct side_ring *ring)
 		}
 		off = s->bytes.size_bytes;
 		copy_out(&s->bytes, data, at, header.size);
-		err = outbuf_ok(&s->bytes) ? stage(s, off, header.size) : -ENOMEM;
+		err = outbuf_ok(&s->bytes) ? stage(s, off, trim(s->bytes.data + off)) : -ENOMEM;
 	}
 	__atomic_store_n(&ring->page->data_tail, at, __ATOMIC_RELEASE);
 	return err;

@@ -140,9 +140,39 @@ state() {
 	cmp a.data whole.data
 }
 
-@test "perf.data of perf itself is refused with a reason" {
-	gen_capture -o a.data --samples 100 --plain
-	run --separate-stderr ebprec recover a.data
+@test "perf.data of perf itself goes into a new file when it is cut" {
+	gen_capture -o whole.data --samples 1000 --plain
+	script whole.data >all
+	run --separate-stderr ebprec recover whole.data
+	same 0 "$status"
+	same "ebprec: 'whole.data' is whole, nothing to do" "$stderr"
+	head -c 60000 whole.data >cut.data
+	run --separate-stderr ebprec recover cut.data
 	same 1 "$status"
-	same "ebprec: cannot recover 'a.data': it was not written by ebprec" "$stderr"
+	same "ebprec: cannot recover 'cut.data' in place: it was not written by ebprec (name a new file with -o)" \
+		"$stderr"
+	ebprec recover -q -o new.data cut.data
+	script new.data >part
+	[ -s part ]
+	head -c "$(stat -c %s part)" all | cmp - part
+}
+
+@test "perf record that was killed: its samples go into a new file" {
+	need_root
+	for option in "" -z; do
+		# shellcheck disable=SC2086 # maybe no word
+		perf record $option -a -g -e cpu-clock -o killed.data >/dev/null 2>&1 &
+		pid=$!
+		sleep 2
+		kill -9 $pid
+		wait $pid || true
+		[ -s killed.data ] || skip "perf cannot record here"
+		perf script -i killed.data >/dev/null 2>&1 && fail "perf reads it: nothing to prove"
+		rm -f new.data
+		ebprec recover -q -o new.data killed.data
+		script new.data >out
+		[ "$(samples killed.data)" -gt 0 ]
+		same "$(samples killed.data)" "$(samples new.data)"
+		same "$(samples new.data)" "$(grep -c 'cpu-clock' out)"
+	done
 }

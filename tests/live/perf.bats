@@ -118,3 +118,20 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 		my ($mark) = grep { $_->{name} eq "ebprec:mark" } @{$i->{events}};
 		die "marks: $mark->{samples}" unless $mark->{samples} == 2;'
 }
+
+@test "records that the kernel stretches while somebody else records are mended" {
+	perf record -a -q -e cpu-clock -o other.data sleep 3 >/dev/null 2>&1 3>&- &
+	other=$!
+	sleep 0.5
+	ebprec record -a -q -o two.data -d 2 >/dev/null 2>&1 3>&- &
+	sleep 0.7
+	ebprec record -a -q -o three.data -d 0.2 # loads BPF programs: KSYMBOL and BPF_EVENT records
+	wait %2
+	kill $other 2>/dev/null || true
+	perf_says two.data script >whole
+	ebprec export --raw -q -i two.data -o two-raw.data
+	perf script -i two-raw.data -D 2>/dev/null | grep -a PERF_RECORD_BPF_EVENT >events
+	[ "$(wc -l <events)" -gt 5 ]
+	# 24 bytes and a tail of 32; twice the tail where the kernel stretched it.
+	same "" "$(grep -v '\[0x38\]' events | head -3)"
+}

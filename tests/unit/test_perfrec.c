@@ -682,6 +682,73 @@ static void perfrec_identifier_is_first_or_last(void **state)
 	assert_true(perfrec_identifier(r.bytes, r.size_bytes, &attr) == 0);
 }
 
+/* As Linux 6.18 wrote them while two programs recorded: a second tail's worth of old bytes. */
+static const uint8_t stretched_bpf_event[88] = {
+	0x12, 0x00, 0x00, 0x00, 0x00, 0x00, 0x58, 0x00, 0x02, 0x00, 0x00, 0x00, 0xfd, 0x01, 0x00,
+	0x00, 0x62, 0xe1, 0x85, 0x22, 0xc8, 0x78, 0xd7, 0xb5, 0xce, 0x1c, 0x00, 0x00, 0xce, 0x1c,
+	0x00, 0x00, 0x5c, 0xe4, 0x34, 0xb0, 0x48, 0x04, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0xe0, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x4c, 0x1c, 0x00, 0x00,
+	0x4c, 0x1c, 0x00, 0x00, 0xb4, 0x3a, 0x32, 0x6c, 0x48, 0x04, 0x00, 0x00, 0x01, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x90, 0xd0, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00,
+};
+
+static const uint8_t stretched_ksymbol[128] = {
+	0x11, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x60, 0x5e, 0x02, 0xc0, 0xff, 0xff, 0xff,
+	0xff, 0x0b, 0x02, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00, 'b',  'p',  'f',  '_',  'p',  'r',
+	'o',  'g',  '_',  '3',  '7',  'b',  '6',  'c',  '6',  '9',  '5',  'c',  '6',  '2',  '5',
+	'c',  '6',  '3',  '6',  '_',  'b',  'p',  'f',  '_',  'u',  's',  'd',  't',  '_',  'a',
+	'r',  'g',  0x00, 0x00, 0xce, 0x1c, 0x00, 0x00, 0xce, 0x1c, 0x00, 0x00, 0x06, 0xcf, 0x34,
+	0xb0, 0x48, 0x04, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xe0, 0x02,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x90,
+	0xd0, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x05, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+};
+
+static const struct perf_event_attr identifier_attr = {
+	.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		       PERF_SAMPLE_CPU,
+	.sample_id_all = 1,
+};
+
+static void perfrec_reads_the_first_tail_of_a_stretched_record(void **state)
+{
+	struct perfrec_side s;
+
+	assert_int_equal(perfrec_true_size(stretched_ksymbol, 128, 32), 96);
+	assert_int_equal(perfrec_side(stretched_ksymbol, 128, &identifier_attr, &s, NULL), 0);
+	assert_string_equal(s.ksymbol.name, "bpf_prog_37b6c695c625c636_bpf_usdt_arg");
+	assert_int_equal(s.id.time_ns, 0x448b034cf06);
+	assert_int_equal(s.id.id, 0x2e0);
+	assert_int_equal(s.id.cpu, 1);
+	assert_int_equal(perfrec_identifier(stretched_ksymbol, 128, &identifier_attr), 0x2e0);
+	assert_int_equal(perfrec_true_size(stretched_bpf_event, 88, 32), 56);
+	assert_int_equal(perfrec_side(stretched_bpf_event, 88, &identifier_attr, &s, NULL),
+			 -ENOTSUP);
+	assert_int_equal(s.id.time_ns, 0x448b034e45c);
+	assert_int_equal(s.id.id, 0x2e0);
+}
+
+static void perfrec_true_size_leaves_other_records_alone(void **state)
+{
+	uint8_t rec[128];
+
+	/* Not stretched. */
+	assert_int_equal(perfrec_true_size(stretched_ksymbol, 96, 32), 96);
+	assert_int_equal(perfrec_true_size(stretched_bpf_event, 56, 32), 56);
+	/* Of another type. */
+	assert_int_equal(perfrec_true_size(kernel_mmap2, sizeof(kernel_mmap2), 0),
+			 sizeof(kernel_mmap2));
+	/* Too broken to tell: no end of the name, cut inside the body, shorter than a header. */
+	memcpy(rec, stretched_ksymbol, sizeof(rec));
+	memset(rec + 24, 'x', sizeof(rec) - 24);
+	assert_int_equal(perfrec_true_size(rec, sizeof(rec), 32), sizeof(rec));
+	assert_int_equal(perfrec_true_size(stretched_bpf_event, 16, 32), 16);
+	assert_int_equal(perfrec_true_size(stretched_bpf_event, 6, 32), 6);
+	/* The name ends with the last, unpadded byte. */
+	rec[124] = '\0';
+	assert_int_equal(perfrec_true_size(rec, 125, 32), 125);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -700,6 +767,8 @@ int main(void)
 		cmocka_unit_test(perfrec_mmap_is_executable_unless_misc_says_data),
 		cmocka_unit_test(perfrec_comm_knows_exec),
 		cmocka_unit_test(perfrec_task_lost_ksymbol_cgroup),
+		cmocka_unit_test(perfrec_reads_the_first_tail_of_a_stretched_record),
+		cmocka_unit_test(perfrec_true_size_leaves_other_records_alone),
 		cmocka_unit_test(perfrec_short_side_records_are_refused),
 		cmocka_unit_test(perfrec_unknown_types_still_have_an_id),
 		cmocka_unit_test(perfrec_samples_and_side_records_are_not_mixed_up),

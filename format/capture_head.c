@@ -20,7 +20,7 @@
 #define TABLE_ENTRY_BYTES 16
 #define TABLE_COPY_OFF    (EBX_SUPER_OFF + EBX_SUPER_BYTES)
 
-/* ---- file header ---- */
+/* ---- file header and superblock ---- */
 
 static int check_magic(uint64_t magic, struct parse_err *err)
 {
@@ -33,18 +33,56 @@ static int check_magic(uint64_t magic, struct parse_err *err)
 	return parse_fail(err, -EBADMSG, 0, "not a perf.data file");
 }
 
+static void take_super(struct capture *c, const uint8_t *bytes, size_t size_bytes)
+{
+	struct parse_err err = { 0 };
+
+	if (size_bytes < 8 || memcmp(bytes, "EBPREC1\n", 8))
+		return;
+	c->kind = CAPTURE_EBX;
+	if (!ebx_super_decode(bytes, size_bytes, &c->super, &err)) {
+		c->has_super = true;
+		/* The superblock has a checksum, the file header has none. */
+		c->data_off_bytes = c->super.data_off_bytes;
+		memcpy(c->feature_bits, c->super.feature_bits, sizeof(c->feature_bits));
+		return;
+	}
+	c->damage.bad_sections++;
+	damage_note(c, EBX_SUPER_OFF + err.offset_bytes, err.what);
+}
+
+/* The file mode's header; cur is behind its size. */
+static int take_file_header(struct capture *c, struct cursor *cur, struct parse_err *err)
+{
+	c->kind = CAPTURE_PERF;
+	c->attr_entry_bytes = cursor_u64(cur);
+	c->attrs_off_bytes = cursor_u64(cur);
+	c->attrs_size_bytes = cursor_u64(cur);
+	c->data_off_bytes = cursor_u64(cur);
+	c->data_size_bytes = cursor_u64(cur);
+	cursor_skip(cur, 16); /* event types, unused since 2012 */
+	for (unsigned i = 0; i < 4; i++)
+		c->feature_bits[i] = cursor_u64(cur);
+	if (!cursor_ok(cur))
+		return parse_fail(err, -ENODATA, cur->size_bytes, "cut inside the header");
+	if (c->data_off_bytes < PERFFILE_HEADER_BYTES)
+		return parse_fail(err, -EBADMSG, 40, "data section inside the header");
+	return 0;
+}
+
 int capture_read_header(struct capture *c, struct parse_err *err)
 {
-	uint8_t head[PERFFILE_HEADER_BYTES];
+	/* In one read, and the file's size after it: a recorder may be writing both. */
+	uint8_t head[EBX_SUPER_OFF + EBX_SUPER_BYTES];
 	size_t have = source_read(&c->source, 0, head, sizeof(head));
 	struct cursor cur = cursor_of(head, have);
-	uint64_t magic, header_bytes;
+	uint64_t header_bytes;
 	int ret;
 
-	if (have < PERFFILE_PIPE_HEADER_BYTES)
+	source_refresh(&c->source);
+	if (have < PERFFILE_PIPE_HEADER_BYTES || c->source.size_bytes < have)
 		return parse_fail(err, -ENODATA, have, have ? "cut inside the header" : "empty");
-	magic = cursor_u64(&cur);
-	ret = check_magic(magic, err);
+	ret = check_magic(cursor_u64(&cur), err);
 	if (ret)
 		return ret;
 	header_bytes = cursor_u64(&cur);
@@ -56,20 +94,10 @@ int capture_read_header(struct capture *c, struct parse_err *err)
 	}
 	if (header_bytes != PERFFILE_HEADER_BYTES)
 		return parse_fail(err, -EBADMSG, 8, "header of an unknown size");
-	c->kind = CAPTURE_PERF;
-	c->attr_entry_bytes = cursor_u64(&cur);
-	c->attrs_off_bytes = cursor_u64(&cur);
-	c->attrs_size_bytes = cursor_u64(&cur);
-	c->data_off_bytes = cursor_u64(&cur);
-	c->data_size_bytes = cursor_u64(&cur);
-	cursor_skip(&cur, 16); /* event types, unused since 2012 */
-	for (unsigned i = 0; i < 4; i++)
-		c->feature_bits[i] = cursor_u64(&cur);
-	if (!cursor_ok(&cur))
-		return parse_fail(err, -ENODATA, have, "cut inside the header");
-	if (c->data_off_bytes < PERFFILE_HEADER_BYTES)
-		return parse_fail(err, -EBADMSG, 40, "data section inside the header");
-	return 0;
+	ret = take_file_header(c, &cur, err);
+	if (!ret)
+		take_super(c, head + EBX_SUPER_OFF, have - EBX_SUPER_OFF);
+	return ret;
 }
 
 /* ---- attrs ---- */
@@ -263,35 +291,12 @@ static int read_features(struct capture *c)
 	return err;
 }
 
-/* ---- superblock ---- */
-
-static void read_super(struct capture *c)
-{
-	uint8_t bytes[EBX_SUPER_BYTES];
-	size_t have = source_read(&c->source, EBX_SUPER_OFF, bytes, sizeof(bytes));
-	struct parse_err err = { 0 };
-
-	if (have < 8 || memcmp(bytes, "EBPREC1\n", 8))
-		return;
-	c->kind = CAPTURE_EBX;
-	if (!ebx_super_decode(bytes, have, &c->super, &err)) {
-		c->has_super = true;
-		/* The superblock has a checksum, the file header has none. */
-		c->data_off_bytes = c->super.data_off_bytes;
-		memcpy(c->feature_bits, c->super.feature_bits, sizeof(c->feature_bits));
-		return;
-	}
-	c->damage.bad_sections++;
-	damage_note(c, EBX_SUPER_OFF + err.offset_bytes, err.what);
-}
-
 int capture_read_sections(struct capture *c)
 {
 	int err;
 
 	if (c->kind == CAPTURE_PIPE)
 		return 0;
-	read_super(c);
 	err = read_attrs(c);
 	return err ? err : read_features(c);
 }

@@ -75,9 +75,9 @@ static inline void damage_note(struct capture *c, uint64_t off_bytes, const char
 
 /* ---- capture_head.c: attrs, ids, features ---- */
 
-/* Reads the file header; what the rest needs is then in *c. */
+/* Reads file header and superblock; what the rest needs is then in *c. */
 int capture_read_header(struct capture *c, struct parse_err *err);
-/* Reads superblock, attrs and feature sections; what is broken is damage.  -ENOMEM. */
+/* Reads attrs and feature sections; what is broken is damage.  -ENOMEM. */
 int capture_read_sections(struct capture *c);
 /* Adds an attr of size_bytes bytes and its ids.  -ENOMEM. */
 int capture_add_attr(struct capture *c, const uint8_t *attr, size_t size_bytes, const uint8_t *ids,

@@ -117,6 +117,14 @@ void source_done(struct source *s)
 	*s = (struct source){ .fd = -1 };
 }
 
+void source_refresh(struct source *s)
+{
+	struct stat st;
+
+	if (s->fd >= 0 && !fstat(s->fd, &st))
+		s->size_bytes = (uint64_t)st.st_size;
+}
+
 size_t source_read(const struct source *s, uint64_t off_bytes, void *out, size_t size_bytes)
 {
 	uint64_t left = off_bytes < s->size_bytes ? s->size_bytes - off_bytes : 0;

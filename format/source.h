@@ -19,13 +19,15 @@
 struct source {
 	int fd;              /* -1: memory */
 	const uint8_t *data; /* borrowed; memory only */
-	uint64_t size_bytes; /* when it was opened */
+	uint64_t size_bytes; /* when it was opened, or refreshed */
 };
 
 /* "-" is standard input.  -EISDIR for a directory, else errno. */
 int source_open(const char *path, struct source *out);
 void source_of_bytes(const void *data, size_t size_bytes, struct source *out);
 void source_done(struct source *s);
+/* Looks again how long the file is; not while others read the source. */
+void source_refresh(struct source *s);
 
 /* Copies up to size_bytes from off_bytes; returns how many there were (fewer: the end, or an I/O
  * error, which readers of damaged files treat alike). */

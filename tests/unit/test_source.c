@@ -117,6 +117,22 @@ static void a_file_that_became_shorter_gives_fewer_bytes(void **state)
 	close(fd);
 }
 
+static void a_file_that_grew_is_seen_after_a_refresh(void **state)
+{
+	uint8_t out[100];
+	struct source s;
+	char path[64];
+	int fd = make_file(path);
+
+	assert_int_equal(source_open(path, &s), 0);
+	assert_int_equal(write(fd, "more", 4), 4);
+	assert_int_equal(source_read(&s, SIZE, out, 100), 0);
+	source_refresh(&s);
+	assert_int_equal(source_read(&s, SIZE, out, 100), 4);
+	source_done(&s);
+	close(fd);
+}
+
 /* More than a pipe holds, so that it takes many reads. */
 static void a_pipe_is_copied_whole(void **state)
 {
@@ -156,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_and_memory_read_alike),
 		cmocka_unit_test(a_file_that_became_shorter_gives_fewer_bytes),
+		cmocka_unit_test(a_file_that_grew_is_seen_after_a_refresh),
 		cmocka_unit_test(a_pipe_is_copied_whole),
 		cmocka_unit_test(what_cannot_be_opened_is_an_errno),
 	};

@@ -184,6 +184,14 @@ help:					## this list
 
 # Unwinding: what needs libdw as a judge, or minutes.
 .PHONY: oracle oracle-long
+ORACLE_SMALL := $(wildcard /lib/x86_64-linux-gnu/libc.so.6 /lib64/ld-linux-x86-64.so.2)
+oracle: $(O)/tests/oracle/oracle_ehframe $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
+	$(Q)$< $(ORACLE_SMALL)
+	$(Q)$(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
+
+oracle-long: $(O)/tests/oracle/oracle_ehframe
+	$(Q)scripts/oracle-long.sh $<
+
 $(O)/tests/oracle/%: $(O)/tests/oracle/%.o $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf
 

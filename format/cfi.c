@@ -198,8 +198,17 @@ static bool match_addend(struct cursor *c, int64_t *out)
 static bool match_plt(const uint8_t *expr, size_t size_bytes, struct cfi_cfa *cfa)
 {
 	const uint8_t known[] = {
-		OP_BREG0 + UNWIND_X86_SP, 8, OP_BREG0 + UNWIND_X86_RA, 0,
-		OP_LIT0 + 15, OP_AND, OP_LIT0 + 11, OP_GE, OP_LIT0 + 3, OP_SHL, OP_PLUS,
+		OP_BREG0 + UNWIND_X86_SP,
+		8,
+		OP_BREG0 + UNWIND_X86_RA,
+		0,
+		OP_LIT0 + 15,
+		OP_AND,
+		OP_LIT0 + 11,
+		OP_GE,
+		OP_LIT0 + 3,
+		OP_SHL,
+		OP_PLUS,
 	};
 	size_t i;
 
@@ -332,8 +341,8 @@ static int run_cfa_op(struct cfi_run *run, uint8_t op)
 	case CFA_DEF_CFA_OFFSET_SF:
 		if (cfa->how != CFI_CFA_REG)
 			return -EBADMSG;
-		cfa->off = op == CFA_DEF_CFA_OFFSET ? (int64_t)cfi_uleb(c) :
-						      scaled(run, (uint64_t)cfi_sleb(c));
+		cfa->off = op == CFA_DEF_CFA_OFFSET ? (int64_t)cfi_uleb(c)
+						    : scaled(run, (uint64_t)cfi_sleb(c));
 		run->dirty = true;
 		return 0;
 	case CFA_DEF_CFA_EXPRESSION:
@@ -357,8 +366,8 @@ static int run_reg_op(struct cfi_run *run, uint8_t op)
 	struct cfi_reg reg;
 	uint64_t regno, size_bytes;
 
-	if (op < CFA_OFFSET_EXTENDED || (op > CFA_VAL_EXPRESSION &&
-					 op != CFA_GNU_NEGATIVE_OFFSET_EXTENDED))
+	if (op < CFA_OFFSET_EXTENDED ||
+	    (op > CFA_VAL_EXPRESSION && op != CFA_GNU_NEGATIVE_OFFSET_EXTENDED))
 		return 1;
 	regno = cfi_uleb(c);
 	switch (op) {

@@ -26,11 +26,11 @@ enum cfi_how {
 	CFI_DEFAULT = 0, /* nothing was said: the ABI decides */
 	CFI_SAME,
 	CFI_UNDEFINED,
-	CFI_AT_CFA,	/* in memory at CFA + off */
-	CFI_IS_CFA,	/* is CFA + off */
-	CFI_IN_REG,	/* in register off */
-	CFI_AT_FP,	/* in memory at fp + off */
-	CFI_AT_SP,	/* in memory at sp + off */
+	CFI_AT_CFA,     /* in memory at CFA + off */
+	CFI_IS_CFA,     /* is CFA + off */
+	CFI_IN_REG,     /* in register off */
+	CFI_AT_FP,      /* in memory at fp + off */
+	CFI_AT_SP,      /* in memory at sp + off */
 	CFI_OTHER_RULE, /* an expression we do not know */
 };
 
@@ -64,7 +64,7 @@ struct cfi_common {
 	uint64_t code_align;
 	int64_t data_align;
 	struct cfi_state initial; /* after the CIE's own instructions */
-	uint8_t arch;		  /* enum unwind_arch */
+	uint8_t arch;             /* enum unwind_arch */
 	uint8_t pointer_encoding; /* DW_EH_PE_..., for DW_CFA_set_loc */
 	bool signal_frame;
 	bool track_bx; /* x86_64: put rbx into the rules */
@@ -76,7 +76,7 @@ struct cfi_run {
 	const struct cfi_common *common; /* borrowed */
 	struct cursor ins;
 	uint64_t ins_vaddr; /* of ins.data[0] */
-	uint64_t pc;	    /* the row now in state begins here */
+	uint64_t pc;        /* the row now in state begins here */
 	uint64_t next_pc;   /* and ends here, after cfi_run_row() returned 1 */
 	struct cfi_state state;
 	bool dirty; /* state was written since the row before */
@@ -107,8 +107,8 @@ enum cfi_unsup {
 	CFI_UNSUP_BROKEN,    /* the CIE or FDE breaks the format */
 	CFI_UNSUP_CFA_EXPR,  /* an expression other than the known ones */
 	CFI_UNSUP_CFA_RANGE, /* register number or offset too large, or no CFA at all */
-	CFI_UNSUP_RA,	     /* return address by a rule we do not know */
-	CFI_UNSUP_SP,	     /* the caller's stack pointer is not the CFA */
+	CFI_UNSUP_RA,        /* return address by a rule we do not know */
+	CFI_UNSUP_SP,        /* the caller's stack pointer is not the CFA */
 	CFI_UNSUP_SIGNAL,    /* a signal frame without the kernel's layout */
 	CFI_UNSUP_COUNT,
 };

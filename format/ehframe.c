@@ -9,9 +9,9 @@
 struct cie {
 	struct cfi_common common;
 	uint32_t off_bytes; /* of its length field: what FDEs point at */
-	bool has_range;	   /* the encoding of the FDEs' ranges is known */
-	bool broken;	   /* but nothing else may be */
-	bool has_aug_data; /* the FDEs hold augmentation data with its size before it */
+	bool has_range;     /* the encoding of the FDEs' ranges is known */
+	bool broken;        /* but nothing else may be */
+	bool has_aug_data;  /* the FDEs hold augmentation data with its size before it */
 };
 
 struct fde {
@@ -37,7 +37,7 @@ struct parser {
 
 /* One length-prefixed entry of the section. */
 struct entry {
-	uint32_t off_bytes;   /* of the length field */
+	uint32_t off_bytes;    /* of the length field */
 	uint32_t id_off_bytes; /* of the CIE id or pointer, that is behind the length */
 	uint32_t id;
 	struct cursor body; /* over the whole section, cut at the end, standing behind the id */

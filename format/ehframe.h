@@ -17,8 +17,8 @@
  *
  * The bytes may come from anyone.  Broken contents of one CIE or FDE turn the range they cover
  * into UNWIND_CFA_UNSUP, and are counted; only a broken length or a limit fails the whole section.
- * Time is O(n log n) in the size of the section.  Memory is at most 24 bytes for each 12 bytes of
- * input and the CIEs, and is freed on return.
+ * Time is O(n log n) in the size of the section.  Memory is at most four times the size of the
+ * section and 32 MB, and is freed on return.
  *
  * Reference: the Linux Standard Base, "Exception Frames", and DWARF 5 section 6.4.
  */
@@ -36,7 +36,7 @@
 enum {
 	EHFRAME_MAX_BYTES = 128 << 20, /* of section; larger ones fail with -EOVERFLOW */
 	EHFRAME_MAX_ROWS = 16 << 20,   /* handed out; more fail with -EOVERFLOW */
-	EHFRAME_MAX_CIES = 1 << 17,    /* 16 MB of memory; more fail with -EOVERFLOW */
+	EHFRAME_MAX_CIES = 1 << 17,    /* more fail with -EOVERFLOW */
 	EHFRAME_MAX_PADDING_BYTES = 15,
 };
 
@@ -53,10 +53,10 @@ struct ehframe_section {
 
 struct ehframe_stats {
 	uint32_t cies, fdes;
-	uint32_t fdes_dropped; /* address 0 or empty */
-	uint32_t fdes_broken;  /* no range could be read; nothing covers it */
-	uint32_t raw_rows;     /* places where a tracked rule was written */
-	uint32_t rows;	       /* handed out */
+	uint32_t fdes_dropped;                /* address 0 or empty */
+	uint32_t fdes_broken;                 /* no range could be read; nothing covers it */
+	uint32_t raw_rows;                    /* places where a tracked rule was written */
+	uint32_t rows;                        /* handed out */
 	uint32_t unsup_rows[CFI_UNSUP_COUNT]; /* by enum cfi_unsup */
 	uint32_t fp_lost_rows; /* frame pointer by a rule we do not know; undefined not counted */
 };

@@ -175,8 +175,8 @@ static int read_sections(const struct elfunwind_source *s, struct header *h, uin
 		return err;
 	zero = load_section(first);
 	if (!h->shnum)
-		h->shnum = zero.size_bytes > UNWTABLE_MAX_SECTIONS ? UNWTABLE_MAX_SECTIONS + 1 :
-								     (uint32_t)zero.size_bytes;
+		h->shnum = zero.size_bytes > UNWTABLE_MAX_SECTIONS ? UNWTABLE_MAX_SECTIONS + 1
+								   : (uint32_t)zero.size_bytes;
 	if (h->shstrndx == SHN_XINDEX)
 		h->shstrndx = zero.link;
 	if (h->shnum > UNWTABLE_MAX_SECTIONS)
@@ -294,7 +294,8 @@ static int find_by_segment(const struct elfunwind_source *s, const uint8_t *phdr
 	uint32_t i;
 	int ret;
 
-	ret = read_at(s, eh->p_offset, hdr, eh->p_filesz < sizeof(hdr) ? eh->p_filesz : sizeof(hdr));
+	ret = read_at(s, eh->p_offset, hdr,
+		      eh->p_filesz < sizeof(hdr) ? eh->p_filesz : sizeof(hdr));
 	if (!ret)
 		ret = ehframe_hdr_find(hdr, eh->p_filesz < sizeof(hdr) ? eh->p_filesz : sizeof(hdr),
 				       eh->p_vaddr, &sec.vaddr);
@@ -306,7 +307,8 @@ static int find_by_segment(const struct elfunwind_source *s, const uint8_t *phdr
 		    sec.vaddr - p.p_vaddr >= p.p_filesz)
 			continue;
 		if (!in_source(s, p.p_offset, p.p_filesz))
-			return parse_fail(err, -ENODATA, p.p_offset, "segment goes beyond the file");
+			return parse_fail(err, -ENODATA, p.p_offset,
+					  "segment goes beyond the file");
 		sec.off_bytes = p.p_offset + (sec.vaddr - p.p_vaddr);
 		sec.size_bytes = p.p_filesz - (sec.vaddr - p.p_vaddr);
 		if (sec.size_bytes > EHFRAME_MAX_BYTES)

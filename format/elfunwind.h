@@ -33,11 +33,11 @@ struct elfunwind_segment {
 
 struct elfunwind {
 	enum unwind_arch arch;
-	uint8_t *eh_frame;	 /* owned; NULL when the file has none */
-	size_t size_bytes;	 /* of eh_frame */
-	uint64_t vaddr;		 /* of eh_frame[0] */
+	uint8_t *eh_frame;       /* owned; NULL when the file has none */
+	size_t size_bytes;       /* of eh_frame */
+	uint64_t vaddr;          /* of eh_frame[0] */
 	uint64_t file_off_bytes; /* of eh_frame[0] */
-	bool ends_at_zero;	 /* found without section headers: the size is only a bound */
+	bool ends_at_zero;       /* found without section headers: the size is only a bound */
 	struct elfunwind_segment exec[UNWTABLE_MAX_EXEC];
 	uint32_t n_exec;
 };

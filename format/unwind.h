@@ -62,9 +62,9 @@ enum unwind_cfa {
 	UNWIND_CFA_RA_UNDEF, /* the outermost frame: the walk is complete */
 	UNWIND_CFA_UNSUP,    /* a table covers it with a rule that 8 bytes cannot say */
 	UNWIND_CFA_SIGNAL,   /* all registers lie in the kernel's signal frame at sp */
-	UNWIND_CFA_SP,	     /* sp + off */
-	UNWIND_CFA_FP,	     /* fp + off */
-	UNWIND_CFA_PLT,	     /* sp + 8 + ((pc & 15) >= off ? 8 : 0) */
+	UNWIND_CFA_SP,       /* sp + off */
+	UNWIND_CFA_FP,       /* fp + off */
+	UNWIND_CFA_PLT,      /* sp + 8 + ((pc & 15) >= off ? 8 : 0) */
 	UNWIND_CFA_DEREF_SP, /* *(sp + pre) + post */
 	UNWIND_CFA_DEREF_FP, /* *(fp + pre) + post */
 	UNWIND_CFA_REG = 64, /* | register number: reg + off, where that register is known */
@@ -73,10 +73,10 @@ enum unwind_cfa {
 /* How the caller's frame pointer is found: the low 3 bits of fp_ra. */
 enum unwind_fp {
 	UNWIND_FP_SAME = 0, /* not touched */
-	UNWIND_FP_CFA,	    /* saved at CFA + 8 * fp_words */
-	UNWIND_FP_FP,	    /* saved at fp + 8 * fp_words, fp of this frame */
-	UNWIND_FP_SP,	    /* saved at sp + 8 * fp_words, sp of this frame */
-	UNWIND_FP_LOST,	    /* gone, or by a rule that 8 bytes cannot say */
+	UNWIND_FP_CFA,      /* saved at CFA + 8 * fp_words */
+	UNWIND_FP_FP,       /* saved at fp + 8 * fp_words, fp of this frame */
+	UNWIND_FP_SP,       /* saved at sp + 8 * fp_words, sp of this frame */
+	UNWIND_FP_LOST,     /* gone, or by a rule that 8 bytes cannot say */
 	UNWIND_FP_MASK = 7,
 };
 
@@ -118,20 +118,20 @@ _Static_assert(sizeof(struct unwind_rule) == 8, "a rule is one 8-byte map entry"
 
 /* Why a walk went on or stopped.  Walkers add the last three; texts: unwind_why_text(). */
 enum unwind_why {
-	UNWIND_OK = 0,	     /* regs are the caller's now */
-	UNWIND_COMPLETE,     /* the outermost frame was reached */
-	UNWIND_ZERO_PC,	     /* return address 0: outermost too, by convention */
-	UNWIND_NO_CFI,	     /* UNWIND_CFA_END */
-	UNWIND_UNSUPPORTED,  /* UNWIND_CFA_UNSUP */
-	UNWIND_READ_FAULT,   /* the stack could not be read */
-	UNWIND_SP_NOT_UP,    /* the caller's sp is not above this frame's */
-	UNWIND_BAD_PC,	     /* the return address cannot be code */
-	UNWIND_FP_UNKNOWN,   /* the rule needs fp, which an inner frame lost */
-	UNWIND_REG_UNKNOWN,  /* the rule needs a register that no one kept */
-	UNWIND_NOT_A_FRAME,  /* frame-pointer step: fp does not point up the stack */
-	UNWIND_NO_MAPPING,   /* pc is in no known file */
-	UNWIND_NO_TABLE,     /* the table of the file is not built yet */
-	UNWIND_MAX_FRAMES,   /* deeper than the walker goes */
+	UNWIND_OK = 0,      /* regs are the caller's now */
+	UNWIND_COMPLETE,    /* the outermost frame was reached */
+	UNWIND_ZERO_PC,     /* return address 0: outermost too, by convention */
+	UNWIND_NO_CFI,      /* UNWIND_CFA_END */
+	UNWIND_UNSUPPORTED, /* UNWIND_CFA_UNSUP */
+	UNWIND_READ_FAULT,  /* the stack could not be read */
+	UNWIND_SP_NOT_UP,   /* the caller's sp is not above this frame's */
+	UNWIND_BAD_PC,      /* the return address cannot be code */
+	UNWIND_FP_UNKNOWN,  /* the rule needs fp, which an inner frame lost */
+	UNWIND_REG_UNKNOWN, /* the rule needs a register that no one kept */
+	UNWIND_NOT_A_FRAME, /* frame-pointer step: fp does not point up the stack */
+	UNWIND_NO_MAPPING,  /* pc is in no known file */
+	UNWIND_NO_TABLE,    /* the table of the file is not built yet */
+	UNWIND_MAX_FRAMES,  /* deeper than the walker goes */
 	UNWIND_WHY_COUNT,
 };
 
@@ -153,7 +153,7 @@ struct unwind_regs {
 };
 
 /* Below this no code is mapped (vm.mmap_min_addr), and above these none of user space is. */
-#define UNWIND_PC_MIN 0x1000ULL
+#define UNWIND_PC_MIN      0x1000ULL
 #define UNWIND_X86_PC_BITS 47
 #ifndef UNWIND_ARM_PC_BITS
 #define UNWIND_ARM_PC_BITS 48 /* the bits above may hold a pointer signature; they are cut */
@@ -183,9 +183,9 @@ static inline int unwind_mem_gpr(const struct unwind_mem *mem, uint32_t n, __u64
 	return 0;
 }
 
-#define UNWIND_MEM const struct unwind_mem *
+#define UNWIND_MEM                  const struct unwind_mem *
 #define UNWIND_READ(mem, addr, out) ((mem)->read((mem), (addr), (out)))
-#define UNWIND_GPR(mem, n, out) unwind_mem_gpr((mem), (n), (out))
+#define UNWIND_GPR(mem, n, out)     unwind_mem_gpr((mem), (n), (out))
 
 /*
  * A copy of a stretch of stack, as a raw sample holds it.  It should begin 128 bytes below sp:

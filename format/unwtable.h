@@ -32,12 +32,12 @@
 #include "format/unwind.h"
 
 enum {
-	UNWTABLE_PAGE_BITS = 16,	  /* 64 KB of code to a page */
-	UNWTABLE_MAX_PAGES = 65536,	  /* first to last row: 4 GB; more is -EOVERFLOW */
-	UNWTABLE_MAX_SECTIONS = 65536,	  /* more is -EOVERFLOW */
-	UNWTABLE_MAX_SEGMENTS = 4096,	  /* program headers; more is -EOVERFLOW */
+	UNWTABLE_PAGE_BITS = 16,            /* 64 KB of code to a page */
+	UNWTABLE_MAX_PAGES = 65536,         /* first to last row: 4 GB; more is -EOVERFLOW */
+	UNWTABLE_MAX_SECTIONS = 65536,      /* more is -EOVERFLOW */
+	UNWTABLE_MAX_SEGMENTS = 4096,       /* program headers; more is -EOVERFLOW */
 	UNWTABLE_MAX_NAMES_BYTES = 1 << 20, /* section names; more is -EOVERFLOW */
-	UNWTABLE_MAX_EXEC = 16,		  /* executable segments that are remembered */
+	UNWTABLE_MAX_EXEC = 16,             /* executable segments that are remembered */
 };
 
 struct unwtable;
@@ -53,10 +53,10 @@ struct unwtable_view {
 	uint64_t first_page; /* address >> UNWTABLE_PAGE_BITS of pages[0] */
 	const struct unwtable_page *pages;
 	uint32_t n_pages;
-	const uint16_t *pc_low; /* [n_rows] */
+	const uint16_t *pc_low;  /* [n_rows] */
 	const uint16_t *rule_id; /* [n_rows] */
-	uint32_t n_rows; /* the carried-in ones are counted */
-	bool tracks_bx;	 /* rules of this file say where rbx is */
+	uint32_t n_rows;         /* the carried-in ones are counted */
+	bool tracks_bx;          /* rules of this file say where rbx is */
 	struct ehframe_stats stats;
 };
 

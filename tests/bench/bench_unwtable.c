@@ -29,7 +29,8 @@ static uint64_t find_ns(const struct unwtable *t, const struct unwtable_view *v)
 	start = now_ns();
 	for (i = 0; i < 1000000; i++) {
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
-		sum += unwtable_find(t, (v->first_page << UNWTABLE_PAGE_BITS) + (x >> 20) % span)->cfa;
+		sum += unwtable_find(t, (v->first_page << UNWTABLE_PAGE_BITS) + (x >> 20) % span)
+			       ->cfa;
 	}
 	__asm__ volatile("" ::"r"(sum));
 	return (now_ns() - start) / 1000000;

@@ -5,7 +5,8 @@
  * For each file: at the first byte, the second byte and the last byte of every row that libdw sees
  * in every FDE, and at every row boundary of ours and the byte to both sides, the rule found in
  * our table must mean the same as libdw's answer.  Rules that we mark as unsupported are counted
- * and must be ones that 8 bytes cannot say.  Exit status 1 on any difference.
+ * and must be ones that 8 bytes cannot say.  Exit status 1 on any difference, and when a file
+ * cannot be read; with -e first, files without a table (scripts, data) are passed over.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -200,6 +201,20 @@ static bool agree(struct oracle *o, const struct unwind_rule *r, bool signal_fra
 	return !is_short_word(them->fp) || o->arch == UNWIND_AARCH64;
 }
 
+/* True when libdw knows an address at most 15 bytes before pc: what we cover is padding. */
+static bool is_padding(const struct oracle *o, uint64_t pc)
+{
+	Dwarf_Frame *frame;
+	uint64_t back;
+
+	for (back = 1; back <= EHFRAME_MAX_PADDING_BYTES; back++)
+		if (!dwarf_cfi_addrframe(o->cfi, pc - back, &frame)) {
+			free(frame);
+			return true;
+		}
+	return false;
+}
+
 /* Compares at pc.  Returns the end of libdw's row, or 0 when libdw knows nothing there. */
 static uint64_t check(struct oracle *o, uint64_t pc)
 {
@@ -213,8 +228,11 @@ static uint64_t check(struct oracle *o, uint64_t pc)
 
 	o->checks++;
 	if (dwarf_cfi_addrframe(o->cfi, pc, &frame)) {
-		if (r->cfa != UNWIND_CFA_END)
-			o->padding++;
+		if (r->cfa == UNWIND_CFA_END)
+			return 0;
+		o->padding++;
+		if (!is_padding(o, pc) && o->differences++ < MAX_SHOWN)
+			printf("  DIFFERENCE at %#" PRIx64 ": only we cover it\n", pc);
 		return 0;
 	}
 	ra = dwarf_frame_info(frame, &start, &end, &signal_frame);
@@ -226,8 +244,8 @@ static uint64_t check(struct oracle *o, uint64_t pc)
 	    (r->cfa == UNWIND_CFA_UNSUP && o->unsup <= 3)) {
 		unwind_rule_text(o->arch, r, text, sizeof(text));
 		printf("  %s at %#" PRIx64 ": ours %s; libdw cfa=%s fp=%s ra=%s bx=%s%s\n",
-		       same ? "unsupported" : "DIFFERENCE", pc, text, them.cfa, them.fp, them.ra, them.bx,
-		       signal_frame ? " signal" : "");
+		       same ? "unsupported" : "DIFFERENCE", pc, text, them.cfa, them.fp, them.ra,
+		       them.bx, signal_frame ? " signal" : "");
 	}
 	free(frame);
 	return end;
@@ -303,7 +321,7 @@ static void check_rows(struct oracle *o)
 		}
 }
 
-static int check_file(const char *path, struct ruleset *set, uint64_t *differences)
+static int check_file(const char *path, struct ruleset *set, bool easy, uint64_t *differences)
 {
 	struct oracle o = { .path = path };
 	struct elfunwind eh = { .eh_frame = NULL };
@@ -323,16 +341,21 @@ static int check_file(const char *path, struct ruleset *set, uint64_t *differenc
 	if (!err)
 		err = unwtable_from_fd(fd, set, &table, &perr);
 	if (err) {
-		fprintf(stderr, "%s: %s\n", path, perr.what ? perr.what : strerror(-err));
+		if (easy)
+			err = 0;
+		else
+			fprintf(stderr, "%s: %s\n", path, perr.what ? perr.what : strerror(-err));
 		goto out;
 	}
+	unwtable_view(table, &v);
+	if (!v.n_rows)
+		goto out;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	o.cfi = elf ? dwarf_getcfi_elf(elf) : NULL;
 	err = o.cfi ? 0 : -EINVAL;
 	if (err)
 		goto out;
 	o.table = table;
-	unwtable_view(table, &v);
 	o.arch = v.arch;
 	err = check_fdes(&o, elf, &eh);
 	check_rows(&o);
@@ -356,12 +379,13 @@ int main(int argc, char **argv)
 	struct ruleset *set = NULL;
 	uint64_t differences = 0;
 	int i, failed = 0;
+	bool easy = argc > 1 && !strcmp(argv[1], "-e");
 
 	elf_version(EV_CURRENT);
 	if (ruleset_new(&set))
 		return 1;
-	for (i = 1; i < argc; i++)
-		failed |= check_file(argv[i], set, &differences) != 0;
+	for (i = 1 + easy; i < argc; i++)
+		failed |= check_file(argv[i], set, easy, &differences) != 0;
 	printf("%u different rules, %" PRIu64 " differences\n", ruleset_count(set), differences);
 	ruleset_free(set);
 	return failed || differences;

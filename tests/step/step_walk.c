@@ -34,7 +34,6 @@ struct tally {
 	uint32_t deepest;
 };
 
-
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct livewalk_stack *s = arg;

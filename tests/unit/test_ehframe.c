@@ -28,8 +28,10 @@ struct bytes {
 	uint8_t n;
 };
 
-#define BYTES(...) \
-	{ .data = { __VA_ARGS__ }, .n = sizeof((uint8_t[]){ __VA_ARGS__ }) }
+#define BYTES(...)                                                               \
+	{                                                                        \
+		.data = { __VA_ARGS__ }, .n = sizeof((uint8_t[]){ __VA_ARGS__ }) \
+	}
 
 static const struct bytes x86_initial = BYTES(0x0c, 7, 8, 0x90, 1);
 static const struct bytes arm_initial = BYTES(0x0c, 31, 0);
@@ -128,7 +130,10 @@ static int run(const struct section *s, enum unwind_arch arch, struct rows *rows
 	/* exactly as large as it is, so that a sanitizer sees a read beyond */
 	uint8_t *copy = malloc(s->n ? s->n : 1);
 	struct ehframe_section section = {
-		.data = copy, .size_bytes = s->n, .vaddr = VADDR, .arch = arch,
+		.data = copy,
+		.size_bytes = s->n,
+		.vaddr = VADDR,
+		.arch = arch,
 	};
 	int ret;
 
@@ -147,9 +152,10 @@ struct program {
 	const char *rows;
 };
 
-#define START "cfa=sp+8 fp=same ra=[cfa-8]"
+#define START         "cfa=sp+8 fp=same ra=[cfa-8]"
 #define BROKEN_AT(pc) "1000 " START ";" pc " unsupported;1040 end"
 
+/* clang-format off */
 static const struct program good_programs[] = {
 	{ "nothing", UNWIND_X86_64, BYTES(0), "1000 " START ";1040 end" },
 	{ "push rbp; mov rsp, rbp; leave", UNWIND_X86_64,
@@ -204,7 +210,9 @@ static const struct program good_programs[] = {
 	  BYTES(0x0e, 0x80, 2, 0x9d, 0x20, 0x9e, 1),
 	  "1000 cfa=sp+256 fp=lost ra=[cfa-8];1040 end" },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct program odd_programs[] = {
 	{ "unknown instruction", UNWIND_X86_64, BYTES(0x41, 0x3e), BROKEN_AT("1001") },
 	{ "vendor instruction of another machine", UNWIND_X86_64, BYTES(0x41, 0x2d), BROKEN_AT("1001") },
@@ -241,6 +249,7 @@ static const struct program odd_programs[] = {
 	{ "aarch64 return address in x0", UNWIND_AARCH64, BYTES(0x09, 30, 0),
 	  "1000 unsupported;1040 end" },
 };
+/* clang-format on */
 
 static void run_programs(const struct program *p, size_t n)
 {
@@ -292,6 +301,7 @@ struct layout {
 	const char *rows; /* with the CFA offset only */
 };
 
+/* clang-format off */
 static const struct layout layouts[] = {
 	{ "neighbours with one rule join", { { 0x1000, 16, 8 }, { 0x1010, 16, 8 } }, "1000 8;1020 end" },
 	{ "sorted when they are not", { { 0x2000, 16, 16 }, { 0x1000, 16, 8 } },
@@ -304,6 +314,7 @@ static const struct layout layouts[] = {
 	{ "of equal ones the longest wins", { { 0x1000, 64, 8 }, { 0x1000, 16, 16 } }, "1000 8;1040 end" },
 	{ "beyond what a sign can say", { { 0x7000, 0xffffffff, 8 } }, "7000 8;100006fff end" },
 };
+/* clang-format on */
 
 static int take_off(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 {
@@ -353,6 +364,7 @@ struct cie_case {
 };
 
 #define INS BYTES(0x0c, 7, 8, 0x90, 1)
+/* clang-format off */
 static const struct cie_case cie_cases[] = {
 	{ "version 3", 3, "zR", BYTES(0x1b), 16, INS, "1000 " START ";1040 end", 0 },
 	{ "version 4", 4, "zR", BYTES(0x1b), 16, INS, "1000 " START ";1040 end", 0 },
@@ -377,6 +389,7 @@ static const struct cie_case cie_cases[] = {
 	{ "range omitted", 1, "zR", BYTES(0xff), 16, INS, "", 1 },
 	{ "augmentation data too short", 1, "zPR", BYTES(0x1b), 16, BYTES(0), "", 1 },
 };
+/* clang-format on */
 
 static void cies_of_all_kinds(void **state)
 {
@@ -391,8 +404,8 @@ static void cies_of_all_kinds(void **state)
 
 		put_cie_full(&s, c->version, c->aug, &c->aug_data, UNWIND_X86_64, c->ra, &c->ins);
 		put_fde(&s, PC, SIZE, &none);
-		if (run(&s, UNWIND_X86_64, &rows, &stats, NULL) || strcmp(rows.text, c->rows) != 0 ||
-		    stats.fdes_broken != c->broken)
+		if (run(&s, UNWIND_X86_64, &rows, &stats, NULL) ||
+		    strcmp(rows.text, c->rows) != 0 || stats.fdes_broken != c->broken)
 			fail_msg("%s: %u broken\n got  %s\n want %s", c->name, stats.fdes_broken,
 				 rows.text, c->rows);
 	}
@@ -550,7 +563,8 @@ static void the_taker_can_stop(void **state)
 
 static void rbx_is_told_when_asked(void **state)
 {
-	static const struct bytes ins = BYTES(0x41, 0x0e, 16, 0x83, 2, 0x41, 0x0d, 3, 0x41, 0x07, 3);
+	static const struct bytes ins = BYTES(0x41, 0x0e, 16, 0x83, 2, 0x41, 0x0d, 3, 0x41, 0x07,
+					      3);
 	struct section s = { .n = 0 };
 	struct rows rows = { .n = 0 };
 	struct ehframe_section section = { .data = s.data, .vaddr = VADDR, .track_bx = true };

@@ -16,8 +16,8 @@
  */
 enum { BASE = 0x10000, WORDS = 128, MAX_SET = 8, N_GPRS = 17 };
 
-#define WORD(i) (BASE + 8 * (i))
-#define RA(i) (0x400000 + (i))
+#define WORD(i)       (BASE + 8 * (i))
+#define RA(i)         (0x400000 + (i))
 #define RAX86(fp, ra) ((fp) | (ra) << UNWIND_RA_SHIFT)
 
 struct step {
@@ -37,6 +37,7 @@ struct step {
 
 enum { PC = 0x401237, FP = WORD(40), CALLER = UNWIND_F_CALLER, LOST = UNWIND_F_FP_LOST };
 
+/* clang-format off */
 static const struct step good_x86[] = {
 	{ "sp + off", { .cfa = UNWIND_CFA_SP, .cfa_off = 16 }, .sp = WORD(2), .fp = FP,
 	  .want_pc = RA(3), .want_sp = WORD(4), .want_fp = FP, .want_flags = CALLER },
@@ -82,7 +83,9 @@ static const struct step good_x86[] = {
 	  .set = { { 20 + 21, 0x407777 }, { 20 + 20, WORD(1) } }, .want_pc = 0x407777,
 	  .want_sp = WORD(1), .want_fp = RA(35), .want_flags = UNWIND_F_SIGFRAME },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct step bad_x86[] = {
 	{ "outermost", { .cfa = UNWIND_CFA_RA_UNDEF }, UNWIND_COMPLETE, .sp = WORD(2) },
 	{ "no table", { .cfa = UNWIND_CFA_END }, UNWIND_NO_CFI, .sp = WORD(2) },
@@ -124,7 +127,9 @@ static const struct step bad_x86[] = {
 	{ "interrupted at address 0", { .cfa = UNWIND_CFA_SIGNAL }, UNWIND_BAD_PC,
 	  .set = { { 2 + 21, 0 } }, .sp = WORD(2) },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct step good_arm[] = {
 	{ "leaf", { .cfa = UNWIND_CFA_SP }, .flags = UNWIND_F_LEAF, .sp = WORD(2), .fp = FP,
 	  .lr = 0x405678, .want_pc = 0x405678, .want_sp = WORD(2), .want_fp = FP,
@@ -146,7 +151,9 @@ static const struct step good_arm[] = {
 	  .want_pc = 0x407777, .want_sp = WORD(90), .want_fp = WORD(95),
 	  .want_flags = UNWIND_F_SIGFRAME },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct step bad_arm[] = {
 	{ "link register of no leaf", { .cfa = UNWIND_CFA_SP, .cfa_off = 16 }, UNWIND_REG_UNKNOWN,
 	  .flags = CALLER, .sp = WORD(2), .lr = 0x405678 },
@@ -159,6 +166,7 @@ static const struct step bad_arm[] = {
 	  .fp_ra = RAX86(UNWIND_FP_CFA, 17), .fp_words = -4 }, UNWIND_READ_FAULT, .flags = CALLER,
 	  .sp = WORD(2), .fp = WORD(WORDS - 1) },
 };
+/* clang-format on */
 
 static void fill(const struct step *s, uint8_t *stack)
 {
@@ -279,7 +287,9 @@ static void registers_behind_a_signal(void **state)
 static void rbx_is_carried(void **state)
 {
 	const struct unwind_rule saved = { .cfa = UNWIND_CFA_SP, .cfa_off = 24, .bx = 2 };
-	const struct unwind_rule same = { .cfa = UNWIND_CFA_SP, .cfa_off = 8, .bx = UNWIND_BX_SAME };
+	const struct unwind_rule same = { .cfa = UNWIND_CFA_SP,
+					  .cfa_off = 8,
+					  .bx = UNWIND_BX_SAME };
 	const struct unwind_rule silent = { .cfa = UNWIND_CFA_SP, .cfa_off = 8 };
 	const struct unwind_rule base = { .cfa = UNWIND_CFA_REG | UNWIND_X86_BX, .cfa_off = 16 };
 	__u64 gprs[N_GPRS] = { [UNWIND_X86_BX] = WORD(30) };
@@ -313,8 +323,11 @@ static void rbx_is_carried(void **state)
 /* Found by fuzzing: rbx is known above the leaf too, but only a leaf may have no frame. */
 static void return_address_in_rbx_cannot_stand_still(void **state)
 {
-	const struct unwind_rule same = { .cfa = UNWIND_CFA_SP, .cfa_off = 8, .bx = UNWIND_BX_SAME };
-	const struct unwind_rule still = { .cfa = UNWIND_CFA_SP, .bx = UNWIND_BX_SAME,
+	const struct unwind_rule same = { .cfa = UNWIND_CFA_SP,
+					  .cfa_off = 8,
+					  .bx = UNWIND_BX_SAME };
+	const struct unwind_rule still = { .cfa = UNWIND_CFA_SP,
+					   .bx = UNWIND_BX_SAME,
 					   .fp_ra = RAX86(0, UNWIND_X86_BX + 1) };
 	__u64 gprs[N_GPRS] = { [UNWIND_X86_BX] = 0x405555 };
 	struct unwind_copy copy;
@@ -387,15 +400,18 @@ static void every_reason_has_words(void **state)
 	for (i = 0; i < UNWIND_WHY_COUNT; i++)
 		assert_true(unwind_why_text(i) && *unwind_why_text(i));
 	assert_string_equal(unwind_why_text(UNWIND_WHY_COUNT), "unknown reason");
-	assert_string_equal(unwind_why_text((enum unwind_why)-1), "unknown reason");
+	assert_string_equal(unwind_why_text((enum unwind_why) - 1), "unknown reason");
 	assert_true(unwind_why_is_complete(UNWIND_COMPLETE));
 	assert_false(unwind_why_is_complete(UNWIND_NO_CFI));
 }
 
 static void rule_text_is_cut_not_overrun(void **state)
 {
-	const struct unwind_rule rule = { .cfa = 0xff, .fp_ra = 0xff, .fp_words = INT16_MIN,
-					  .cfa_off = UNWIND_CFA_OFF_MIN, .bx = 254 };
+	const struct unwind_rule rule = { .cfa = 0xff,
+					  .fp_ra = 0xff,
+					  .fp_words = INT16_MIN,
+					  .cfa_off = UNWIND_CFA_OFF_MIN,
+					  .bx = 254 };
 	char text[8] = "1234567";
 
 	unwind_rule_text(UNWIND_AARCH64, &rule, text, 5);

@@ -36,8 +36,8 @@ struct file {
 	size_t eh_bytes;
 };
 
-static const uint8_t cie[] = { 20, 0, 0,   0, 0, 0, 0, 0,    1, 'z', 'R', 0,
-			       1,  0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0 };
+static const uint8_t cie[] = { 20, 0,    0,  0, 0,    0,    0, 0, 1,    'z', 'R', 0,
+			       1,  0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,   0,   0 };
 
 static void put_fde(struct file *f, uint64_t pc, uint32_t size, uint8_t off, uint32_t later,
 		    uint8_t off_later)
@@ -176,11 +176,11 @@ static void check_made_file(const struct env *e)
 		uint64_t vaddr;
 		int off; /* 0: nothing covers it */
 	} want[] = {
-		{ 0, 0 },	    { 0xffff, 0 },	{ CODE - 1, 0 },    { CODE, 8 },
-		{ CODE + 3, 8 },    { CODE + 4, 16 },	{ CODE + 0x3f, 16 }, { CODE + 0x40, 0 },
-		{ 0x1ffef, 0 },	    { 0x1fff0, 24 },	{ 0x1ffff, 24 },    { 0x20000, 24 },
-		{ 0x2ffff, 24 },    { 0x30000, 24 },	{ 0x3ffff, 24 },    { 0x40000, 32 },
-		{ 0x40001, 32 },    { 0x5000f, 32 },	{ 0x50010, 0 },	    { 0x60000, 0 },
+		{ 0, 0 },          { 0xffff, 0 },    { CODE - 1, 0 },     { CODE, 8 },
+		{ CODE + 3, 8 },   { CODE + 4, 16 }, { CODE + 0x3f, 16 }, { CODE + 0x40, 0 },
+		{ 0x1ffef, 0 },    { 0x1fff0, 24 },  { 0x1ffff, 24 },     { 0x20000, 24 },
+		{ 0x2ffff, 24 },   { 0x30000, 24 },  { 0x3ffff, 24 },     { 0x40000, 32 },
+		{ 0x40001, 32 },   { 0x5000f, 32 },  { 0x50010, 0 },      { 0x60000, 0 },
 		{ UINT64_MAX, 0 },
 	};
 	size_t i;
@@ -250,6 +250,7 @@ struct broken {
 	const char *what;
 };
 
+/* clang-format off */
 static const struct broken broken_files[] = {
 	{ "magic", 1, 1, 'F', -EBADMSG, "not an ELF file" },
 	{ "32 bit", EI_CLASS, 1, ELFCLASS32, -ENOTSUP, "not 64-bit little-endian" },
@@ -271,6 +272,7 @@ static const struct broken broken_files[] = {
 	{ "entry too long", EH_OFF + 24, 4, 0x1000, -ENODATA, "entry goes beyond the section" },
 	{ "code 2 GB away, and 4 GB long", EH_OFF + 24 + 12, 4, 0xffffffff, 0, NULL },
 };
+/* clang-format on */
 
 static void broken_files_fail_with_words(void **state)
 {
@@ -301,9 +303,12 @@ static void broken_headers_of_a_stripped_file(void **state)
 		{ "version", HDR_OFF, 1, 2, -ENOTSUP, "cannot read .eh_frame_hdr" },
 		{ "encoding", HDR_OFF + 1, 1, 0xff, -ENOTSUP, "cannot read .eh_frame_hdr" },
 		{ "header too short", 176 + 32, 8, 6, -ENODATA, "cannot read .eh_frame_hdr" },
-		{ "header far away", 176 + 8, 8, UINT64_MAX, -ENODATA, "cannot read .eh_frame_hdr" },
-		{ "points nowhere", HDR_OFF + 4, 4, 0x7fffffff, -EBADMSG, ".eh_frame lies in no segment" },
-		{ "segment too long", 64 + 32, 8, UINT64_MAX, -ENODATA, "segment goes beyond the file" },
+		{ "header far away", 176 + 8, 8, UINT64_MAX, -ENODATA,
+		  "cannot read .eh_frame_hdr" },
+		{ "points nowhere", HDR_OFF + 4, 4, 0x7fffffff, -EBADMSG,
+		  ".eh_frame lies in no segment" },
+		{ "segment too long", 64 + 32, 8, UINT64_MAX, -ENODATA,
+		  "segment goes beyond the file" },
 	};
 	struct env *e = *state;
 	uint8_t value[8];
@@ -389,7 +394,7 @@ static void bias_of_a_mapping(void **state)
 	} cases[] = {
 		{ 0x555555561000, 0x1000, 0, 0x555555550000 }, /* the segment begins at 0x1040 */
 		{ 0x555555562000, 0x2000, 0, 0x555555550000 }, /* a later part of it */
-		{ 0x555555550000, 0, -EINVAL, 7 },	       /* not executable */
+		{ 0x555555550000, 0, -EINVAL, 7 },             /* not executable */
 		{ 0x555555550000, 0x200000, -EINVAL, 7 },
 		{ 0x555555550000, UINT64_MAX, -EINVAL, 7 },
 		{ 0x11000, 0x1000, 0, 0 },

@@ -182,14 +182,14 @@ help:					## this list
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-# Unwinding: what needs libdw as a judge, or minutes.
+# ---- unwinding: what needs libdw as a judge, or minutes ----
 .PHONY: oracle oracle-long
 ORACLE_SMALL := $(wildcard /lib/x86_64-linux-gnu/libc.so.6 /lib64/ld-linux-x86-64.so.2)
-oracle: $(O)/tests/oracle/oracle_ehframe $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
+oracle: $(O)/tests/oracle/oracle_ehframe $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped	## unwind tables and steps against libdw
 	$(Q)$< $(ORACLE_SMALL)
 	$(Q)$(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
 
-oracle-long: $(O)/tests/oracle/oracle_ehframe
+oracle-long: $(O)/tests/oracle/oracle_ehframe	## the same on large files
 	$(Q)scripts/oracle-long.sh $<
 
 $(O)/tests/oracle/%: $(O)/tests/oracle/%.o $(O)/libformat.a
@@ -214,26 +214,3 @@ $(O)/tests/fixtures/stepped: tests/fixtures/stepped.c
 
 $(O)/tests/step/step_walk: $(O)/tests/step/step_walk.o $(O)/tests/step/livewalk.o $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf
-
-# Fuzzing: `make fuzz-ehframe TIME=300`, `make fuzz-unwind`; the corpus replays without an engine.
-TIME	?= 60
-FUZZ_FLAGS := -std=gnu11 -D_GNU_SOURCE -I. -g -O1 -fsanitize=fuzzer,address,undefined \
-	      -fno-sanitize-recover=all
-UNWIND_SRCS := $(addprefix format/,unwind.c cfi.c cfirule.c ehframe.c ruleset.c elfunwind.c unwtable.c)
-
-.PHONY: fuzz-ehframe fuzz-unwind replay-unwind
-$(O)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(UNWIND_SRCS) $(wildcard format/*.h)
-	@mkdir -p $(@D)
-	$(call say,FUZZ,$@)$(CLANG) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
-
-fuzz-ehframe fuzz-unwind: fuzz-%: $(O)/fuzz/fuzz_%
-	@mkdir -p $(O)/fuzz/found-$*
-	$(Q)nice $< -max_total_time=$(TIME) -max_len=16384 -print_final_stats=1 -artifact_prefix=$(O)/fuzz/ \
-		$(O)/fuzz/found-$* tests/fuzz/corpus/$*
-
-$(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/unwind_replay.o $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^
-
-replay-unwind: $(O)/tests/fuzz/replay_ehframe $(O)/tests/fuzz/replay_unwind
-	$(Q)$(O)/tests/fuzz/replay_ehframe tests/fuzz/corpus/ehframe/*
-	$(Q)$(O)/tests/fuzz/replay_unwind tests/fuzz/corpus/unwind/*

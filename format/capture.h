@@ -84,8 +84,8 @@ struct capture_damage {
 };
 
 /*
- * Opens path, or standard input for "-" (spooled to an unlinked temporary file unless it can be
- * mapped).  -EBADMSG: not a perf.data file; -ENOTSUP: big-endian or an old magic; -ENODATA: empty
+ * Opens path, or standard input for "-" (spooled to an unlinked temporary file unless it is
+ * a regular file).  -EBADMSG: not a perf.data file; -ENOTSUP: big-endian or an old magic; -ENODATA: empty
  * or cut inside the header; else errno.  err may be NULL.
  */
 int capture_open(const char *path, struct capture **out, struct parse_err *err);

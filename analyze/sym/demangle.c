@@ -43,7 +43,8 @@ static void collect(const char *part, size_t part_bytes, void *opaque)
 		w->text = text;
 		w->room_bytes = room_bytes;
 	}
-	memcpy(w->text + w->size_bytes, part, part_bytes);
+	if (part_bytes) /* an empty part may be NULL */
+		memcpy(w->text + w->size_bytes, part, part_bytes);
 	w->size_bytes += part_bytes;
 	w->text[w->size_bytes] = '\0';
 }

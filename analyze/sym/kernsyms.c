@@ -65,6 +65,8 @@ static bool parse_line(char *line, struct entry *out)
 	tab = strchr(p, '\t');
 	if (tab)
 		*tab++ = '\0';
+	if (!*p || (tab && !*tab))
+		return false;
 	*out = (struct entry){
 		.sym = { .start = addr, .name = p, .module = tab ? tab : kernel_module },
 		.text = (type == 't' || type == 'T' || type == 'w' || type == 'W') &&

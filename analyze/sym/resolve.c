@@ -347,10 +347,11 @@ static int grow_results(struct resolver *r)
 	return 0;
 }
 
-/* The slot of the place, its result new and *fresh set when it was not known; NULL: no memory. */
-static struct slot *result_slot(struct resolver *r, uint32_t file, uint64_t offset,
-				bool return_address, bool *fresh)
+/* The result of the place, *fresh when it is to be filled; NULL: no memory. */
+static struct resolved *result_of(struct resolver *r, uint32_t file, uint64_t offset,
+				  bool return_address, bool *fresh)
 {
+	struct resolved *result;
 	struct slot *s;
 
 	if (r->result_count >= r->slot_count / 2 && grow_results(r))
@@ -358,7 +359,7 @@ static struct slot *result_slot(struct resolver *r, uint32_t file, uint64_t offs
 	s = find_slot(r, file, offset, return_address);
 	*fresh = !s->result;
 	if (s->result)
-		return s;
+		return s->result;
 	if (!r->chunks || r->chunks->count == CHUNK_COUNT) {
 		struct chunk *c = malloc(sizeof(*c));
 
@@ -368,10 +369,11 @@ static struct slot *result_slot(struct resolver *r, uint32_t file, uint64_t offs
 		c->next = r->chunks;
 		r->chunks = c;
 	}
-	*s = (struct slot){ file, return_address, offset, &r->chunks->items[r->chunks->count++] };
-	*s->result = (struct resolved){ .dso = "", .offset = offset };
+	result = &r->chunks->items[r->chunks->count++];
+	*result = (struct resolved){ .dso = "", .offset = offset };
+	*s = (struct slot){ file, return_address, offset, result };
 	r->result_count++;
-	return s;
+	return result;
 }
 
 static void resolve_in_file(struct resolver *r, struct file *f, uint64_t off_bytes,
@@ -394,50 +396,50 @@ static void resolve_in_file(struct resolver *r, struct file *f, uint64_t off_byt
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 				     bool return_address)
 {
-	struct slot *s;
+	struct resolved *x;
 	bool fresh;
 
 	if (file >= r->file_count)
 		return resolver_unmapped(r, file_off_bytes);
 	return_address = return_address && file_off_bytes;
-	s = result_slot(r, file, file_off_bytes, return_address, &fresh);
-	if (!s)
+	x = result_of(r, file, file_off_bytes, return_address, &fresh);
+	if (!x)
 		return &r->no_memory;
 	if (fresh)
-		resolve_in_file(r, r->files[file], file_off_bytes - return_address, s->result);
-	return s->result;
+		resolve_in_file(r, r->files[file], file_off_bytes - return_address, x);
+	return x;
 }
 
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address)
 {
 	const struct kernsym *sym;
-	struct slot *s;
+	struct resolved *x;
 	bool fresh;
 
 	return_address = return_address && addr;
-	s = result_slot(r, FILE_KERNEL, addr, return_address, &fresh);
-	if (!s)
+	x = result_of(r, FILE_KERNEL, addr, return_address, &fresh);
+	if (!x)
 		return &r->no_memory;
 	if (!fresh)
-		return s->result;
+		return x;
 	sym = r->kernel ? kernsyms_find(r->kernel, addr - return_address) : NULL;
-	s->result->dso = sym ? sym->module : "[kernel.kallsyms]";
-	s->result->name = sym ? sym->name : NULL;
+	x->dso = sym ? sym->module : "[kernel.kallsyms]";
+	x->name = sym ? sym->name : NULL;
 	if (!sym)
-		s->result->reason = r->kernel ? NAME_BETWEEN : NAME_KERNEL_HIDDEN;
-	return s->result;
+		x->reason = r->kernel ? NAME_BETWEEN : NAME_KERNEL_HIDDEN;
+	return x;
 }
 
 const struct resolved *resolver_unmapped(struct resolver *r, uint64_t addr)
 {
-	struct slot *s;
+	struct resolved *x;
 	bool fresh;
 
-	s = result_slot(r, FILE_UNMAPPED, addr, false, &fresh);
-	if (!s)
+	x = result_of(r, FILE_UNMAPPED, addr, false, &fresh);
+	if (!x)
 		return &r->no_memory;
-	s->result->reason = NAME_NO_MAP;
-	return s->result;
+	x->reason = NAME_NO_MAP;
+	return x;
 }
 
 /* ---- making ---- */

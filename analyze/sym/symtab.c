@@ -265,9 +265,12 @@ static const char *printed(struct symbol *s)
 	if (s->printed)
 		return s->printed;
 	name = demangle(s->name);
-	s->printed = s->plt ? with_plt(name ? name : s->name) : name;
-	if (s->plt)
+	if (s->plt) {
+		s->printed = with_plt(name ? name : s->name);
 		free(name);
+	} else {
+		s->printed = name;
+	}
 	return s->printed ? s->printed : s->name;
 }
 

@@ -129,6 +129,8 @@ static void kernsyms_without_text_symbols_is_refused(void **state)
 		"FFFFFFFF81000000 T x\n",
 		"ffffffff81000000 T $x\n",
 		"ffffffff81000000 T _etext\n",
+		"ffffffff81000000 T \t[m]\n",
+		"ffffffff81000000 T x\t\n",
 	};
 	struct kernsyms *k = NULL;
 	size_t i;

@@ -125,6 +125,7 @@ static void show_machine(struct view *v, const struct capture *c)
 		{ PERFFILE_CPUID, "cpu_id" },  { PERFFILE_VERSION, "recorder" },
 	};
 	uint64_t memory_bytes;
+	uint32_t id_count;
 	const char *text;
 	char *command;
 
@@ -137,6 +138,8 @@ static void show_machine(struct view *v, const struct capture *c)
 	show_cpus(v, c);
 	if (!feature_memory(c, &memory_bytes))
 		view_size(v, "memory", memory_bytes);
+	if (!feature_build_ids(c, &id_count))
+		view_number(v, "files_with_id", id_count);
 	if (!feature_command_line(c, &command)) {
 		view_text(v, "command_line", command);
 		free(command);

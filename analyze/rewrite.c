@@ -20,7 +20,7 @@ struct rewrite {
 	const struct rewrite_opts *opts;
 	struct writer *w;
 	struct rewrite_stats stats;
-	_Alignas(8) uint8_t trimmed[PERFFILE_RECORD_MAX]; /* a record that had to be changed */
+	_Alignas(8) uint8_t copy[PERFFILE_RECORD_MAX]; /* of a record that had to be mended */
 };
 
 /* ---- the head of the new file ---- */
@@ -164,11 +164,11 @@ static enum ebx_stream stream_of(const struct record *r, const struct capture_at
 {
 	if (r->header->type != PERF_RECORD_SAMPLE)
 		return EBX_STREAM_SIDE;
-	if (attr && !strncmp(attr->name, "sched:", 6))
+	if (!strncmp(attr->name, "sched:", 6))
 		return EBX_STREAM_SCHED;
-	if (attr && !strcmp(attr->name, "ebprec:mark"))
+	if (!strcmp(attr->name, "ebprec:mark"))
 		return EBX_STREAM_MARK;
-	if (attr && !strcmp(attr->name, "ebprec:counter"))
+	if (!strcmp(attr->name, "ebprec:counter"))
 		return EBX_STREAM_METRIC;
 	return EBX_STREAM_CPU;
 }
@@ -191,30 +191,44 @@ static uint64_t time_of(const struct record *r, const struct perf_event_attr *at
 	return err && err != -ENOTSUP ? 0 : side.id.time_ns;
 }
 
-/* The record, or a copy without the bytes the kernel did not mean; perf would take them for ids. */
-static const struct perf_event_header *unstretched(struct rewrite *rw, const struct record *r)
+/* Linux 6.18 sets this for all events while one wants build-ids; perf 6.1 aborts on such a record. */
+static bool says_build_id_without_one(const struct record *r, const struct perf_event_attr *attr)
 {
-	size_t count, size;
-	const struct capture_attr *attrs = capture_attrs(rw->c, &count);
+	struct perfrec_side side;
 
-	size = perfrec_true_size(r->header, r->header->size, perfrec_tail_bytes(&attrs->attr));
-	if (size == r->header->size)
-		return r->header;
-	memcpy(rw->trimmed, r->header, size);
-	le16_store(rw->trimmed + 6, (uint16_t)size);
-	return (const void *)rw->trimmed;
+	return r->header->type == PERF_RECORD_MMAP2 &&
+	       r->header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID &&
+	       !perfrec_side(r->header, r->header->size, attr, &side, NULL) &&
+	       !side.mmap.build_id_bytes;
 }
 
-static int put(struct rewrite *rw, enum ebx_stream stream, const struct record *r, uint64_t time_ns,
-	       int cpu)
+/* The record, or a copy without what the kernel did not mean. */
+static const struct perf_event_header *mended(struct rewrite *rw, const struct record *r,
+					      const struct perf_event_attr *attr)
 {
-	const struct perf_event_header *header = unstretched(rw, r);
+	size_t told = r->header->size;
+	size_t size = perfrec_true_size(r->header, told, perfrec_tail_bytes(attr));
+	bool wrong_id = says_build_id_without_one(r, attr);
+	struct perf_event_header *copy = (void *)rw->copy;
+
+	if (size == told && !wrong_id)
+		return r->header;
+	memcpy(copy, r->header, size);
+	copy->size = (uint16_t)size;
+	if (wrong_id)
+		copy->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+	return copy;
+}
+
+static int put(struct rewrite *rw, enum ebx_stream stream, const struct perf_event_header *header,
+	       uint64_t time_ns, int cpu)
+{
 	int err = writer_record(rw->w, stream, header, header->size, time_ns, cpu);
 
 	if (err)
 		return err;
 	rw->stats.record_count++;
-	rw->stats.sample_count += r->header->type == PERF_RECORD_SAMPLE;
+	rw->stats.sample_count += header->type == PERF_RECORD_SAMPLE;
 	if (writer_pending_bytes(rw->w) > FLUSH_BYTES)
 		err = writer_flush(rw->w, /* round= */ false);
 	return err;
@@ -237,15 +251,17 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 		return 0;
 	}
 	if (type >= PERFFILE_RECORD_HEADER_ATTR)
-		return rw->opts->plain ? put(rw, EBX_STREAM_SIDE, r, 0, -1) : 0;
+		return rw->opts->plain ? put(rw, EBX_STREAM_SIDE, r->header, 0, -1) : 0;
 	attr = capture_attr_by_id(rw->c,
 				  perfrec_identifier(r->header, r->header->size, &attrs->attr));
-	time_ns = time_of(r, attr ? &attr->attr : &attrs->attr, &cpu);
+	if (!attr)
+		attr = attrs;
+	time_ns = time_of(r, &attr->attr, &cpu);
 	if (type == PERF_RECORD_SAMPLE ? !timespan_has(span, time_ns) : time_ns > span->to_ns)
 		return 0;
 	if (stream == CAPTURE_STREAM_MIXED || stream >= EBX_STREAM_END)
 		stream = stream_of(r, attr);
-	return put(rw, stream, r, time_ns, cpu);
+	return put(rw, stream, mended(rw, r, &attr->attr), time_ns, cpu);
 }
 
 /* Records of frames [first, first + count). */

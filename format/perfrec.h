@@ -57,8 +57,8 @@ struct perfrec_id {
 };
 
 /*
- * The id of any record, sample or not, found without knowing its attr: needs IDENTIFIER in every
- * attr.  0 when the attr has none.
+ * The id of any record, sample or not, found without knowing its attr: any attr will do when all
+ * have IDENTIFIER, or all the same sample_type with ID.  0 when the attr has none.
  */
 uint64_t perfrec_identifier(const void *rec, size_t size_bytes, const struct perf_event_attr *attr);
 

@@ -24,7 +24,7 @@ enum name_reason {
 	NAME_FILE_GONE,        /* the file is not on this machine */
 	NAME_NO_PERMISSION,    /* it is, but may not be read */
 	NAME_BUILD_ID_DIFFERS, /* another version of the file is there now */
-	NAME_STRIPPED,         /* the file has no symbols */
+	NAME_STRIPPED,         /* the file has no symbols, or only its exports and this is none */
 	NAME_BETWEEN,          /* no symbol covers this place */
 	NAME_BAD_ELF,          /* the file is broken */
 	NAME_KERNEL_HIDDEN, /* kernel addresses were hidden (kptr_restrict), or no kallsyms in the capture */

@@ -281,6 +281,6 @@ int recording_loop(struct recording *r)
 	}
 	if (r->ui->stopping)
 		r->ui->stopping(r->ui->arg);
-	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
+	sigprocmask(SIG_SETMASK, &r->signals.mask, NULL);
 	return err;
 }

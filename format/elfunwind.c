@@ -20,7 +20,7 @@ enum {
 
 /* What we keep of the ELF header. */
 struct header {
-	uint64_t phoff, shoff;
+	uint64_t phoff, shoff, entry;
 	uint32_t phnum, shnum, shstrndx;
 };
 
@@ -135,6 +135,7 @@ static int read_header(const struct elfunwind_source *s, struct header *h, enum 
 		return parse_fail(err, -ENOTSUP, 16, "neither a program nor a library");
 	if (machine != EM_X86_64 && machine != EM_AARCH64)
 		return parse_fail(err, -ENOTSUP, 18, "another architecture");
+	h->entry = le64_load(e + offsetof(Elf64_Ehdr, e_entry));
 	h->phoff = le64_load(e + offsetof(Elf64_Ehdr, e_phoff));
 	h->shoff = le64_load(e + offsetof(Elf64_Ehdr, e_shoff));
 	h->phnum = le16_load(e + offsetof(Elf64_Ehdr, e_phnum));
@@ -319,6 +320,47 @@ static int find_by_segment(const struct elfunwind_source *s, const uint8_t *phdr
 	return parse_fail(err, -EBADMSG, eh->p_offset, ".eh_frame lies in no segment");
 }
 
+/*
+ * How the entry code of a program or a dynamic linker begins.  Linkers also give libraries an
+ * entry address, of no meaning; the bytes tell the two apart.
+ */
+static bool begins_a_program(enum unwind_arch arch, const uint8_t *code)
+{
+	static const uint8_t landing[] = { 0xf3, 0x0f, 0x1e, 0xfa }; /* endbr64 */
+	static const uint8_t clear_ebp[] = { 0x31, 0xed };           /* xor %ebp,%ebp */
+	static const uint8_t clear_rbp[] = { 0x48, 0x31, 0xed };     /* xor %rbp,%rbp */
+	static const uint8_t linker[] = { 0x48, 0x89, 0xe7, 0xe8 };  /* mov %rsp,%rdi; call */
+	uint32_t word;
+
+	if (arch == UNWIND_X86_64) {
+		if (!memcmp(code, landing, sizeof(landing)))
+			code += sizeof(landing);
+		return !memcmp(code, clear_ebp, sizeof(clear_ebp)) ||
+		       !memcmp(code, clear_rbp, sizeof(clear_rbp)) ||
+		       !memcmp(code, linker, sizeof(linker));
+	}
+	word = le32_load(code);
+	if (word == 0xd503245f) /* bti c */
+		word = le32_load(code + 4);
+	return word == 0xd280001d || word == 0x910003e0; /* mov x29, #0; mov x0, sp */
+}
+
+static void find_start(const struct elfunwind_source *s, uint64_t entry, struct elfunwind *elf)
+{
+	uint8_t code[8];
+
+	for (uint32_t i = 0; i < elf->n_exec; i++) {
+		const struct elfunwind_segment *e = &elf->exec[i];
+
+		if (entry < e->vaddr || entry - e->vaddr >= e->size_bytes)
+			continue;
+		if (!read_at(s, e->off_bytes + (entry - e->vaddr), code, sizeof(code)) &&
+		    begins_a_program(elf->arch, code))
+			elf->start_vaddr = entry;
+		return;
+	}
+}
+
 int elfunwind_read(const struct elfunwind_source *source, struct elfunwind *out,
 		   struct parse_err *err)
 {
@@ -342,6 +384,7 @@ int elfunwind_read(const struct elfunwind_source *source, struct elfunwind *out,
 		if (p.p_type == PT_LOAD && p.p_flags & PF_X)
 			add_exec(&elf, &p);
 	}
+	find_start(source, h.entry, &elf);
 	ret = find_by_section(source, &h, &elf, err);
 	if (ret == 0 && eh.p_type == PT_GNU_EH_FRAME)
 		ret = find_by_segment(source, phdrs, h.phnum, &eh, &elf, err);

@@ -40,6 +40,8 @@ struct elfunwind {
 	bool ends_at_zero;       /* found without section headers: the size is only a bound */
 	struct elfunwind_segment exec[UNWTABLE_MAX_EXEC];
 	uint32_t n_exec;
+	/* The first code a program runs, known by its bytes: nothing called it.  0: not known. */
+	uint64_t start_vaddr;
 };
 
 /* Opens a regular file for reading, without waiting for anything.  -EINVAL: not regular. */

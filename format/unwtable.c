@@ -18,7 +18,9 @@ struct unwtable {
 	uint32_t n_exec;
 	struct ehframe_stats stats;
 	bool tracks_bx;
-	uint16_t last_id; /* while building: the rule of the row before */
+	/* while building */
+	uint16_t last_id;  /* the rule of the row before */
+	uint64_t start_pc; /* of the code a program begins with, until a row says what lies there */
 };
 
 /* From add_row(): rbx is needed, begin again.  No errno is positive. */
@@ -96,6 +98,38 @@ static int open_pages(struct unwtable *t, uint64_t pc)
 	return 0;
 }
 
+static int put_row(struct unwtable *t, uint64_t pc, const struct unwind_rule *rule)
+{
+	int err = open_pages(t, pc);
+
+	if (err)
+		return err;
+	t->last_id = ruleset_intern(t->set, rule);
+	return push_row(t, (uint16_t)pc, t->last_id);
+}
+
+/*
+ * A program's first code often has no rule, as in glibc's dynamic linker, and stacks that reach it
+ * are whole.  Called before the row at next_pc: when nothing covers the start, it gets a rule.
+ */
+static int put_start(struct unwtable *t, uint64_t next_pc)
+{
+	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_RA_UNDEF };
+	static const struct unwind_rule end = { .cfa = UNWIND_CFA_END };
+	uint64_t pc = t->start_pc;
+	int err;
+
+	if (!pc || pc >= next_pc)
+		return 0;
+	t->start_pc = 0;
+	if (t->last_id != RULESET_ID_END)
+		return 0;
+	err = put_row(t, pc, &outermost);
+	if (err || next_pc - pc <= UNWTABLE_START_BYTES)
+		return err;
+	return put_row(t, pc + UNWTABLE_START_BYTES, &end);
+}
+
 /* ehframe_row_fn: rows come in ascending order. */
 static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 {
@@ -105,11 +139,22 @@ static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 	if (rule->cfa == (UNWIND_CFA_REG | UNWIND_X86_BX) && t->arch == UNWIND_X86_64 &&
 	    !t->tracks_bx)
 		return NEEDS_BX;
-	err = open_pages(t, pc);
-	if (err)
-		return err;
-	t->last_id = ruleset_intern(t->set, rule);
-	return push_row(t, (uint16_t)pc, t->last_id);
+	err = put_start(t, pc);
+	return err ? err : put_row(t, pc, rule);
+}
+
+static int add_rows(struct unwtable *t, const struct ehframe_section *section, uint64_t start_pc,
+		    struct parse_err *err)
+{
+	int ret;
+
+	t->n_pages = 0;
+	t->n_rows = 0;
+	t->last_id = RULESET_ID_END;
+	t->start_pc = start_pc;
+	t->tracks_bx = section->track_bx;
+	ret = ehframe_rows(section, add_row, t, &t->stats, err);
+	return ret ? ret : put_start(t, UINT64_MAX);
 }
 
 static void shrink(struct unwtable *t)
@@ -149,14 +194,10 @@ static int build(const struct elfunwind_source *source, struct ruleset *set, str
 		.arch = elf.arch,
 		.ends_at_zero = elf.ends_at_zero,
 	};
-	ret = ehframe_rows(&section, add_row, t, &t->stats, err);
+	ret = add_rows(t, &section, elf.start_vaddr, err);
 	if (ret == NEEDS_BX) {
-		t->n_pages = 0;
-		t->n_rows = 0;
-		t->last_id = RULESET_ID_END;
-		t->tracks_bx = true;
 		section.track_bx = true;
-		ret = ehframe_rows(&section, add_row, t, &t->stats, err);
+		ret = add_rows(t, &section, elf.start_vaddr, err);
 	}
 	if (ret) {
 		if (err)

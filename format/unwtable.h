@@ -16,6 +16,7 @@
  * we read gives an error, not a signal.  All sizes in it are checked against the file and against
  * the limits below before memory is taken.  Little-endian 64-bit x86_64 and aarch64 only.
  * A file in which rbx is the base of a CFA is built with rbx tracked.
+ * Where nothing covers the first code of a program, it is the outermost frame.
  * A file without .eh_frame gives an empty table: every address answers UNWIND_CFA_END.
  * Relocatable files (.o, .ko) give -ENOTSUP.
  */
@@ -38,6 +39,7 @@ enum {
 	UNWTABLE_MAX_SEGMENTS = 4096,       /* program headers; more is -EOVERFLOW */
 	UNWTABLE_MAX_NAMES_BYTES = 1 << 20, /* section names; more is -EOVERFLOW */
 	UNWTABLE_MAX_EXEC = 16,             /* executable segments that are remembered */
+	UNWTABLE_START_BYTES = 128,         /* a program's first code is not longer */
 };
 
 struct unwtable;

@@ -496,6 +496,70 @@ static void this_program(void **state)
 	assert_int_equal(off_at(e, pc - bias), 8); /* the first instruction of a function */
 }
 
+/* The made file, with an entry at pc and these bytes there. */
+static struct unwtable *table_with_entry(struct env *e, uint64_t pc, const char *bytes, size_t n)
+{
+	static uint8_t big[0x41000];
+	struct file f;
+	struct unwtable *t;
+
+	make_file(&f);
+	le64_store(f.data + 24, pc);
+	memset(big, 0x90, sizeof(big));
+	memcpy(big, f.data, sizeof(f.data));
+	memcpy(big + (pc - 0x10000), bytes, n);
+	assert_int_equal(unwtable_from_bytes(big, sizeof(big), e->set, &t, NULL), 0);
+	return t;
+}
+
+static void uncovered_program_start_is_outermost(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+		unsigned cfa;
+	} cases[] = {
+		{ "\x31\xed", 2, UNWIND_CFA_RA_UNDEF },
+		{ "\xf3\x0f\x1e\xfa\x31\xed", 6, UNWIND_CFA_RA_UNDEF },
+		{ "\x48\x31\xed", 3, UNWIND_CFA_RA_UNDEF },
+		{ "\x48\x89\xe7\xe8", 4, UNWIND_CFA_RA_UNDEF },
+		{ "\x48\x89\xe7\xe9", 4, UNWIND_CFA_END }, /* a jump: some library's code */
+		{ "\x55\x48\x89\xe5", 4, UNWIND_CFA_END },
+	};
+	struct env *e = *state;
+	struct unwtable *t;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		t = table_with_entry(e, CODE + 0x1000, cases[i].bytes, cases[i].n);
+		assert_int_equal(unwtable_find(t, CODE + 0xfff)->cfa, UNWIND_CFA_END);
+		assert_int_equal(unwtable_find(t, CODE + 0x1000)->cfa, cases[i].cfa);
+		assert_int_equal(unwtable_find(t, CODE + 0x107f)->cfa, cases[i].cfa);
+		assert_int_equal(unwtable_find(t, CODE + 0x1080)->cfa, UNWIND_CFA_END);
+		unwtable_free(t);
+	}
+}
+
+static void covered_program_start_keeps_its_rule(void **state)
+{
+	struct env *e = *state;
+	struct unwtable *t = table_with_entry(e, 0x20000, "\x31\xed", 2);
+
+	assert_int_equal(unwtable_find(t, 0x20000)->cfa, UNWIND_CFA_SP);
+	assert_int_equal(unwtable_find(t, 0x50010)->cfa, UNWIND_CFA_END);
+	unwtable_free(t);
+}
+
+static void program_start_behind_all_rows_is_outermost(void **state)
+{
+	struct env *e = *state;
+	struct unwtable *t = table_with_entry(e, 0x50020, "\x31\xed", 2);
+
+	assert_int_equal(unwtable_find(t, 0x50010)->cfa, UNWIND_CFA_END);
+	assert_int_equal(unwtable_find(t, 0x50020)->cfa, UNWIND_CFA_RA_UNDEF);
+	assert_int_equal(unwtable_find(t, 0x50020 + 128)->cfa, UNWIND_CFA_END);
+	unwtable_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -508,6 +572,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(error_offset_is_in_the_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_cut_fails_or_is_empty, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_spread_too_far_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(uncovered_program_start_is_outermost, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(covered_program_start_keeps_its_rule, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(program_start_behind_all_rows_is_outermost, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(rbx_as_a_base_is_tracked, setup, teardown),
 		cmocka_unit_test_setup_teardown(bias_of_a_mapping, setup, teardown),
 		cmocka_unit_test_setup_teardown(rules_are_kept_once, setup, teardown),

@@ -65,11 +65,11 @@ static int by_group_and_user(const void *va, const void *vb)
 {
 	const struct stacks_entry *const *a = va, *const *b = vb;
 
-	if ((*a)->group != (*b)->group)
-		return (*a)->group < (*b)->group ? -1 : 1;
-	if ((*a)->user != (*b)->user)
-		return (*a)->user < (*b)->user ? -1 : 1;
-	return (*a)->kernel < (*b)->kernel ? -1 : (*a)->kernel > (*b)->kernel;
+	if ((*a)->key.group != (*b)->key.group)
+		return (*a)->key.group < (*b)->key.group ? -1 : 1;
+	if ((*a)->key.user != (*b)->key.user)
+		return (*a)->key.user < (*b)->key.user ? -1 : 1;
+	return (*a)->key.kernel < (*b)->key.kernel ? -1 : (*a)->key.kernel > (*b)->key.kernel;
 }
 
 static int start_group(struct builder *b, uint32_t group, uint32_t *out)
@@ -95,15 +95,16 @@ static int build(struct builder *b, const struct stacks_entry **entries, size_t 
 
 	for (size_t i = 0; !err && i < count; last = e, i++) {
 		e = entries[i];
-		if (!last || last->group != e->group)
-			err = start_group(b, e->group, &group);
-		if (!err && (!last || last->group != e->group || last->user != e->user)) {
+		if (!last || last->key.group != e->key.group)
+			err = start_group(b, e->key.group, &group);
+		if (!err &&
+		    (!last || last->key.group != e->key.group || last->key.user != e->key.user)) {
 			user = group;
-			err = append(b, e->user, &user);
+			err = append(b, e->key.user, &user);
 		}
 		node = user;
 		if (!err)
-			err = append(b, e->kernel, &node);
+			err = append(b, e->key.kernel, &node);
 		if (!err)
 			b->tree.nodes[node].self += weight == CALLTREE_PERIOD ? e->period_sum
 									      : e->sample_count;

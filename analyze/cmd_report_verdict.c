@@ -17,7 +17,7 @@ static void say_stacks(const struct report *r)
 {
 	const struct verdict *v = &r->verdict;
 	const struct verdict_cause *c;
-	const char *base;
+	const char *base, *text, *remedy;
 	size_t size;
 
 	say_note("stacks: %" PRIu64 " samples, %" PRIu64 " with a user stack; %" PRIu64
@@ -27,8 +27,12 @@ static void say_stacks(const struct report *r)
 	for (size_t i = 0; i < v->break_count && i < CAUSES_SHOWN; i++) {
 		c = &v->breaks[i];
 		base = naming_base(strings_text(r->names, c->dso), &size);
-		say_note("  %.1f %% end in %.*s, on the way to where their program began",
-			 percent(c->count, v->user_stacks), (int)size, base);
+		text = verdict_end_text(c->reason);
+		remedy = verdict_end_remedy(c->reason);
+		say_note("  %.1f %% end in %.*s, on the way to where their program began%s%s%s%s%s",
+			 percent(c->count, v->user_stacks), (int)size, base, text ? ": " : "",
+			 text ? text : "", remedy ? " (" : "", remedy ? remedy : "",
+			 remedy ? ")" : "");
 	}
 	if (r->sampled.without_chain)
 		say_note("  %" PRIu64 " samples have no stack at all, but one address",

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyze/buildids.h"
+#include "analyze/unwinder.h"
 #include "format/perfrec.h"
 
 #define MAX_THREADS  8
@@ -245,6 +246,8 @@ struct second_pass {
 	const struct capture *c;
 	const struct load_query *query;
 	const struct capture_attr *attr;
+	struct unwinder *unwinder; /* NULL: the samples have no stack copies */
+	bool stacks_told;          /* samples say in their raw data how their stack was found */
 	uint32_t stream_mask;
 	bool *comm_passes; /* by number in the names; NULL: all do */
 	size_t frame_count;
@@ -257,6 +260,7 @@ struct worker {
 	struct second_pass *pass;
 	struct attr_finder finder;
 	struct sampler *sampler;
+	struct unwinder_seat *seat;
 	struct load_stats stats;
 	pthread_t thread;
 };
@@ -280,6 +284,8 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 	const struct capture_attr *attr = find_attr(&w->finder, header);
 	struct perf_sample sample;
 	struct model_where where;
+	struct stackinfo info;
+	bool told;
 
 	if (!attr || attr != p->attr)
 		return 0;
@@ -295,7 +301,12 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 		return 0;
 	if (!sample.period)
 		sample.period = attr->attr.freq ? 1 : attr->attr.sample_period;
-	return sampler_add(w->sampler, &sample, &where);
+	if (w->seat)
+		told = unwinder_sample(w->seat, &sample, attr->attr.sample_regs_user, where.space,
+				       &info);
+	else
+		told = p->stacks_told && stackinfo_decode(sample.raw, sample.raw_bytes, &info);
+	return sampler_add(w->sampler, &sample, &where, told ? &info : NULL);
 }
 
 static int count_frames(struct worker *w, size_t first, size_t count)
@@ -386,12 +397,15 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 		workers[i].pass = p;
 		workers[i].finder = finder_of(p->c);
 		err = sampler_new(model, &workers[i].sampler);
+		if (!err && p->unwinder)
+			err = unwinder_seat_new(p->unwinder, &workers[i].seat);
 	}
 	if (!err) {
 		run_workers(workers, count);
 		err = atomic_load(&p->err);
 	}
 	for (unsigned i = 0; i < count; i++) {
+		unwinder_seat_free(workers[i].seat);
 		if (!err && i)
 			err = sampler_merge(workers[0].sampler, workers[i].sampler);
 		if (i)
@@ -421,6 +435,22 @@ static int prepare_comms(struct second_pass *p)
 	return 0;
 }
 
+/* Samples with copies of stacks are unwound on the way. */
+static int prepare_unwinder(struct second_pass *p, const struct model *model)
+{
+	const uint64_t need = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	const char *arch = capture_feature_string(p->c, PERFFILE_ARCH);
+	enum unwind_arch how = UNWIND_X86_64;
+
+	if ((p->attr->attr.sample_type & need) != need)
+		return 0;
+	if (arch && !strcmp(arch, "aarch64"))
+		how = UNWIND_AARCH64;
+	else if (arch && strcmp(arch, "x86_64"))
+		return 0; /* registers we do not know */
+	return unwinder_new(model, p->query->symfs, how, &p->unwinder);
+}
+
 int load_samples(const struct capture *c, const struct model *model, const struct load_query *query,
 		 struct sampler **out, struct load_stats *stats)
 {
@@ -435,12 +465,17 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	assert(query->attr < attr_count);
 	p.attr = &attrs[query->attr];
 	p.divisible = capture_is_divisible(c);
+	p.stacks_told = capture_get_kind(c) == CAPTURE_EBX && !query->attr &&
+			p.attr->attr.type != PERF_TYPE_TRACEPOINT;
 	/* Ours keep the samples of the first attr in a stream of their own. */
 	p.stream_mask = query->attr ? ALL_STREAMS & ~(1u << EBX_STREAM_SIDE) : 1u << EBX_STREAM_CPU;
 	err = prepare_comms(&p);
 	if (!err)
+		err = prepare_unwinder(&p, model);
+	if (!err)
 		err = count_all(&p, model, out, &fresh);
 	free(p.comm_passes);
+	unwinder_free(p.unwinder);
 	if (err)
 		return err;
 	for (size_t i = 0; i < p.frame_count; i++)

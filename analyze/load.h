@@ -48,6 +48,7 @@ struct load_query {
 	size_t attr;                 /* index of the event */
 	const struct filter *filter; /* NULL: all */
 	const struct strings *names; /* the model's */
+	const char *symfs;           /* where to find files for stack copies; NULL: "/" */
 	unsigned thread_count;       /* 0: as many as there are CPUs, at most 8 */
 };
 

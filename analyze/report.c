@@ -76,6 +76,7 @@ int report_make(struct report *r, const struct report_query *query)
 		.attr = query->attr,
 		.filter = query->filter,
 		.names = r->names,
+		.symfs = query->symfs,
 		.thread_count = query->thread_count,
 	};
 	struct sampler *sampler;

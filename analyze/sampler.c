@@ -277,10 +277,13 @@ void sampler_where(const struct sampler *s, const struct perf_sample *sample,
 }
 
 int sampler_add(struct sampler *s, const struct perf_sample *sample,
-		const struct model_where *where)
+		const struct model_where *where, const struct stackinfo *info)
 {
 	struct chain chain = { .user_space = where->space };
-	uint32_t group = where->comm, user, kernel;
+	struct stacks_key key = {
+		.group = where->comm,
+		.end = info ? 1u + info->why : SAMPLER_END_UNKNOWN,
+	};
 	uint8_t ip[8];
 	int err;
 
@@ -291,13 +294,13 @@ int sampler_add(struct sampler *s, const struct perf_sample *sample,
 		add_frames(s, &chain, ip, 1, sample->cpumode);
 		s->counts.without_chain++;
 	}
-	err = add_chain(s, &chain, &user, &kernel);
+	err = add_chain(s, &chain, &key.user, &key.kernel);
 	if (err)
 		return err;
-	if (group == MODEL_NONE)
-		group = SAMPLER_TID_GROUP | sample->tid;
+	if (key.group == MODEL_NONE)
+		key.group = SAMPLER_TID_GROUP | sample->tid;
 	s->counts.samples++;
-	return stacks_count(&s->stacks, group, user, kernel, 1, sample->period);
+	return stacks_count(&s->stacks, &key, 1, sample->period);
 }
 
 /* ---- the whole ---- */

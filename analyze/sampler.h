@@ -20,9 +20,13 @@
 #include "analyze/places.h"
 #include "analyze/stacks.h"
 #include "format/perfrec.h"
+#include "format/stackinfo.h"
 
 /* The group of a stack is its comm, or this bit and the thread id where the comm is not known. */
 #define SAMPLER_TID_GROUP 0x80000000u
+
+/* The end of a stack is its enum unwind_why and 1, or this where nobody told. */
+#define SAMPLER_END_UNKNOWN 0u
 
 struct sampler_counts {
 	uint64_t samples;
@@ -41,9 +45,9 @@ void sampler_free(struct sampler *s); /* NULL is fine */
 /* What model_thread() says of the sample's thread; to be given to sampler_add(). */
 void sampler_where(const struct sampler *s, const struct perf_sample *sample,
 		   struct model_where *out);
-/* Counts one sample.  -ENOMEM, -EOVERFLOW. */
+/* Counts one sample.  info: how its stack was found; NULL: not known.  -ENOMEM, -EOVERFLOW. */
 int sampler_add(struct sampler *s, const struct perf_sample *sample,
-		const struct model_where *where);
+		const struct model_where *where, const struct stackinfo *info);
 /* Adds all that from has counted to s.  from is empty afterwards. */
 int sampler_merge(struct sampler *s, struct sampler *from);
 

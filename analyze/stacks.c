@@ -55,10 +55,17 @@ int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *ou
 	return 0;
 }
 
-int stacks_count(struct stacks *s, uint32_t group, uint32_t user, uint32_t kernel,
-		 uint64_t sample_count, uint64_t period)
+static bool key_equal(const struct stacks_key *a, const struct stacks_key *b)
 {
-	uint64_t hash = hash_pair((uint64_t)user << 32 | kernel, group);
+	return a->group == b->group && a->user == b->user && a->kernel == b->kernel &&
+	       a->end == b->end;
+}
+
+int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
+		 uint64_t period)
+{
+	uint64_t hash = hash_pair((uint64_t)key->user << 32 | key->kernel,
+				  (uint64_t)key->end << 32 | key->group);
 	struct stacks_entry *e;
 	uint32_t pos, id;
 	int err;
@@ -69,7 +76,7 @@ int stacks_count(struct stacks *s, uint32_t group, uint32_t user, uint32_t kerne
 	pos = hashidx_start(&s->entry_index, hash);
 	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE) {
 		e = &s->entries[id];
-		if (e->group == group && e->user == user && e->kernel == kernel) {
+		if (key_equal(&e->key, key)) {
 			e->sample_count += sample_count;
 			e->period_sum += period;
 			return 0;
@@ -82,9 +89,7 @@ int stacks_count(struct stacks *s, uint32_t group, uint32_t user, uint32_t kerne
 		return err;
 	hashidx_put(&s->entry_index, hash, pos, (uint32_t)s->entry_count);
 	s->entries[s->entry_count++] = (struct stacks_entry){
-		.group = group,
-		.user = user,
-		.kernel = kernel,
+		.key = *key,
 		.sample_count = sample_count,
 		.period_sum = period,
 	};
@@ -105,9 +110,11 @@ int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *fr
 				   &nodes[i]);
 	for (size_t i = 0; !err && i < from->entry_count; i++) {
 		const struct stacks_entry *e = &from->entries[i];
+		struct stacks_key key = e->key;
 
-		err = stacks_count(s, e->group, nodes[e->user], nodes[e->kernel], e->sample_count,
-				   e->period_sum);
+		key.user = nodes[key.user];
+		key.kernel = nodes[key.kernel];
+		err = stacks_count(s, &key, e->sample_count, e->period_sum);
 	}
 	free(nodes);
 	return err;

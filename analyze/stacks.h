@@ -5,8 +5,8 @@
  * A stack is a path in a tree: each node is a frame below its caller, so stacks that begin alike
  * share their beginning.  Frames are numbers that mean something to the caller of this room.
  * Two trees, one for user frames and one for kernel frames: the same kernel path is reached from
- * everywhere, and is stored once.  What is counted is (group, user node, kernel node), where the
- * group is again a number of the caller's.
+ * everywhere, and is stored once.  What is counted is (group, user node, kernel node, end), where
+ * the group and the end are again numbers of the caller's.
  *
  * Memory is bounded by the number of distinct stacks.  Node numbers depend on the order of
  * adding; sums do not, so tables filled by several threads and merged say the same in every order.
@@ -14,6 +14,7 @@
 #ifndef EBPREC_ANALYZE_STACKS_H
 #define EBPREC_ANALYZE_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,9 +28,14 @@ struct stacks_node {
 	uint32_t frame;
 };
 
-struct stacks_entry {
+struct stacks_key {
 	uint32_t group;
 	uint32_t user, kernel; /* nodes of the innermost frames; a root: no frames of that kind */
+	uint32_t end;          /* why the user part ends where it does */
+};
+
+struct stacks_entry {
+	struct stacks_key key;
 	uint64_t sample_count;
 	uint64_t period_sum;
 };
@@ -49,8 +55,8 @@ void stacks_done(struct stacks *s);
 /* The node of frame called from parent.  -ENOMEM; -EOVERFLOW: four billion nodes. */
 int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out);
 /* Adds to the stack's counts. */
-int stacks_count(struct stacks *s, uint32_t group, uint32_t user, uint32_t kernel,
-		 uint64_t sample_count, uint64_t period);
+int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
+		 uint64_t period);
 
 /*
  * Adds all of from to s, each frame f of from as frames[f].  So tables merge, and so addresses

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/sampler.h"
+#include "format/unwind.h"
+
 #define NO_FUNCTION UINT32_MAX
+#define ENDS        (UNWIND_WHY_COUNT + 1)
 
 /* Where stacks of programs and threads begin: glibc, musl, the dynamic linker, Go. */
 static const char *const roots[] = {
@@ -74,25 +78,31 @@ static int find_ends(const struct stacks *s, const struct naming *n, const struc
 	return 0;
 }
 
+static bool is_complete(uint32_t end, bool is_root)
+{
+	return end == SAMPLER_END_UNKNOWN ? is_root : unwind_why_is_complete(end - 1);
+}
+
+/* breaks: by function and end. */
 static void count_stacks(const struct stacks *s, const struct ends *ends, const bool *is_root,
 			 uint64_t *breaks, struct verdict *v)
 {
 	for (size_t i = 0; i < s->entry_count; i++) {
 		const struct stacks_entry *e = &s->entries[i];
-		uint32_t at;
+		uint32_t at, end = e->key.end < ENDS ? e->key.end : SAMPLER_END_UNKNOWN;
 
 		v->samples += e->sample_count;
-		if (e->user == STACKS_USER_ROOT)
+		if (e->key.user == STACKS_USER_ROOT)
 			continue;
 		v->user_stacks += e->sample_count;
-		at = ends->outermost[e->user];
-		if (is_root[at]) {
+		at = ends->outermost[e->key.user];
+		if (is_complete(end, is_root[at])) {
 			v->complete_stacks += e->sample_count;
 			continue;
 		}
-		if (ends->in_file[e->user] != NO_FUNCTION)
-			at = ends->in_file[e->user];
-		breaks[at] += e->sample_count;
+		if (ends->in_file[e->key.user] != NO_FUNCTION)
+			at = ends->in_file[e->key.user];
+		breaks[at * ENDS + end] += e->sample_count;
 	}
 }
 
@@ -104,8 +114,8 @@ static int count_frames(const struct stacks *s, uint64_t *frames)
 	if (!through)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->entry_count; i++) {
-		through[s->entries[i].user] += s->entries[i].sample_count;
-		through[s->entries[i].kernel] += s->entries[i].sample_count;
+		through[s->entries[i].key.user] += s->entries[i].sample_count;
+		through[s->entries[i].key.kernel] += s->entries[i].sample_count;
 	}
 	for (size_t i = s->node_count; i-- > STACKS_FIRST_NODE;) {
 		through[s->nodes[i].parent] += through[i];
@@ -135,21 +145,12 @@ static int by_count(const void *va, const void *vb, void *names)
 	return cmp ? cmp : (int)a->reason - (int)b->reason;
 }
 
-/* Adds counts of functions up by file and reason, the most costly first. */
-static int sum_causes(const struct naming *n, const struct strings *names, const uint64_t *counts,
-		      bool with_reason, struct verdict_cause **out, size_t *out_count)
+/* The most costly first; takes list, which has used entries. */
+static void sum_causes(struct verdict_cause *list, size_t used, const struct strings *names,
+		       struct verdict_cause **out, size_t *out_count)
 {
-	struct verdict_cause *list = calloc(n->function_count + 1, sizeof(*list));
-	size_t used = 0, kept = 0;
+	size_t kept = 0;
 
-	if (!list)
-		return -ENOMEM;
-	for (size_t i = 0; i < n->function_count; i++)
-		if (counts[i])
-			list[used++] = (struct verdict_cause){ n->functions[i].dso,
-							       with_reason ? n->functions[i].reason
-									   : 0,
-							       counts[i] };
 	qsort(list, used, sizeof(*list), by_file);
 	for (size_t i = 0; i < used; i++) {
 		if (kept && !by_file(&list[kept - 1], &list[i]))
@@ -160,6 +161,45 @@ static int sum_causes(const struct naming *n, const struct strings *names, const
 	qsort_r(list, kept, sizeof(*list), by_count, (void *)names);
 	*out = list;
 	*out_count = kept;
+}
+
+static int sum_breaks(const struct naming *n, const struct strings *names, const uint64_t *breaks,
+		      struct verdict *v)
+{
+	struct verdict_cause *list;
+	size_t used = 0, count = n->function_count * ENDS;
+
+	for (size_t i = 0; i < count; i++)
+		used += breaks[i] != 0;
+	list = calloc(used + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	used = 0;
+	for (size_t i = 0; i < count; i++)
+		if (breaks[i])
+			list[used++] = (struct verdict_cause){ n->functions[i / ENDS].dso,
+							       (uint8_t)(i % ENDS), breaks[i] };
+	sum_causes(list, used, names, &v->breaks, &v->break_count);
+	return 0;
+}
+
+static int sum_unnamed(const struct naming *n, const struct strings *names, const uint64_t *frames,
+		       struct verdict *v)
+{
+	struct verdict_cause *list = calloc(n->function_count + 1, sizeof(*list));
+	size_t used = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->function_count; i++) {
+		v->frames += frames[i];
+		if (!frames[i] || n->functions[i].reason == NAME_FOUND)
+			continue;
+		v->unnamed_frames += frames[i];
+		list[used++] = (struct verdict_cause){ n->functions[i].dso, n->functions[i].reason,
+						       frames[i] };
+	}
+	sum_causes(list, used, names, &v->unnamed, &v->unnamed_count);
 	return 0;
 }
 
@@ -177,26 +217,18 @@ static int make(const struct stacks *s, const struct naming *n, const struct str
 	count_stacks(s, &ends, is_root, counts, v);
 	free(ends.outermost);
 	free(ends.in_file);
-	err = sum_causes(n, names, counts, false, &v->breaks, &v->break_count);
+	err = sum_breaks(n, names, counts, v);
 	if (err)
 		return err;
 	memset(counts, 0, n->function_count * sizeof(*counts));
 	err = count_frames(s, counts);
-	if (err)
-		return err;
-	for (size_t i = 0; i < n->function_count; i++) {
-		v->frames += counts[i];
-		if (n->functions[i].reason == NAME_FOUND)
-			counts[i] = 0;
-		v->unnamed_frames += counts[i];
-	}
-	return sum_causes(n, names, counts, true, &v->unnamed, &v->unnamed_count);
+	return err ? err : sum_unnamed(n, names, counts, v);
 }
 
 int verdict_make(const struct stacks *s, const struct naming *n, const struct strings *names,
 		 struct verdict *out)
 {
-	uint64_t *counts = calloc(n->function_count + 1, sizeof(*counts));
+	uint64_t *counts = calloc((n->function_count + 1) * ENDS, sizeof(*counts));
 	bool *is_root = calloc(n->function_count + 1, sizeof(*is_root));
 	struct verdict v = { 0 };
 	int err = -ENOMEM;
@@ -217,4 +249,28 @@ void verdict_done(struct verdict *v)
 	free(v->breaks);
 	free(v->unnamed);
 	*v = (struct verdict){ 0 };
+}
+
+const char *verdict_end_text(uint8_t end)
+{
+	return end == SAMPLER_END_UNKNOWN ? NULL : unwind_why_text(end - 1);
+}
+
+const char *verdict_end_remedy(uint8_t end)
+{
+	if (end == SAMPLER_END_UNKNOWN)
+		return NULL;
+	switch (end - 1) {
+	case UNWIND_NO_CFI:
+		return "build it with -fasynchronous-unwind-tables, or JIT code with frame pointers";
+	case UNWIND_READ_FAULT:
+		return "in a copy: it was too short, copy more of the stack";
+	case UNWIND_MAX_FRAMES:
+		return "raise --max-frames";
+	case UNWIND_NOT_A_FRAME:
+	case UNWIND_FP_UNKNOWN:
+		return "build it with -fno-omit-frame-pointer, or with unwind tables";
+	default:
+		return NULL;
+	}
 }

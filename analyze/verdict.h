@@ -2,9 +2,9 @@
 /*
  * verdict - how far can these stacks be trusted?
  *
- * A user stack is complete when its outermost frame is where programs and threads begin.  Those
- * that are not are added up by the file in which they break: that of the outermost frame that is
- * in a file.  Frames without a name are added up by file and reason.
+ * A user stack is complete when the walk said so, or, where nobody told how it went, when its
+ * outermost frame is where programs and threads begin.  Those that are not are added up by cause
+ * and by the file in which they break: that of the outermost frame that is in a file.  Frames without a name are added up by file and reason.
  */
 #ifndef EBPREC_ANALYZE_VERDICT_H
 #define EBPREC_ANALYZE_VERDICT_H
@@ -17,7 +17,7 @@
 
 struct verdict_cause {
 	uint32_t dso;   /* in the strings */
-	uint8_t reason; /* enum name_reason; 0 in breaks */
+	uint8_t reason; /* unnamed: enum name_reason; breaks: an end as in sampler.h */
 	uint64_t count; /* stacks or frames, weighted by samples */
 };
 
@@ -32,5 +32,10 @@ struct verdict {
 int verdict_make(const struct stacks *s, const struct naming *n, const struct strings *names,
 		 struct verdict *out);
 void verdict_done(struct verdict *v);
+
+/* Why stacks end there, for people: "code without unwind tables".  NULL for an end not known. */
+const char *verdict_end_text(uint8_t end);
+/* What would mend it; NULL: nothing simple. */
+const char *verdict_end_remedy(uint8_t end);
 
 #endif

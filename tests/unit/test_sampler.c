@@ -81,7 +81,7 @@ static void take(struct sampler *s, uint32_t pid, uint8_t cpumode, const uint64_
 	struct model_where where;
 
 	sampler_where(s, &sample, &where);
-	assert_int_equal(sampler_add(s, &sample, &where), 0);
+	assert_int_equal(sampler_add(s, &sample, &where, NULL), 0);
 }
 
 #define TAKE(s, pid, ...)                                                      \
@@ -119,14 +119,15 @@ static const char *dump(const struct fixture *f, const struct sampler *s)
 		const struct stacks_entry *e = &st->entries[i];
 
 		assert_true(i < 4000);
-		if (e->group & SAMPLER_TID_GROUP)
-			snprintf(lines[i], sizeof(lines[i]), ":%u", e->group & ~SAMPLER_TID_GROUP);
+		if (e->key.group & SAMPLER_TID_GROUP)
+			snprintf(lines[i], sizeof(lines[i]), ":%u",
+				 e->key.group & ~SAMPLER_TID_GROUP);
 		else
 			snprintf(lines[i], sizeof(lines[i]), "%s",
-				 strings_text(f->names, e->group));
-		print_path(f, s, e->user, lines[i]);
+				 strings_text(f->names, e->key.group));
+		print_path(f, s, e->key.user, lines[i]);
 		strcat(lines[i], " |");
-		print_path(f, s, e->kernel, lines[i]);
+		print_path(f, s, e->key.kernel, lines[i]);
 		sprintf(lines[i] + strlen(lines[i]), " =%llu", (unsigned long long)e->sample_count);
 	}
 	qsort(lines, st->entry_count, sizeof(lines[0]), by_text);

@@ -19,8 +19,8 @@ static uint32_t child(struct stacks *s, uint32_t parent, uint32_t frame)
 static uint64_t count_of(const struct stacks *s, uint32_t group, uint32_t user, uint32_t kernel)
 {
 	for (size_t i = 0; i < s->entry_count; i++)
-		if (s->entries[i].group == group && s->entries[i].user == user &&
-		    s->entries[i].kernel == kernel)
+		if (s->entries[i].key.group == group && s->entries[i].key.user == user &&
+		    s->entries[i].key.kernel == kernel)
 			return s->entries[i].sample_count;
 	return 0;
 }
@@ -47,6 +47,14 @@ static void trees_are_apart(void **state)
 	stacks_done(&s);
 }
 
+static int count(struct stacks *s, uint32_t group, uint32_t user, uint32_t kernel, uint64_t samples,
+		 uint64_t period)
+{
+	struct stacks_key key = { .group = group, .user = user, .kernel = kernel };
+
+	return stacks_count(s, &key, samples, period);
+}
+
 static void equal_stacks_are_summed(void **state)
 {
 	struct stacks s;
@@ -54,9 +62,9 @@ static void equal_stacks_are_summed(void **state)
 
 	assert_int_equal(stacks_init(&s), 0);
 	user = child(&s, STACKS_USER_ROOT, 1);
-	assert_int_equal(stacks_count(&s, 9, user, STACKS_KERNEL_ROOT, 1, 100), 0);
-	assert_int_equal(stacks_count(&s, 9, user, STACKS_KERNEL_ROOT, 2, 50), 0);
-	assert_int_equal(stacks_count(&s, 8, user, STACKS_KERNEL_ROOT, 4, 0), 0);
+	assert_int_equal(count(&s, 9, user, STACKS_KERNEL_ROOT, 1, 100), 0);
+	assert_int_equal(count(&s, 9, user, STACKS_KERNEL_ROOT, 2, 50), 0);
+	assert_int_equal(count(&s, 8, user, STACKS_KERNEL_ROOT, 4, 0), 0);
 	assert_int_equal(s.entry_count, 2);
 	assert_int_equal(count_of(&s, 9, user, STACKS_KERNEL_ROOT), 3);
 	assert_int_equal(s.entries[0].period_sum, 150);
@@ -72,8 +80,8 @@ static void merging_gives_frames_their_new_numbers(void **state)
 	assert_int_equal(stacks_init(&a), 0);
 	assert_int_equal(stacks_init(&b), 0);
 	root = child(&a, STACKS_USER_ROOT, 0);
-	stacks_count(&a, 1, child(&a, root, 1), STACKS_KERNEL_ROOT, 3, 30);
-	stacks_count(&a, 1, child(&a, root, 2), STACKS_KERNEL_ROOT, 4, 40);
+	count(&a, 1, child(&a, root, 1), STACKS_KERNEL_ROOT, 3, 30);
+	count(&a, 1, child(&a, root, 2), STACKS_KERNEL_ROOT, 4, 40);
 	assert_int_equal(stacks_merge(&b, &a, frames), 0);
 	leaf = child(&b, child(&b, STACKS_USER_ROOT, 70), 71);
 	assert_int_equal(b.entry_count, 1);

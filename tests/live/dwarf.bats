@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Stack copies that perf recorded (--call-graph dwarf), unwound by us and by perf.
+
+load ../helper
+
+setup_file() {
+	need_root
+	need_perf
+	export HOME=$BATS_FILE_TMPDIR
+	cd "$BATS_FILE_TMPDIR" || return 1
+	cat >deep.c <<-'END'
+		#include <stdlib.h>
+		#include <time.h>
+		#define HIDE __attribute__((noinline, noclone))
+		static volatile unsigned long sink;
+		static double now(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			return t.tv_sec + t.tv_nsec / 1e9;
+		}
+		HIDE void spin(double seconds)
+		{
+			double end = now() + seconds;
+			while (now() < end)
+				for (int i = 0; i < 20000; i++)
+					sink += i * i;
+		}
+		HIDE int by_value(const void *a, const void *b)
+		{
+			spin(0.001);
+			sink++;
+			return *(const int *)a - *(const int *)b;
+		}
+		HIDE void down(int n)
+		{
+			int v[] = { 3, 1, 2 };
+			char pad[100 + n % 7];
+			pad[n % 100] = n;
+			if (n)
+				down(n - 1);
+			else
+				qsort(v, 3, sizeof(*v), by_value);
+			sink += pad[n % 100];
+		}
+		int main(void)
+		{
+			double end = now() + 3;
+			while (now() < end)
+				down(30);
+			return 0;
+		}
+	END
+	cc -O2 -fomit-frame-pointer -o deep deep.c
+	perf record -q -F 499 --call-graph dwarf,16384 -o deep.data -- ./deep 2>record.err
+}
+
+@test "every copied stack of a program without frame pointers is whole" {
+	run --separate-stderr ebprec report -i "$BATS_FILE_TMPDIR/deep.data" --comm deep --folded
+	[ "$status" -eq 0 ]
+	contains "$stderr" "of these complete"
+	whole=$(printf '%s\n' "$stderr" | sed -n 's/.*of these complete (\([0-9.]*\) %).*/\1/p')
+	awk -v w="$whole" 'BEGIN { exit !(w >= 99.5) }' || fail "$whole % complete"
+	# 31 times down(), and a sort above it, in every sample that is in the loop.
+	printf '%s\n' "$output" | awk '
+		BEGIN { for (i = 0; i < 31; i++) downs = downs "down;" }
+		{ n = $NF; all += n }
+		/_start;.*main;/ && index($0, ";main;" downs) { deep += n }
+		index($0, ";main;" downs) && /;by_value;spin/ { sorting += n }
+		END {
+			printf "%d of %d deep, %d sorting\n", deep, all, sorting
+			exit !(all > 500 && deep >= 0.97 * all && sorting >= 0.9 * all)
+		}'
+}
+
+@test "frames are those that perf's own unwinder finds" {
+	perf script -i "$BATS_FILE_TMPDIR/deep.data" --no-inline -F comm,ip,sym --comm deep 2>/dev/null |
+		awk '
+		function flush() { if (chain != "") count[chain]++; chain = "" }
+		/^[^ \t]/ { flush(); next }
+		NF >= 2 { name = $2; chain = chain == "" ? name : name ";" chain }
+		END { flush(); for (c in count) print c, count[c] }' | sort >"$BATS_TEST_TMPDIR/perf.txt"
+	ebprec report -i "$BATS_FILE_TMPDIR/deep.data" --comm deep --folded 2>/dev/null |
+		sed 's/^deep;//; s/@@[A-Z0-9_.]*//g' | sort >"$BATS_TEST_TMPDIR/ours.txt"
+	awk '
+		{ n = $NF; sub(/ [0-9]+$/, ""); gsub(/@@[A-Z0-9_.]*/, "") }
+		FNR == NR { perf[$0] += n; all += n; next }
+		{ ours[$0] += n }
+		END {
+			for (c in perf)
+				same += perf[c] < ours[c] ? perf[c] : ours[c]
+			printf "%d of %d samples have the same stack\n", same, all
+			exit !(all > 500 && same >= 0.99 * all)
+		}' "$BATS_TEST_TMPDIR/perf.txt" "$BATS_TEST_TMPDIR/ours.txt"
+}

@@ -59,6 +59,7 @@ setup_file() {
 @test "every copied stack of a program without frame pointers is whole" {
 	run --separate-stderr ebprec report -i "$BATS_FILE_TMPDIR/deep.data" --comm deep --folded
 	[ "$status" -eq 0 ]
+	# shellcheck disable=SC2154 # run --separate-stderr sets it
 	contains "$stderr" "of these complete"
 	whole=$(printf '%s\n' "$stderr" | sed -n 's/.*of these complete (\([0-9.]*\) %).*/\1/p')
 	awk -v w="$whole" 'BEGIN { exit !(w >= 99.5) }' || fail "$whole % complete"

@@ -478,7 +478,7 @@ static void fifo_does_not_block(void **state)
 static void this_program(void **state)
 {
 	struct env *e = *state;
-	unsigned long long start, end, off, pc = (uintptr_t)&this_program;
+	unsigned long long start = 0, end = 0, off = 0, pc = (uintptr_t)&this_program;
 	uint64_t bias = 0;
 	char line[512], perms[8];
 	int found = 0;

@@ -50,13 +50,17 @@ static void insert(struct keymap *m, uint64_t a, uint64_t b, uint32_t value)
 	while (m->slots[i].state == SLOT_USED)
 		i = (i + 1) & (m->slot_count - 1);
 	if (m->slots[i].state == SLOT_EMPTY)
-		m->used_count++;
+		m->taken_count++;
+	m->key_count++;
 	m->slots[i] = (struct keymap_slot){ .a = a, .b = b, .value = value, .state = SLOT_USED };
 }
 
-static int grow(struct keymap *m)
+/* Moves the keys into a fresh table: a larger one, unless it is the holes that fill this one. */
+static int make_room(struct keymap *m)
 {
-	struct keymap bigger = { .slot_count = m->slot_count ? m->slot_count * 2 : 64 };
+	struct keymap bigger = { .slot_count = m->key_count * 2 < m->slot_count ? m->slot_count
+					       : m->slot_count                  ? m->slot_count * 2
+										: 64 };
 	size_t i;
 
 	bigger.slots = calloc(bigger.slot_count, sizeof(*bigger.slots));
@@ -80,8 +84,8 @@ int keymap_put(struct keymap *m, uint64_t a, uint64_t b, uint32_t value)
 		slot->value = value;
 		return 0;
 	}
-	if (m->used_count * 4 >= m->slot_count * 3) {
-		err = grow(m);
+	if (m->taken_count * 4 >= m->slot_count * 3) {
+		err = make_room(m);
 		if (err)
 			return err;
 	}
@@ -93,6 +97,8 @@ void keymap_remove(struct keymap *m, uint64_t a, uint64_t b)
 {
 	struct keymap_slot *slot = find(m, a, b);
 
-	if (slot)
-		slot->state = SLOT_HOLE;
+	if (!slot)
+		return;
+	slot->state = SLOT_HOLE;
+	m->key_count--;
 }

@@ -2,9 +2,8 @@
 /*
  * keymap - a hash table from a pair of numbers to a number
  *
- * For what the recorder has to recognise quickly: files by device and inode, processes by id,
- * build-ids by their bytes.  A zeroed struct is an empty map; keys are never removed but by
- * keymap_remove(), which leaves a hole that later inserts fill.
+ * For what the recorder has to recognise quickly: files by device and inode, processes by id.  A
+ * zeroed struct is an empty map.
  */
 #ifndef EBPREC_RECORD_KEYMAP_H
 #define EBPREC_RECORD_KEYMAP_H
@@ -21,7 +20,9 @@ struct keymap_slot {
 
 struct keymap {
 	struct keymap_slot *slots;
-	size_t slot_count, used_count; /* used_count counts holes too */
+	size_t slot_count;
+	size_t taken_count; /* slots that are not empty: keys and holes */
+	size_t key_count;
 };
 
 void keymap_done(struct keymap *m);

@@ -56,6 +56,8 @@ bool targets_want(struct targets *t, const struct perf_event_header *record)
 		ppid = le32_load(body + 4);
 		if (pid != ppid && targets_has(t, ppid))
 			(void)keymap_put(&t->pids, pid, 0, 0);
+		else if (pid != ppid)
+			keymap_remove(&t->pids, pid, 0); /* an id that is used again */
 		return targets_has(t, pid);
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:

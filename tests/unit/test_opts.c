@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/opts.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MAX_HZ 100000
+
+static enum opts_result parse(const char *words, struct record_opts *o, struct option_error *error)
+{
+	static char copy[512]; /* what was parsed points into it */
+	static char *argv[32];
+	char *save = NULL, *word;
+	int argc = 1;
+
+	snprintf(copy, sizeof(copy), "%s", words);
+	argv[0] = "ebprec-record";
+	for (word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	error->text[0] = '\0';
+	return opts_parse(argc, argv, MAX_HZ, o, error);
+}
+
+static void opts_without_words_record_the_machine(void **state)
+{
+	struct option_error error;
+	struct record_opts o;
+
+	assert_int_equal(parse("", &o, &error), OPTS_RUN);
+	assert_true(o.system_wide && o.sched && o.mark && o.kallsyms);
+	assert_int_equal(o.freq_hz, 99);
+	assert_int_equal(o.event, RECORD_AUTO);
+	assert_int_equal(o.level, 3);
+	assert_int_equal(o.ring_bytes, 0);
+	assert_string_equal(o.output, "ebprec.data");
+	assert_null(o.command);
+}
+
+static void opts_choose_whom_to_record(void **state)
+{
+	static const struct {
+		const char *words;
+		bool system_wide;
+		unsigned pid_count;
+		const char *command;
+	} cases[] = {
+		{ "-a", true, 0, NULL },
+		{ "-a sleep 5", true, 0, "sleep" },
+		{ "-a -- sleep 5", true, 0, "sleep" },
+		{ "sleep 5", false, 0, "sleep" },
+		{ "-- sleep -a", false, 0, "sleep" },
+		{ "sleep -a", false, 0, "sleep" },
+		{ "-p 1", false, 1, NULL },
+		{ "-p 1,22,333", false, 3, NULL },
+		{ "-p 1 --pid=22", false, 2, NULL },
+		{ "-p1 sleep 5", false, 1, "sleep" },
+		{ "-ag -F99 sleep", true, 0, "sleep" },
+	};
+	struct option_error error;
+	struct record_opts o;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (parse(cases[i].words, &o, &error) != OPTS_RUN)
+			fail_msg("'%s': %s", cases[i].words, error.text);
+		assert_int_equal(o.system_wide, cases[i].system_wide);
+		assert_int_equal(o.pid_count, cases[i].pid_count);
+		if (cases[i].command)
+			assert_string_equal(o.command[0], cases[i].command);
+		else
+			assert_null(o.command);
+	}
+}
+
+static void opts_read_values(void **state)
+{
+	struct option_error error;
+	struct record_opts o;
+
+	assert_int_equal(parse("-F 997 -e cycles -d 2.5 -z 19 -m 64 -o x -qv", &o, &error),
+			 OPTS_RUN);
+	assert_int_equal(o.freq_hz, 997);
+	assert_int_equal(o.event, RECORD_CYCLES);
+	assert_int_equal(o.duration_ns, 2500000000);
+	assert_int_equal(o.level, 19);
+	assert_int_equal(o.ring_bytes, 64 << 20);
+	assert_string_equal(o.output, "x");
+	assert_true(o.quiet && o.verbose == 1);
+	assert_int_equal(parse("-F max -m 512K -e cpu-clock --call-graph fp", &o, &error),
+			 OPTS_RUN);
+	assert_int_equal(o.freq_hz, MAX_HZ);
+	assert_int_equal(o.ring_bytes, 512 << 10);
+	assert_int_equal(o.event, RECORD_CPU_CLOCK);
+	assert_int_equal(parse("--without sched --without mark --with mark", &o, &error), OPTS_RUN);
+	assert_true(!o.sched);
+}
+
+static void opts_say_in_one_line_what_is_wrong(void **state)
+{
+	static const struct {
+		const char *words, *said;
+	} cases[] = {
+		{ "--outptu x", "'--output'" },
+		{ "-x", "-x" },
+		{ "-F", "" },
+		{ "-F 0", "'0'" },
+		{ "-F -1", "'-1'" },
+		{ "-F 99x", "'99x'" },
+		{ "-F 99999999999999999999", "'99999999999999999999'" },
+		{ "-F 100001", "perf_event_max_sample_rate" },
+		{ "-e cycle", "did you mean 'cycles'" },
+		{ "-e sched:sched_switch", "auto, cycles or cpu-clock" },
+		{ "-p x", "'x'" },
+		{ "-p 0", "'0'" },
+		{ "-p 1,", "'1,'" },
+		{ "-p 1,,2", "'1,,2'" },
+		{ "-p 2147483648", "'2147483648'" },
+		{ "-p 1 -a", "exclude each other" },
+		{ "-z 0", "" },
+		{ "-z 20", "" },
+		{ "-m x", "" },
+		{ "-d x", "" },
+		{ "--without shced", "did you mean 'sched'" },
+		{ "--with everything", "sched, mark, kallsyms" },
+		{ "--call-graph dwarf", "'dwarf'" },
+		{ "-o -", "pipe" },
+	};
+	struct option_error error;
+	struct record_opts o;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (parse(cases[i].words, &o, &error) != OPTS_WRONG)
+			fail_msg("taken: '%s'", cases[i].words);
+		if (!error.text[0] || strchr(error.text, '\n') ||
+		    !strstr(error.text, cases[i].said))
+			fail_msg("'%s': said '%s', not '%s'", cases[i].words, error.text,
+				 cases[i].said);
+	}
+}
+
+static void opts_take_no_more_processes_than_there_is_room_for(void **state)
+{
+	struct option_error error;
+	struct record_opts o;
+	char list[4 * RECORD_PIDS_MAX + 8] = "1";
+	char *argv[] = { "ebprec-record", "-p", list, NULL };
+	int i;
+
+	for (i = 1; i < RECORD_PIDS_MAX; i++)
+		strcat(list, ",1");
+	assert_int_equal(opts_parse(3, argv, MAX_HZ, &o, &error), OPTS_RUN);
+	assert_int_equal(o.pid_count, RECORD_PIDS_MAX);
+	strcat(list, ",1");
+	assert_int_equal(opts_parse(3, argv, MAX_HZ, &o, &error), OPTS_WRONG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(opts_without_words_record_the_machine),
+		cmocka_unit_test(opts_choose_whom_to_record),
+		cmocka_unit_test(opts_read_values),
+		cmocka_unit_test(opts_say_in_one_line_what_is_wrong),
+		cmocka_unit_test(opts_take_no_more_processes_than_there_is_room_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

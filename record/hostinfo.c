@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/hostinfo.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -162,43 +165,82 @@ static int read_topology(struct hostinfo *h)
 	return err;
 }
 
+/* A file that holds a word; "" is in every file. */
+static bool says(const char *file, const char *word)
+{
+	char *text = slurp_line(file);
+	bool hit = text && strstr(text, word);
+
+	free(text);
+	return hit;
+}
+
+static char *container(void)
+{
+	static const struct {
+		const char *file, *name;
+	} signs[] = {
+		{ "/run/.containerenv", "podman" },
+		{ "/.dockerenv", "docker" },
+		{ "/run/systemd/container", "container" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		if (says(signs[i].file, ""))
+			return strdup(signs[i].name);
+	}
+	return strdup("");
+}
+
+#if defined(__x86_64__)
+/* Hypervisors sign in a CPUID leaf that no CPU has. */
+static void hypervisor_signature(char out[13])
+{
+	unsigned eax, ebx, ecx, edx;
+
+	__cpuid(0x40000000, eax, ebx, ecx, edx);
+	memcpy(out, &ebx, 4);
+	memcpy(out + 4, &ecx, 4);
+	memcpy(out + 8, &edx, 4);
+	out[12] = '\0';
+}
+#else
+static void hypervisor_signature(char out[13])
+{
+	out[0] = '\0';
+}
+#endif
+
 static char *virtualisation(const char *cpuinfo)
 {
 	static const struct {
-		const char *file, *word, *name;
+		const char *signature, *vendor, *name;
 	} signs[] = {
-		{ "/run/systemd/container", "", "container" },
-		{ "/.dockerenv", "", "docker" },
-		{ "/run/.containerenv", "", "podman" },
-		{ "/sys/hypervisor/type", "xen", "xen" },
-		{ "/sys/class/dmi/id/sys_vendor", "QEMU", "qemu" },
-		{ "/sys/class/dmi/id/sys_vendor", "VMware", "vmware" },
-		{ "/sys/class/dmi/id/sys_vendor", "Microsoft", "hyper-v" },
-		{ "/sys/class/dmi/id/sys_vendor", "Amazon", "amazon" },
-		{ "/sys/class/dmi/id/sys_vendor", "Google", "google" },
-		{ "/sys/class/dmi/id/product_name", "VirtualBox", "virtualbox" },
+		{ "KVMKVMKVM", "QEMU", "kvm" },
+		{ "VMwareVMware", "VMware", "vmware" },
+		{ "Microsoft Hv", "Microsoft", "hyper-v" },
+		{ "XenVMMXenVMM", "Xen", "xen" },
+		{ "TCGTCGTCGTCG", "QEMU", "qemu" },
+		{ "VBoxVBoxVBox", "innotek", "virtualbox" },
+		{ "bhyve bhyve ", "BHYVE", "bhyve" },
+		{ "ACRNACRNACRN", "ACRN", "acrn" },
 	};
-	char *text, *flags;
+	char *flags = hostinfo_field(cpuinfo, "flags"), signature[13] = "";
+	bool x86 = flags, virtual = flags && strstr(flags, " hypervisor");
 	size_t i;
-	bool hit;
 
+	free(flags);
+	if (x86 && !virtual)
+		return strdup("none");
+	if (virtual)
+		hypervisor_signature(signature);
 	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-		text = slurp_line(signs[i].file);
-		hit = text && strstr(text, signs[i].word);
-		free(text);
-		if (hit)
+		if (virtual ? !strcmp(signature, signs[i].signature)
+			    : says("/sys/class/dmi/id/sys_vendor", signs[i].vendor))
 			return strdup(signs[i].name);
 	}
-	text = slurp_line("/sys/devices/system/clocksource/clocksource0/available_clocksource");
-	hit = text && strstr(text, "kvm-clock");
-	free(text);
-	if (hit)
-		return strdup("kvm");
-	flags = hostinfo_field(cpuinfo, "flags");
-	hit = flags && strstr(flags, " hypervisor");
-	text = strdup(hit ? "vm" : flags ? "none" : "");
-	free(flags);
-	return text;
+	return strdup(virtual ? "vm" : "");
 }
 
 static void read_proc(struct hostinfo *h)
@@ -235,14 +277,15 @@ int hostinfo_read(struct hostinfo *out)
 	h.arch = strdup(uts.machine);
 	h.kernel_cmdline = file_text("/proc/cmdline");
 	h.governor = file_text(CPU_DIR "/cpu0/cpufreq/scaling_governor");
+	h.container = container();
 	h.clocksource = file_text(
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	h.boot_wall_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	read_proc(&h);
 	err = read_topology(&h);
 	if (!h.hostname || !h.kernel_release || !h.kernel_version || !h.arch || !h.kernel_cmdline ||
-	    !h.governor || !h.clocksource || !h.cpu_model || !h.cpuid || !h.virtualisation ||
-	    !h.distribution)
+	    !h.governor || !h.container || !h.clocksource || !h.cpu_model || !h.cpuid ||
+	    !h.virtualisation || !h.distribution)
 		err = -ENOMEM;
 	if (err) {
 		hostinfo_done(&h);
@@ -254,9 +297,10 @@ int hostinfo_read(struct hostinfo *out)
 
 void hostinfo_done(struct hostinfo *h)
 {
-	char *const strings[] = { h->hostname,     h->kernel_release, h->kernel_version, h->arch,
-				  h->distribution, h->kernel_cmdline, h->cpu_model,      h->cpuid,
-				  h->governor,     h->virtualisation, h->clocksource };
+	char *const strings[] = { h->hostname,       h->kernel_release, h->kernel_version,
+				  h->arch,           h->distribution,   h->kernel_cmdline,
+				  h->cpu_model,      h->cpuid,          h->governor,
+				  h->virtualisation, h->clocksource,    h->container };
 	size_t i;
 
 	for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)

@@ -23,7 +23,8 @@ struct hostinfo {
 	char *cpu_model;      /* "Intel(R) Xeon(R) Processor" */
 	char *cpuid;          /* as perf writes it: vendor,family,model,stepping */
 	char *governor;       /* of the first CPU; "" where there is no frequency scaling */
-	char *virtualisation; /* "kvm", "docker", ...; "none" on bare metal, "" not known */
+	char *virtualisation; /* "kvm", ..., "vm"; "none" on bare metal, "" not known */
+	char *container;      /* "docker", ...; "" outside of one */
 	char *clocksource;
 	uint64_t memory_bytes;
 	uint64_t boot_wall_ns; /* when the machine started, on the wall clock */

@@ -90,8 +90,7 @@ static int cpu_prepare(struct instrument_ctx *c)
 	if (!err)
 		err = cpu_bpf__load(s->skel);
 	if (err)
-		return note_fail(c->notes, err, instrument_hint(err),
-				 "cannot load the CPU sampler");
+		return instrument_fail(c, err, "cannot load the CPU sampler");
 	return open_events(c, s);
 }
 

@@ -62,8 +62,7 @@ static int mark_prepare(struct instrument_ctx *c)
 	if (!err)
 		err = mark_bpf__load(s->skel);
 	if (err)
-		return note_fail(c->notes, err, instrument_hint(err),
-				 "cannot load the recorder of marks");
+		return instrument_fail(c, err, "cannot load the recorder of marks");
 	return 0;
 }
 

@@ -17,7 +17,7 @@ static int target_prepare(struct instrument_ctx *c)
 	if (!err)
 		err = target_bpf__load(skel);
 	if (err)
-		return note_fail(c->notes, err, instrument_hint(err), "cannot follow forks");
+		return instrument_fail(c, err, "cannot follow forks");
 	return 0;
 }
 
@@ -25,7 +25,7 @@ static int target_attach(struct instrument_ctx *c)
 {
 	int err = target_bpf__attach(c->state);
 
-	return err ? note_fail(c->notes, err, instrument_hint(err), "cannot follow forks") : 0;
+	return err ? instrument_fail(c, err, "cannot follow forks") : 0;
 }
 
 static void target_stop(struct instrument_ctx *c)

@@ -53,8 +53,10 @@ struct instrument {
 
 extern const struct instrument inst_target, inst_cpu, inst_sched, inst_mark;
 
-/* Loading a skeleton: what to say about its errors. */
+/* What to do about an error of BPF; NULL: nothing known. */
 const char *instrument_hint(int err);
+/* note_fail() for programs that do not load or attach: without BTF most errors mean just that. */
+int instrument_fail(struct instrument_ctx *c, int err, const char *what);
 
 /* Sets the knobs all programs have and gives the skeleton `skel` the shared maps. */
 #define instrument_share(c, skel)                                                       \

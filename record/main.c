@@ -76,18 +76,18 @@ static void show_status(void *arg, const struct account *a)
 	s->status_shown = true;
 }
 
-static void show_summary(struct screen *s, const struct record_opts *o, const struct account *a)
+static void show_summary(struct screen *s, const char *output, const struct account *a)
 {
 	clear_status(s);
 	if (s->quiet && !lost_events(a))
 		return;
 	fprintf(stderr, "ebprec: %.1f s, %llu samples, ", seconds(a->duration_ns),
 		(unsigned long long)a->sample_count);
-	if (o->sched)
+	if (a->switch_count)
 		fprintf(stderr, "%llu switches, ", (unsigned long long)a->switch_count);
 	if (a->mark_count)
 		fprintf(stderr, "%llu marks, ", (unsigned long long)a->mark_count);
-	fprintf(stderr, "%.2f MiB in %s, %llu lost, %.2f s of CPU\n", mib(a->file_bytes), o->output,
+	fprintf(stderr, "%.2f MiB in %s, %llu lost, %.2f s of CPU\n", mib(a->file_bytes), output,
 		(unsigned long long)lost_events(a), seconds(a->own_user_ns + a->own_system_ns));
 }
 
@@ -160,6 +160,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "ebprec: %s\n", failure);
 	}
 	if (account.round_count > 1)
-		show_summary(&screen, &opts, &account);
+		show_summary(&screen, opts.output, &account);
 	return exit_status;
 }

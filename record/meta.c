@@ -20,6 +20,7 @@ static void host(struct json *j, const struct hostinfo *h)
 	json_u64(j, "memory_bytes", h->memory_bytes);
 	json_string(j, "governor", h->governor);
 	json_string(j, "virtualisation", h->virtualisation);
+	json_string(j, "container", h->container);
 	json_string(j, "clocksource", h->clocksource);
 	json_u64(j, "boot_wall_ns", h->boot_wall_ns);
 	json_end(j);

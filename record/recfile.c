@@ -35,17 +35,19 @@ int recfile_open(struct recfile *o, const char *path, struct notes *notes)
 	o->path = strdup(path);
 	if (!o->path || asprintf(&o->fresh, "%s.new-%d", path, (int)getpid()) < 0) {
 		o->fresh = NULL;
-		return note_fail(notes, -ENOMEM, NULL, "cannot write '%s'", path);
+		err = note_fail(notes, -ENOMEM, NULL, "cannot write '%s'", path);
+	} else {
+		o->fd = open(o->fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (o->fd < 0)
+			err = note_fail(notes, -errno, "choose another place with -o",
+					"cannot write '%s'", path);
 	}
-	o->fd = open(o->fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (o->fd < 0) {
-		err = note_fail(notes, -errno, "choose another place with -o", "cannot write '%s'",
-				path);
-		free(o->fresh);
+	if (err) {
+		free(o->fresh); /* not ours to remove */
 		o->fresh = NULL;
-		return err;
+		recfile_close(o);
 	}
-	return 0;
+	return err;
 }
 
 int recfile_place(struct recfile *o, struct notes *notes)

@@ -25,9 +25,6 @@ const char *instrument_hint(int err)
 	case -EPERM:
 	case -EACCES:
 		return "need root, or CAP_BPF and CAP_PERFMON";
-	case -ESRCH:
-	case -ENOENT:
-		return "does this kernel have BTF? see /sys/kernel/btf/vmlinux";
 	case -ENOSYS:
 	case -EINVAL:
 		return "does this kernel have BPF? ebprec needs 6.1 or later";
@@ -36,6 +33,14 @@ const char *instrument_hint(int err)
 	default:
 		return NULL;
 	}
+}
+
+int instrument_fail(struct instrument_ctx *c, int err, const char *what)
+{
+	if (err != -EPERM && err != -EACCES && access("/sys/kernel/btf/vmlinux", R_OK))
+		return note_fail(c->notes, -errno, "a kernel with CONFIG_DEBUG_INFO_BTF is needed",
+				 "%s: no BTF: cannot read '/sys/kernel/btf/vmlinux'", what);
+	return note_fail(c->notes, err, instrument_hint(err), "%s", what);
 }
 
 static int failed_write(struct recording *r, int err)
@@ -82,11 +87,11 @@ static int stop(struct recording *r)
 	size_t i;
 	int err;
 
+	r->emit.account.duration_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns;
 	for (i = 0; i < INSTRUMENT_COUNT; i++) {
 		if (r->running[i])
 			recording_instruments[i]->stop(&r->ctx[i]);
 	}
-	r->emit.account.duration_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns;
 	err = recording_pass(r, true);
 	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->augment)

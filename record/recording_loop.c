@@ -238,6 +238,16 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 	}
 }
 
+/* How long to wait at most: the timer comes sooner, but for the end of a given duration. */
+static int wait_ms(const struct recording *r)
+{
+	uint64_t end_ns = r->start_ns + r->opts->duration_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (!r->opts->duration_ns || end_ns > now_ns + PASS_NS)
+		return PASS_NS / 1000000;
+	return end_ns > now_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
+}
+
 int recording_loop(struct recording *r)
 {
 	uint64_t flushed_ns = r->start_ns, shown_ns = flushed_ns, now_ns;
@@ -246,7 +256,7 @@ int recording_loop(struct recording *r)
 
 	err = watch_all(r);
 	while (!err && !r->end_reason) {
-		count = epoll_wait(r->epoll_fd, events, 16, (int)(PASS_NS / 1000000));
+		count = epoll_wait(r->epoll_fd, events, 16, wait_ms(r));
 		if (count < 0 && errno != EINTR)
 			return -errno;
 		for (i = 0; i < count; i++)
@@ -271,6 +281,6 @@ int recording_loop(struct recording *r)
 	}
 	if (r->ui->stopping)
 		r->ui->stopping(r->ui->arg);
-	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
+	sigprocmask(SIG_SETMASK, &r->signals.mask, NULL);
 	return err;
 }

@@ -44,7 +44,7 @@ struct recording {
 	uint64_t clock_mono_ns, clock_wall_ns;
 	uint64_t start_ns;
 	uint64_t kallsyms_pieces, notes_pieces;
-	sigset_t old_mask;
+	struct signal_state signals; /* as they were */
 	int epoll_fd, signal_fd, timer_fd;
 	int pid_fds[RECORD_PIDS_MAX]; /* -1: ended */
 	unsigned pids_alive;

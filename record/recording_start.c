@@ -33,15 +33,19 @@ static void raise_file_limit(void)
 /* Signals are read in the loop; SIGPIPE and SIGXFSZ become errors of the write. */
 static int take_signals(struct recording *r)
 {
+	struct sigaction standard = { .sa_handler = SIG_DFL };
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	/* A shell starts what it puts into the background with SIGINT ignored: it ends us all the same. */
+	sigaction(SIGINT, &standard, &r->signals.interrupt);
+	sigaction(SIGTERM, &standard, &r->signals.terminate);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	return sigprocmask(SIG_BLOCK, &set, &r->old_mask) ? -errno : 0;
+	return sigprocmask(SIG_BLOCK, &set, &r->signals.mask) ? -errno : 0;
 }
 
 static int open_pids(struct recording *r)
@@ -67,17 +71,34 @@ static int fork_command(struct recording *r)
 
 	if (!r->opts->command)
 		return 0;
-	err = workload_fork(&r->workload, r->opts->command, &r->old_mask);
+	err = workload_fork(&r->workload, r->opts->command, &r->signals);
 	return err ? note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]) : 0;
+}
+
+/* BPF programs see the host's process ids, all else those of our namespace. */
+static int check_pid_namespace(struct recording *r)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NAMESPACE)
+		return 0;
+	if (!r->opts->system_wide)
+		return note_fail(&r->notes, -ENOTSUP, "record on the host, or give -a",
+				 "cannot choose processes inside a pid namespace");
+	note(&r->notes, NOTE_WARNING,
+	     "inside a pid namespace: samples have the host's process ids, their names are missing");
+	return 0;
 }
 
 static int make_targets(struct recording *r)
 {
 	const struct record_opts *o = r->opts;
-	struct stat st;
 	unsigned i;
 	int err;
 
+	err = check_pid_namespace(r);
+	if (err)
+		return err;
 	err = targets_init(&r->targets, o->system_wide);
 	if (err)
 		return note_fail(&r->notes, err, instrument_hint(err), "cannot use BPF");
@@ -87,9 +108,6 @@ static int make_targets(struct recording *r)
 		err = targets_add(&r->targets, (uint32_t)r->workload.pid);
 	if (err)
 		return note_fail(&r->notes, err, NULL, "cannot choose processes");
-	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INIT_PID_NAMESPACE)
-		note(&r->notes, NOTE_WARNING,
-		     "in a pid namespace: samples have the host's process ids, names may miss");
 	return 0;
 }
 

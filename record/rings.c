@@ -77,7 +77,8 @@ static void ring_close(const struct rings *r, struct ring *ring)
 /* The map from CPU id to ring, with an entry for every CPU that could come online. */
 static int make_outer(struct rings *r, const struct cpulist *cpus)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .inner_map_fd = (uint32_t)r->ring[0].fd);
+	struct bpf_map_create_opts opts = { .sz = sizeof(opts),
+					    .inner_map_fd = (uint32_t)r->ring[0].fd };
 	uint32_t slots = cpus->ids[cpus->count - 1] + 1, cpu;
 	size_t i = 0;
 

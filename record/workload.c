@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 /* In the child.  Async-signal-safe calls only would not matter: there is one thread. */
-static _Noreturn void child(char *const *argv, const sigset_t *mask, int go_fd, int error_fd)
+static _Noreturn void child(char *const *argv, const struct signal_state *signals, int go_fd,
+			    int error_fd)
 {
 	char go;
 	int err;
@@ -19,8 +20,11 @@ static _Noreturn void child(char *const *argv, const sigset_t *mask, int go_fd, 
 			_exit(0);
 		errno = 0;
 	}
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	sigaction(SIGINT, &signals->interrupt, NULL);
+	sigaction(SIGTERM, &signals->terminate, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 	execvp(argv[0], argv);
 	err = errno;
 	while (write(error_fd, &err, sizeof(err)) < 0 && errno == EINTR)
@@ -28,7 +32,7 @@ static _Noreturn void child(char *const *argv, const sigset_t *mask, int go_fd, 
 	_exit(127);
 }
 
-int workload_fork(struct workload *w, char *const *argv, const sigset_t *mask)
+int workload_fork(struct workload *w, char *const *argv, const struct signal_state *signals)
 {
 	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
 	int err = 0;
@@ -48,7 +52,7 @@ int workload_fork(struct workload *w, char *const *argv, const sigset_t *mask)
 		close(go[1]);
 		close(error[0]);
 		errno = 0;
-		child(argv, mask, go[0], error[1]);
+		child(argv, signals, go[0], error[1]);
 	}
 	w->pidfd = (int)syscall(SYS_pidfd_open, w->pid, 0);
 	if (w->pidfd < 0)
@@ -93,8 +97,9 @@ void workload_finish(struct workload *w, bool kill_it)
 {
 	if (!w->pid || w->reaped)
 		return;
+	/* One that has ended but is not reaped yet takes no harm, and keeps its status. */
 	if (kill_it)
-		kill(w->pid, SIGTERM);
+		w->killed = !kill(w->pid, SIGTERM);
 	while (waitpid(w->pid, &w->status, 0) < 0) {
 		if (errno != EINTR)
 			return;
@@ -105,6 +110,8 @@ void workload_finish(struct workload *w, bool kill_it)
 int workload_exit_status(const struct workload *w)
 {
 	if (!w->pid || !w->reaped)
+		return 0;
+	if (w->killed && WIFSIGNALED(w->status) && WTERMSIG(w->status) == SIGTERM)
 		return 0;
 	return WIFSIGNALED(w->status) ? 128 + WTERMSIG(w->status) : WEXITSTATUS(w->status);
 }

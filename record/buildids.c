@@ -26,9 +26,11 @@ void buildids_done(struct buildids *b)
 	*b = (struct buildids){ 0 };
 }
 
+/* An inode number may be given to another file; its generation then differs. */
 static uint64_t dev_key(const struct siderec_map *m)
 {
-	return (uint64_t)m->dev_major << 32 | m->dev_minor;
+	return ((uint64_t)m->dev_major << 32 | m->dev_minor) ^ m->inode_generation << 44 ^
+	       m->inode_generation >> 20;
 }
 
 /* The file that is mapped, whatever its path says now. */
@@ -42,19 +44,17 @@ static int open_mapped(const struct siderec_map *m)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* Its path as the process sees it; symbolic links stay inside the process's root. */
-static int open_by_path(const struct siderec_map *m)
+/* Its path below a root, in which symbolic links stay; only if it is the mapped file. */
+static int open_below(const char *root, const struct siderec_map *m)
 {
 	struct open_how how = {
 		.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	char root[48];
 	struct stat st;
 	long fd;
 	int dir;
 
-	snprintf(root, sizeof(root), "/proc/%u/root", m->pid);
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -1;
@@ -68,6 +68,18 @@ static int open_by_path(const struct siderec_map *m)
 		return -1;
 	}
 	return (int)fd;
+}
+
+static int open_file(const struct siderec_map *m)
+{
+	char root[48];
+	int fd = open_mapped(m);
+
+	if (fd >= 0)
+		return fd;
+	snprintf(root, sizeof(root), "/proc/%u/root", m->pid);
+	fd = open_below(root, m);
+	return fd >= 0 ? fd : open_below("/", m);
 }
 
 static bool remember(struct buildids *b, const struct siderec_map *m, const struct buildid *id)
@@ -89,12 +101,6 @@ static bool remember(struct buildids *b, const struct siderec_map *m, const stru
 	return true;
 }
 
-void buildids_learn(struct buildids *b, const struct siderec_map *m)
-{
-	if (m->inode && m->build_id.size_bytes && !keymap_get(&b->by_file, dev_key(m), m->inode))
-		remember(b, m, &m->build_id);
-}
-
 void buildids_lookup(struct buildids *b, struct siderec_map *m)
 {
 	const uint32_t *index;
@@ -108,9 +114,7 @@ void buildids_lookup(struct buildids *b, struct siderec_map *m)
 		m->build_id = b->ids[*index];
 		return;
 	}
-	fd = open_mapped(m);
-	if (fd < 0)
-		fd = open_by_path(m);
+	fd = open_file(m);
 	if (fd < 0)
 		return; /* gone, or not ours to see: another process may still have it */
 	b->read_count++;

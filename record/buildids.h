@@ -2,9 +2,14 @@
 /*
  * buildids - which build-id a mapped file has, and which files the capture names
  *
- * A file is read once for each device and inode, not once a process.  It is opened in the order of
- * trust: the mapped file itself (/proc/PID/map_files, also when deleted or replaced), then its
- * path below /proc/PID/root, if device and inode are those of the mapping.
+ * The kernel could put build-ids into the MMAP2 records itself (attr.build_id).  We do not ask it
+ * to: as of 6.18 it then marks the records of every other listener as well, which do not hold one
+ * (perf_event_mmap_output() sets header.misc and never takes it back), and perf 6.1 dies of that.
+ *
+ * A file is read once for each device, inode and generation, not once a process.  It is opened in
+ * the order of trust: the mapped file itself (/proc/PID/map_files, also when deleted or replaced),
+ * then its path below /proc/PID/root, then, for a process that is gone, below our own root; a path
+ * only when device and inode are those of the mapping.
  */
 #ifndef EBPREC_RECORD_BUILDIDS_H
 #define EBPREC_RECORD_BUILDIDS_H
@@ -17,7 +22,7 @@
 #include "record/siderec.h"
 
 struct buildids {
-	struct keymap by_file; /* device, inode -> index in ids */
+	struct keymap by_file; /* device and generation, inode -> index in ids */
 	struct buildid *ids;
 	size_t count, room;
 	struct buildidlist *named;          /* the BUILD_ID section */
@@ -32,12 +37,6 @@ void buildids_done(struct buildids *b);
  * Leaves it empty when there is none or the file cannot be read.
  */
 void buildids_lookup(struct buildids *b, struct siderec_map *m);
-
-/*
- * Remembers that file (dev_major:dev_minor, inode) has this id, so that it need not be read: the
- * kernel said so.
- */
-void buildids_learn(struct buildids *b, const struct siderec_map *m);
 
 /* Adds a file to the BUILD_ID section, when it has an id.  kernel: it is the kernel or a module. */
 void buildids_name(struct buildids *b, const struct buildid *id, const char *path, bool kernel);

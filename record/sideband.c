@@ -48,20 +48,16 @@ static int event_open(struct perf_event_attr *attr, uint32_t cpu)
  */
 static int probe(struct perf_event_attr *attr, uint32_t cpu, struct notes *notes)
 {
-	static const char *const parts[] = { "build-ids of mappings", "cgroups", "BPF programs",
-					     "namespaces" };
+	static const char *const parts[] = { "cgroups", "BPF programs", "namespaces" };
 	size_t i;
 	int fd = event_open(attr, cpu);
 
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]) && fd == -EINVAL; i++) {
 		switch (i) {
 		case 0:
-			attr->build_id = 0;
-			break;
-		case 1:
 			attr->cgroup = 0;
 			break;
-		case 2:
+		case 1:
 			attr->ksymbol = attr->bpf_event = 0;
 			break;
 		default:

@@ -21,7 +21,7 @@ struct sideband; /* opaque */
 
 /*
  * Opens the events; they record from here on.  Describes them in *attrs.  Parts that this kernel
- * lacks (build-ids in mappings, cgroups, BPF) are left out and noted.  On failure note_fail() has
+ * lacks (cgroups, BPF programs, namespaces) are left out and noted.  On failure note_fail() has
  * said why.
  */
 int sideband_open(const struct cpulist *cpus, struct attrs *attrs, struct notes *notes,

@@ -94,7 +94,7 @@ size_t siderec_mmap2(struct siderec *r, const struct siderec_map *m)
 		put_u32(&b, m->dev_major);
 		put_u32(&b, m->dev_minor);
 		put_u64(&b, m->inode);
-		put_u64(&b, 0); /* generation */
+		put_u64(&b, m->inode_generation);
 	}
 	put_u32(&b, m->prot);
 	put_u32(&b, m->flags);

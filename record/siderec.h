@@ -31,8 +31,8 @@ struct siderec_map {
 	uint32_t pid, tid; /* pid (uint32_t)-1: the kernel */
 	uint64_t start, size_bytes, file_off_bytes;
 	uint32_t dev_major, dev_minor;
-	uint64_t inode;
-	struct buildid build_id; /* size_bytes 0: device and inode are written instead */
+	uint64_t inode, inode_generation; /* generation 0: not known */
+	struct buildid build_id;          /* size_bytes 0: device and inode are written instead */
 	uint32_t prot, flags;
 	const char *path;
 };

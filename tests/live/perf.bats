@@ -135,3 +135,22 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 	# 24 bytes and a tail of 32; twice the tail where the kernel stretched it.
 	same "" "$(grep -v '\[0x38\]' events | head -3)"
 }
+
+# attr.build_id in one listener makes the kernel mark everybody's MMAP2 records: we must not set it.
+@test "perf record beside us has its own mappings, untouched" {
+	perf record -q -B -e cpu-clock -F 99 -a -o beside.data -- sleep 2 2>beside.err &
+	perf=$!
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec record -q -a -o ours.data -- sh -c 'for i in $(seq 200); do /bin/true; done'
+	wait $perf
+	same "" "$(cat beside.err)"
+	perf script -i beside.data --show-mmap-events 2>/dev/null >beside.txt
+	[ "$(grep -c PERF_RECORD_MMAP2 beside.txt)" -gt 200 ]
+	run grep -c 'PERF_RECORD_MMAP2.* @ [^ ]* <' beside.txt
+	same 0 "$output"
+	# While ours know their files, also of processes that were gone at once.
+	perf script -i ours.data --show-mmap-events 2>/dev/null | grep 'MMAP2.*/bin/true$' >true.txt
+	[ "$(wc -l <true.txt)" -ge 200 ]
+	run grep -vc '<[0-9a-f]*>' true.txt
+	same 0 "$output"
+}

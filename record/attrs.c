@@ -36,7 +36,7 @@ void attrs_side_kernel(struct perf_event_attr *attr)
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = TAIL_TYPE,
 		.mmap = 1,
-		.mmap2 = 1, /* without build_id: see buildids.h */
+		.mmap2 = 1, /* without build_id: see mapids.h */
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,

@@ -14,13 +14,13 @@ struct pieces {
 	uint32_t size_bytes[PIECES_MAX];
 };
 
-static void piece_name(const struct bpf_prog_info *info, const struct kallsyms *k, uint64_t addr,
+static void piece_name(const struct bpf_prog_info *info, const struct ksyms *k, uint64_t addr,
 		       char *out, size_t out_bytes)
 {
-	struct kallsym s;
+	struct ksym s;
 	size_t at = 0, i;
 
-	if (k && kallsyms_at(k, addr, "bpf", &s)) {
+	if (k && ksyms_at(k, addr, "bpf", &s)) {
 		snprintf(out, out_bytes, "%.*s", (int)s.name_bytes, s.name);
 		return;
 	}
@@ -31,7 +31,7 @@ static void piece_name(const struct bpf_prog_info *info, const struct kallsyms *
 		snprintf(out + at, out_bytes - at, "_%.*s", (int)sizeof(info->name), info->name);
 }
 
-static int emit_prog(struct emit *e, const struct kallsyms *k, int fd, struct pieces *pieces)
+static int emit_prog(struct emit *e, const struct ksyms *k, int fd, struct pieces *pieces)
 {
 	struct siderec r = { .id = emit_side_id(e) };
 	struct bpf_prog_info info = {
@@ -60,7 +60,7 @@ static int emit_prog(struct emit *e, const struct kallsyms *k, int fd, struct pi
 	return err;
 }
 
-int bpfprogs_emit(struct emit *e, const struct kallsyms *k, uint32_t below_id)
+int bpfprogs_emit(struct emit *e, const struct ksyms *k, uint32_t below_id)
 {
 	struct pieces *pieces = calloc(1, sizeof(*pieces));
 	uint32_t id = 0;

@@ -129,7 +129,7 @@ static int cpu_on_event(struct instrument_ctx *c, const struct event_header *h)
 	if (h->size_bytes < CPU_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
 		return -EBADMSG;
 	for (i = 0; c->kallsyms && i < ev->kernel_count; i++)
-		kallsyms_touch(c->kallsyms, ev->frames[i]);
+		ksyms_touch(c->kallsyms, ev->frames[i]);
 	c->emit->account.no_user_count += ev->user_kind == CPU_USER_PC;
 	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
 }

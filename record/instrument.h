@@ -14,7 +14,7 @@
 #include "record/attrs.h"
 #include "record/cpulist.h"
 #include "record/emit.h"
-#include "record/kallsyms.h"
+#include "record/ksyms.h"
 #include "record/notes.h"
 #include "record/opts.h"
 #include "record/rings.h"
@@ -29,7 +29,7 @@ struct instrument_ctx {
 	const struct targets *targets;
 	const struct sideband *sideband;
 	struct attrs *attrs;       /* prepare() adds its events */
-	struct kallsyms *kallsyms; /* NULL: not to be had */
+	struct ksyms *kallsyms;    /* NULL: not to be had */
 	const char *switch_format; /* format text of sched:sched_switch; NULL: not to be had */
 	struct notes *notes;
 	struct emit *emit; /* from attach() on */

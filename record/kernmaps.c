@@ -108,30 +108,30 @@ static int emit_map(struct emit *e, struct siderec_map *m)
 	return emit_side(e, &r, siderec_mmap2(&r, m));
 }
 
-static int emit_kernel_map(struct emit *e, struct buildids *b, const struct kallsyms *k)
+static int emit_kernel_map(struct emit *e, struct mapids *b, const struct ksyms *k)
 {
 	struct siderec_map m = { 0 };
 	const char *name = "_text";
 	uint64_t end;
 	char path[64];
 
-	if (!kallsyms_find(k, name, &m.start)) {
+	if (!ksyms_find(k, name, &m.start)) {
 		name = "_stext";
-		if (!kallsyms_find(k, name, &m.start))
+		if (!ksyms_find(k, name, &m.start))
 			return 0;
 	}
-	if (!kallsyms_find(k, "_etext", &end) || end <= m.start)
+	if (!ksyms_find(k, "_etext", &end) || end <= m.start)
 		end = UINT64_MAX;
 	m.size_bytes = end - m.start;
 	m.file_off_bytes = m.start;
 	notes_id("/sys/kernel/notes", &m.build_id);
-	buildids_name(b, &m.build_id, "[kernel.kallsyms]", true);
+	mapids_name(b, &m.build_id, "[kernel.kallsyms]", true);
 	snprintf(path, sizeof(path), "[kernel.kallsyms]%s", name);
 	m.path = path;
 	return emit_map(e, &m);
 }
 
-static int emit_module(struct emit *e, struct buildids *b, const struct kernmodule *mod,
+static int emit_module(struct emit *e, struct mapids *b, const struct kernmodule *mod,
 		       const char *base, const char *modules_dep)
 {
 	struct siderec_map m = { .start = mod->addr, .size_bytes = mod->size_bytes };
@@ -144,11 +144,11 @@ static int emit_module(struct emit *e, struct buildids *b, const struct kernmodu
 	else
 		snprintf(path, sizeof(path), "[%s]", mod->name);
 	m.path = path;
-	buildids_name(b, &m.build_id, path, true);
+	mapids_name(b, &m.build_id, path, true);
 	return emit_map(e, &m);
 }
 
-static int emit_modules(struct emit *e, struct buildids *b)
+static int emit_modules(struct emit *e, struct mapids *b)
 {
 	struct outbuf modules = { 0 }, dep = { 0 };
 	struct kernmodule mod;
@@ -175,7 +175,7 @@ out:
 	return err;
 }
 
-int kernmaps_emit(struct emit *e, struct buildids *b, const struct kallsyms *k)
+int kernmaps_emit(struct emit *e, struct mapids *b, const struct ksyms *k)
 {
 	int err = k ? emit_kernel_map(e, b, k) : 0;
 

@@ -8,12 +8,12 @@
 #ifndef EBPREC_RECORD_KERNMAPS_H
 #define EBPREC_RECORD_KERNMAPS_H
 
-#include "record/buildids.h"
+#include "record/mapids.h"
 #include "record/emit.h"
-#include "record/kallsyms.h"
+#include "record/ksyms.h"
 
 /* k NULL: the kernel's symbols could not be read, only modules are written. */
-int kernmaps_emit(struct emit *e, struct buildids *b, const struct kallsyms *k);
+int kernmaps_emit(struct emit *e, struct mapids *b, const struct ksyms *k);
 
 struct kernmodule { /* a line of /proc/modules */
 	char name[64];

@@ -122,8 +122,8 @@ static int emit_map(struct walk *w, uint32_t pid, const struct procmap *map)
 	if (vdso_is(w->scan->vdso, m.path, m.size_bytes))
 		m.build_id = w->scan->vdso->build_id;
 	else
-		buildids_lookup(w->scan->buildids, &m);
-	buildids_name(w->scan->buildids, &m.build_id, m.path, false);
+		mapids_lookup(w->scan->buildids, &m);
+	mapids_name(w->scan->buildids, &m.build_id, m.path, false);
 	w->scan->map_count++;
 	return emit_side(w->scan->emit, &w->rec, siderec_mmap2(&w->rec, &m));
 }

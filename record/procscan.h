@@ -10,14 +10,14 @@
 #ifndef EBPREC_RECORD_PROCSCAN_H
 #define EBPREC_RECORD_PROCSCAN_H
 
-#include "record/buildids.h"
+#include "record/mapids.h"
 #include "record/emit.h"
 #include "record/targets.h"
 #include "record/vdso.h"
 
 struct procscan {
 	struct emit *emit; /* all borrowed */
-	struct buildids *buildids;
+	struct mapids *buildids;
 	const struct vdso *vdso;
 	struct targets *targets;
 	uint32_t process_count, thread_count, map_count; /* out */

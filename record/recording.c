@@ -113,8 +113,8 @@ static void release(struct recording *r)
 	sideband_close(r->sideband);
 	rings_free(r->rings);
 	targets_done(&r->targets);
-	kallsyms_free(r->kallsyms);
-	buildids_done(&r->buildids);
+	ksyms_free(r->kallsyms);
+	mapids_done(&r->buildids);
 	hostinfo_done(&r->host);
 	attrs_done(&r->attrs);
 	cpulist_done(&r->cpus);

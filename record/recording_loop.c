@@ -59,18 +59,18 @@ static void complete_mmap2(struct recording *r, struct perf_event_header *h)
 	if (h->size < 72 + 8 + SIDEREC_TAIL_BYTES ||
 	    !memchr(m.path, 0, h->size - 72 - SIDEREC_TAIL_BYTES))
 		return;
-	h->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID; /* another listener's: buildids.h */
+	h->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID; /* another listener's: mapids.h */
 	if (vdso_is(&r->vdso, m.path, m.size_bytes))
 		m.build_id = r->vdso.build_id;
 	else
-		buildids_lookup(&r->buildids, &m);
+		mapids_lookup(&r->buildids, &m);
 	if (!m.build_id.size_bytes)
 		return;
 	memset(rec + 40, 0, 24);
 	rec[40] = m.build_id.size_bytes;
 	memcpy(rec + 44, m.build_id.bytes, m.build_id.size_bytes);
 	h->misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-	buildids_name(&r->buildids, &m.build_id, m.path, false);
+	mapids_name(&r->buildids, &m.build_id, m.path, false);
 }
 
 static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
@@ -110,7 +110,7 @@ static int write_symbols(struct recording *r)
 	struct outbuf lines = { 0 };
 	int err = 0;
 
-	if (r->kallsyms && r->opts->kallsyms && kallsyms_take(r->kallsyms, &lines)) {
+	if (r->kallsyms && r->opts->kallsyms && ksyms_take(r->kallsyms, &lines)) {
 		err = outbuf_ok(&lines) ? 0 : -ENOMEM;
 		if (!err)
 			err = recording_embed(r, FILE_KALLSYMS + r->kallsyms_pieces++,

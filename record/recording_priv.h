@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "record/bpfprogs.h"
-#include "record/buildids.h"
+#include "record/mapids.h"
 #include "record/features.h"
 #include "record/hostinfo.h"
 #include "record/instrument.h"
@@ -30,9 +30,9 @@ struct recording {
 	struct rings *rings;
 	struct targets targets;
 	struct sideband *sideband;
-	struct kallsyms *kallsyms;
+	struct ksyms *kallsyms;
 	struct vdso vdso;
-	struct buildids buildids;
+	struct mapids buildids;
 	struct hostinfo host;
 	struct attrs attrs;
 	char *switch_format;

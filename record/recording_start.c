@@ -129,7 +129,7 @@ static int make_rings(struct recording *r)
 
 static void read_kernel(struct recording *r)
 {
-	int err = kallsyms_load(&r->kallsyms);
+	int err = ksyms_load(&r->kallsyms);
 
 	if (err)
 		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
@@ -351,7 +351,7 @@ int recording_start(struct recording *r)
 	if (!err)
 		err = make_rings(r);
 	if (!err)
-		err = buildids_init(&r->buildids);
+		err = mapids_init(&r->buildids);
 	if (!err)
 		err = hostinfo_read(&r->host);
 	if (!err)

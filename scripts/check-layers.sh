@@ -90,6 +90,10 @@ files | grep -E '^(format|record|analyze)/.*\.h$' | while read -r f; do
 done >"$work"
 verdict "include guards are named after their files"
 
+# An archive keeps one object of a name: a second one would replace the first.
+sources_in 'format|record|analyze' | grep '\.c$' | sed 's|.*/||' | grep -vx 'main\.c' | sort | uniq -d >"$work"
+verdict "file names are unique"
+
 # Commands speak, and say and usage are how they do it; workload's child is a program of its own.
 sources_in 'format|record|analyze' | grep -vE '/(main|cmd_[a-z_]+|say|usage|workload)\.[ch]$' | while read -r f; do
 	grep -nHE '(^|[^a-z_>.])(printf|puts|perror|exit|_exit|abort|err|errx|warn|warnx)[[:space:]]*\(|[^a-z_](stderr|stdout)[^a-z_]' \

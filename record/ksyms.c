@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/kallsyms.h"
+#include "record/ksyms.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct sym {
 	uint8_t touched, taken;
 };
 
-struct kallsyms {
+struct ksyms {
 	char *text;
 	struct sym *sym; /* by address, then as in the text */
 	size_t count;
@@ -35,7 +35,7 @@ static bool is_hex(char c, unsigned *digit)
 }
 
 /* "ffffffff81000000 T _text" or, of a module, "... t name\t[module]".  false: not a symbol. */
-static bool parse_line(const char *line, struct kallsym *out)
+static bool parse_line(const char *line, struct ksym *out)
 {
 	const char *p = line, *end = strchrnul(line, '\n');
 	unsigned digit;
@@ -77,12 +77,12 @@ static bool is_code(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W' || type == 'i';
 }
 
-static int index_text(struct kallsyms *k, size_t size_bytes)
+static int index_text(struct ksyms *k, size_t size_bytes)
 {
 	size_t room = size_bytes / 40 + 64;
 	bool sorted = true, nonzero = false;
 	const char *line = k->text;
-	struct kallsym s;
+	struct ksym s;
 	struct sym *more;
 
 	k->sym = malloc(room * sizeof(*k->sym));
@@ -117,9 +117,9 @@ static int index_text(struct kallsyms *k, size_t size_bytes)
 	return 0;
 }
 
-int kallsyms_from_text(char *text, struct kallsyms **out)
+int ksyms_from_text(char *text, struct ksyms **out)
 {
-	struct kallsyms *k = calloc(1, sizeof(*k));
+	struct ksyms *k = calloc(1, sizeof(*k));
 	size_t size_bytes = strlen(text);
 	int err;
 
@@ -130,14 +130,14 @@ int kallsyms_from_text(char *text, struct kallsyms **out)
 	k->text = text;
 	err = size_bytes > UINT32_MAX ? -EOVERFLOW : index_text(k, size_bytes);
 	if (err) {
-		kallsyms_free(k);
+		ksyms_free(k);
 		return err;
 	}
 	*out = k;
 	return 0;
 }
 
-int kallsyms_load(struct kallsyms **out)
+int ksyms_load(struct ksyms **out)
 {
 	struct outbuf text = { 0 };
 	int err = slurp("/proc/kallsyms", &text);
@@ -146,10 +146,10 @@ int kallsyms_load(struct kallsyms **out)
 		outbuf_done(&text);
 		return err;
 	}
-	return kallsyms_from_text((char *)text.data, out);
+	return ksyms_from_text((char *)text.data, out);
 }
 
-void kallsyms_free(struct kallsyms *k)
+void ksyms_free(struct ksyms *k)
 {
 	if (!k)
 		return;
@@ -158,10 +158,10 @@ void kallsyms_free(struct kallsyms *k)
 	free(k);
 }
 
-bool kallsyms_find(const struct kallsyms *k, const char *name, uint64_t *addr)
+bool ksyms_find(const struct ksyms *k, const char *name, uint64_t *addr)
 {
 	size_t i, bytes = strlen(name);
-	struct kallsym s;
+	struct ksym s;
 
 	for (i = 0; i < k->count; i++) {
 		if (parse_line(k->text + k->sym[i].off_bytes, &s) && !s.module &&
@@ -174,7 +174,7 @@ bool kallsyms_find(const struct kallsyms *k, const char *name, uint64_t *addr)
 }
 
 /* The first symbol above addr. */
-static size_t upper(const struct kallsyms *k, uint64_t addr)
+static size_t upper(const struct ksyms *k, uint64_t addr)
 {
 	size_t low = 0, high = k->count, mid;
 
@@ -188,10 +188,10 @@ static size_t upper(const struct kallsyms *k, uint64_t addr)
 	return low;
 }
 
-bool kallsyms_at(const struct kallsyms *k, uint64_t addr, const char *module, struct kallsym *out)
+bool ksyms_at(const struct ksyms *k, uint64_t addr, const char *module, struct ksym *out)
 {
 	size_t i = upper(k, addr);
-	struct kallsym s;
+	struct ksym s;
 
 	for (; i > 0 && k->sym[i - 1].addr == addr; i--) {
 		if (!parse_line(k->text + k->sym[i - 1].off_bytes, &s))
@@ -205,7 +205,7 @@ bool kallsyms_at(const struct kallsyms *k, uint64_t addr, const char *module, st
 	return false;
 }
 
-static void touch_sym(struct kallsyms *k, size_t i)
+static void touch_sym(struct ksyms *k, size_t i)
 {
 	if (!k->sym[i].touched) {
 		k->sym[i].touched = 1;
@@ -213,7 +213,7 @@ static void touch_sym(struct kallsyms *k, size_t i)
 	}
 }
 
-void kallsyms_touch(struct kallsyms *k, uint64_t addr)
+void ksyms_touch(struct ksyms *k, uint64_t addr)
 {
 	uint64_t *slot = &k->cache[(addr ^ addr >> 13) & (CACHE_SLOTS - 1)];
 	size_t i, next;
@@ -228,9 +228,9 @@ void kallsyms_touch(struct kallsyms *k, uint64_t addr)
 		touch_sym(k, i - 1);
 }
 
-size_t kallsyms_take(struct kallsyms *k, struct outbuf *out)
+size_t ksyms_take(struct ksyms *k, struct outbuf *out)
 {
-	struct kallsym s;
+	struct ksym s;
 	size_t i, count = 0;
 
 	if (!k->fresh)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/kallsyms.h"
+#include "record/ksyms.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -20,27 +20,27 @@ static const char table[] = "ffffffff81000000 T _text\n"
 			    "ffffffffc0200000 t of_module\t[ext4]\n"
 			    "ffffffffc0100000 t bpf_prog_0123_main\t[bpf]\n";
 
-static struct kallsyms *load(const char *text)
+static struct ksyms *load(const char *text)
 {
-	struct kallsyms *k = NULL;
+	struct ksyms *k = NULL;
 
-	assert_int_equal(kallsyms_from_text(strdup(text), &k), 0);
+	assert_int_equal(ksyms_from_text(strdup(text), &k), 0);
 	return k;
 }
 
 /* The lines taken after touching these addresses (0 ends them). */
-static char *taken(struct kallsyms *k, const uint64_t *addr)
+static char *taken(struct ksyms *k, const uint64_t *addr)
 {
 	struct outbuf out = { 0 };
 
 	for (; *addr; addr++)
-		kallsyms_touch(k, *addr);
-	kallsyms_take(k, &out);
+		ksyms_touch(k, *addr);
+	ksyms_take(k, &out);
 	outbuf_add(&out, "", 1);
 	return (char *)out.data;
 }
 
-static void kallsyms_keeps_what_was_hit_with_its_aliases_and_its_end(void **state)
+static void ksyms_keeps_what_was_hit_with_its_aliases_and_its_end(void **state)
 {
 	static const struct {
 		uint64_t addr;
@@ -58,7 +58,7 @@ static void kallsyms_keeps_what_was_hit_with_its_aliases_and_its_end(void **stat
 		{ 0xffffffffffffffff, "ffffffffc0200000 t of_module\t[ext4]\n" },
 		{ 0x1000, "ffffffff81000000 T _text\n" },
 	};
-	struct kallsyms *k;
+	struct ksyms *k;
 	char *got;
 	size_t i;
 
@@ -67,13 +67,13 @@ static void kallsyms_keeps_what_was_hit_with_its_aliases_and_its_end(void **stat
 		got = taken(k, (const uint64_t[]){ cases[i].addr, 0 });
 		assert_string_equal(got, cases[i].want);
 		free(got);
-		kallsyms_free(k);
+		ksyms_free(k);
 	}
 }
 
-static void kallsyms_gives_each_line_once(void **state)
+static void ksyms_gives_each_line_once(void **state)
 {
-	struct kallsyms *k = load(table);
+	struct ksyms *k = load(table);
 	char *first = taken(k, (const uint64_t[]){ 0xffffffff81000150, 0xffffffff81000151, 0 });
 	char *again = taken(k, (const uint64_t[]){ 0xffffffff81000150, 0xffffffff81000160, 0 });
 	char *more = taken(k, (const uint64_t[]){ 0xffffffff81000310, 0 });
@@ -84,46 +84,46 @@ static void kallsyms_gives_each_line_once(void **state)
 	free(first);
 	free(again);
 	free(more);
-	kallsyms_free(k);
+	ksyms_free(k);
 }
 
-static void kallsyms_finds_names_and_addresses(void **state)
+static void ksyms_finds_names_and_addresses(void **state)
 {
-	struct kallsyms *k = load(table);
-	struct kallsym s;
+	struct ksyms *k = load(table);
+	struct ksym s;
 	uint64_t addr;
 
-	assert_true(kallsyms_find(k, "_etext", &addr));
+	assert_true(ksyms_find(k, "_etext", &addr));
 	assert_int_equal(addr, 0xffffffff81001000);
-	assert_false(kallsyms_find(k, "_etex", &addr));
-	assert_false(kallsyms_find(k, "of_module", &addr));
-	assert_true(kallsyms_at(k, 0xffffffffc0100000, "bpf", &s));
+	assert_false(ksyms_find(k, "_etex", &addr));
+	assert_false(ksyms_find(k, "of_module", &addr));
+	assert_true(ksyms_at(k, 0xffffffffc0100000, "bpf", &s));
 	assert_int_equal(s.name_bytes, strlen("bpf_prog_0123_main"));
-	assert_false(kallsyms_at(k, 0xffffffffc0100001, "bpf", &s));
-	assert_false(kallsyms_at(k, 0xffffffffc0200000, "bpf", &s));
-	assert_true(kallsyms_at(k, 0xffffffffc0200000, NULL, &s));
-	kallsyms_free(k);
+	assert_false(ksyms_at(k, 0xffffffffc0100001, "bpf", &s));
+	assert_false(ksyms_at(k, 0xffffffffc0200000, "bpf", &s));
+	assert_true(ksyms_at(k, 0xffffffffc0200000, NULL, &s));
+	ksyms_free(k);
 }
 
-static void kallsyms_steps_over_lines_that_are_none(void **state)
+static void ksyms_steps_over_lines_that_are_none(void **state)
 {
-	struct kallsyms *k = load("\n"
-				  "xyz\n"
-				  "1000\n"
-				  "1000 T\n"
-				  "1000 T \n"
-				  "10000000000000000 T too_large\n"
-				  "1000  T blank\n"
-				  "2000 T good\n"
-				  "3000 T cut");
+	struct ksyms *k = load("\n"
+			       "xyz\n"
+			       "1000\n"
+			       "1000 T\n"
+			       "1000 T \n"
+			       "10000000000000000 T too_large\n"
+			       "1000  T blank\n"
+			       "2000 T good\n"
+			       "3000 T cut");
 	char *got = taken(k, (const uint64_t[]){ 0x1800, 0x2800, 0 });
 
 	assert_string_equal(got, "2000 T good\n3000 T cut");
 	free(got);
-	kallsyms_free(k);
+	ksyms_free(k);
 }
 
-static void kallsyms_refuses_hidden_and_empty_tables(void **state)
+static void ksyms_refuses_hidden_and_empty_tables(void **state)
 {
 	static const struct {
 		const char *text;
@@ -134,11 +134,11 @@ static void kallsyms_refuses_hidden_and_empty_tables(void **state)
 		{ "ffffffff81000200 D only_data\n", -ENODATA },
 		{ "0000000000000000 T _text\n0000000000000000 T schedule\n", -EACCES },
 	};
-	struct kallsyms *k = NULL;
+	struct ksyms *k = NULL;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(kallsyms_from_text(strdup(cases[i].text), &k), cases[i].err);
+		assert_int_equal(ksyms_from_text(strdup(cases[i].text), &k), cases[i].err);
 		assert_null(k);
 	}
 }
@@ -146,11 +146,11 @@ static void kallsyms_refuses_hidden_and_empty_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kallsyms_keeps_what_was_hit_with_its_aliases_and_its_end),
-		cmocka_unit_test(kallsyms_gives_each_line_once),
-		cmocka_unit_test(kallsyms_finds_names_and_addresses),
-		cmocka_unit_test(kallsyms_steps_over_lines_that_are_none),
-		cmocka_unit_test(kallsyms_refuses_hidden_and_empty_tables),
+		cmocka_unit_test(ksyms_keeps_what_was_hit_with_its_aliases_and_its_end),
+		cmocka_unit_test(ksyms_gives_each_line_once),
+		cmocka_unit_test(ksyms_finds_names_and_addresses),
+		cmocka_unit_test(ksyms_steps_over_lines_that_are_none),
+		cmocka_unit_test(ksyms_refuses_hidden_and_empty_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * buildids - which build-id a mapped file has, and which files the capture names
+ * mapids - which build-id a mapped file has, and which files the capture names
  *
  * The kernel could put build-ids into the MMAP2 records itself (attr.build_id).  We do not ask it
  * to: as of 6.18 it then marks the records of every other listener as well, which do not hold one
@@ -11,8 +11,8 @@
  * then its path below /proc/PID/root, then, for a process that is gone, below our own root; a path
  * only when device and inode are those of the mapping.
  */
-#ifndef EBPREC_RECORD_BUILDIDS_H
-#define EBPREC_RECORD_BUILDIDS_H
+#ifndef EBPREC_RECORD_MAPIDS_H
+#define EBPREC_RECORD_MAPIDS_H
 
 #include <stdint.h>
 
@@ -21,7 +21,7 @@
 #include "record/keymap.h"
 #include "record/siderec.h"
 
-struct buildids {
+struct mapids {
 	struct keymap by_file; /* device and generation, inode -> index in ids */
 	struct buildid *ids;
 	size_t count, room;
@@ -29,16 +29,16 @@ struct buildids {
 	uint64_t read_count, missing_count; /* files read, and those among them without an id */
 };
 
-int buildids_init(struct buildids *b); /* -ENOMEM */
-void buildids_done(struct buildids *b);
+int mapids_init(struct mapids *b); /* -ENOMEM */
+void mapids_done(struct mapids *b);
 
 /*
  * Fills m->build_id of a file-backed mapping of process m->pid, from the file when it is new.
  * Leaves it empty when there is none or the file cannot be read.
  */
-void buildids_lookup(struct buildids *b, struct siderec_map *m);
+void mapids_lookup(struct mapids *b, struct siderec_map *m);
 
 /* Adds a file to the BUILD_ID section, when it has an id.  kernel: it is the kernel or a module. */
-void buildids_name(struct buildids *b, const struct buildid *id, const char *path, bool kernel);
+void mapids_name(struct mapids *b, const struct buildid *id, const char *path, bool kernel);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/buildids.h"
+#include "record/mapids.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,18 +12,18 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-int buildids_init(struct buildids *b)
+int mapids_init(struct mapids *b)
 {
-	*b = (struct buildids){ 0 };
+	*b = (struct mapids){ 0 };
 	return buildidlist_new(&b->named);
 }
 
-void buildids_done(struct buildids *b)
+void mapids_done(struct mapids *b)
 {
 	keymap_done(&b->by_file);
 	buildidlist_free(b->named);
 	free(b->ids);
-	*b = (struct buildids){ 0 };
+	*b = (struct mapids){ 0 };
 }
 
 /* An inode number may be given to another file; its generation then differs. */
@@ -82,7 +82,7 @@ static int open_file(const struct siderec_map *m)
 	return fd >= 0 ? fd : open_below("/", m);
 }
 
-static bool remember(struct buildids *b, const struct siderec_map *m, const struct buildid *id)
+static bool remember(struct mapids *b, const struct siderec_map *m, const struct buildid *id)
 {
 	struct buildid *ids = b->ids;
 
@@ -101,7 +101,7 @@ static bool remember(struct buildids *b, const struct siderec_map *m, const stru
 	return true;
 }
 
-void buildids_lookup(struct buildids *b, struct siderec_map *m)
+void mapids_lookup(struct mapids *b, struct siderec_map *m)
 {
 	const uint32_t *index;
 	struct buildid id = { 0 };
@@ -127,7 +127,7 @@ void buildids_lookup(struct buildids *b, struct siderec_map *m)
 	m->build_id = id;
 }
 
-void buildids_name(struct buildids *b, const struct buildid *id, const char *path, bool kernel)
+void mapids_name(struct mapids *b, const struct buildid *id, const char *path, bool kernel)
 {
 	if (id->size_bytes)
 		(void)buildidlist_add(b->named, id, path, kernel); /* the mapping has it, too */

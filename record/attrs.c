@@ -88,6 +88,7 @@ void attrs_set_side(struct attrs *a, const struct perf_event_attr *kernel)
 
 	e->attr = *kernel;
 	e->attr.sample_type = SAMPLE_TYPE;
+	e->attr.build_id = 1; /* the records in the file have them: mapids.h */
 }
 
 void attrs_set_tracepoint(struct attrs *a, enum attrs_event event, const char *name,

@@ -2,12 +2,14 @@
 #include "analyze/model.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "analyze/hashidx.h"
 #include "analyze/maptree.h"
 #include "analyze/vec.h"
 
 #define KERNEL_EPOCH 0
+#define EXEC_MAPS    3 /* an exec maps the program, its interpreter and the vdso, in this order */
 #define EMPTY_SPACE  MODEL_NONE
 
 /* What a range of a maptree means. */
@@ -19,7 +21,8 @@ struct mapping {
 struct space {
 	uint64_t since_ns;
 	uint32_t epoch;
-	uint32_t root; /* in the maptree */
+	uint32_t root;        /* in the maptree */
+	uint32_t before_exec; /* root of what was mapped before; 0 when the exec is over */
 };
 
 /* A thread from one fork, exec or rename to the next. */
@@ -34,6 +37,7 @@ struct epoch {
 	uint32_t pid;
 	uint32_t space;        /* building: the current one */
 	uint32_t token;        /* building: 0 when the maps are shared with a child */
+	uint32_t exec_maps;    /* building: mappings that the exec has made so far */
 	uint32_t first, count; /* sealed: its spaces */
 };
 
@@ -193,18 +197,36 @@ static int apply_fork(struct model *m, const struct side_event *e)
 	return err || e->tid == e->pid ? err : add_state(m, e->tid, e->time_ns, epoch, comm);
 }
 
+/*
+ * The comm changes in the middle of the exec.  Until the kernel has mapped the new program, the
+ * thread's user stack is still the one that called exec, so the old maps are kept for that while.
+ */
+static int apply_exec(struct model *m, const struct side_event *e, uint32_t *epoch)
+{
+	const struct state *leader = current(m, e->pid);
+	uint32_t before = 0;
+	int err;
+
+	if (leader && m->epochs[leader->epoch].pid == e->pid) {
+		before = m->spaces[m->epochs[leader->epoch].space].root;
+		m->epochs[leader->epoch].token = 0;
+	}
+	err = add_epoch(m, e->pid, e->time_ns, 0, epoch);
+	if (err)
+		return err;
+	m->spaces[m->epochs[*epoch].space].before_exec = before;
+	return e->tid == e->pid ? 0 : add_state(m, e->pid, e->time_ns, *epoch, e->id);
+}
+
 static int apply_comm(struct model *m, const struct side_event *e)
 {
 	uint32_t epoch;
 	int err;
 
-	if (e->flag) {
-		err = add_epoch(m, e->pid, e->time_ns, 0, &epoch);
-		if (!err && e->tid != e->pid)
-			err = add_state(m, e->pid, e->time_ns, epoch, e->id);
-	} else {
+	if (e->flag)
+		err = apply_exec(m, e, &epoch);
+	else
 		err = epoch_of(m, e->pid, e->time_ns, &epoch);
-	}
 	return err ? err : add_state(m, e->tid, e->time_ns, epoch, e->id);
 }
 
@@ -216,6 +238,7 @@ static int edit_space(struct model *m, uint32_t epoch, uint64_t time_ns, bool fr
 
 	if (fresh && m->spaces[space].since_ns != time_ns) {
 		err = add_space(m, epoch, time_ns, m->spaces[space].root);
+		m->spaces[m->epochs[epoch].space].before_exec = m->spaces[space].before_exec;
 		m->epochs[epoch].token = 0;
 	}
 	if (!m->epochs[epoch].token)
@@ -223,14 +246,40 @@ static int edit_space(struct model *m, uint32_t epoch, uint64_t time_ns, bool fr
 	return err;
 }
 
+/* Whatever is mapped after the vdso, the new program has asked for. */
+static int pass_exec(struct model *m, const struct side_event *e, uint32_t epoch)
+{
+	struct epoch *p = &m->epochs[epoch];
+	uint32_t space = p->space;
+	int err;
+
+	if (!m->spaces[space].before_exec)
+		return 0;
+	if (p->exec_maps < EXEC_MAPS) {
+		p->exec_maps++;
+		if (!strcmp(m->log.files.list[e->id].path, "[vdso]"))
+			p->exec_maps = EXEC_MAPS;
+		return 0;
+	}
+	err = add_space(m, epoch, e->time_ns, m->spaces[space].root);
+	m->epochs[epoch].token = 0;
+	return err;
+}
+
 static int apply_map(struct model *m, const struct side_event *e, uint32_t epoch)
 {
 	const struct maptree_range *hit;
 	struct maptree_range range = { .start = e->start, .end = e->end };
-	struct space *space = &m->spaces[m->epochs[epoch].space];
 	const struct mapping *old;
+	struct space *space;
+	bool fresh;
 	int err;
 
+	err = pass_exec(m, e, epoch);
+	if (err)
+		return err;
+	space = &m->spaces[m->epochs[epoch].space];
+	fresh = maptree_overlap(&m->maps, space->before_exec, e->start, e->end);
 	hit = maptree_overlap(&m->maps, space->root, e->start, e->end);
 	if (hit && hit->start == e->start && hit->end == e->end) {
 		old = &m->mappings[hit->value];
@@ -242,7 +291,7 @@ static int apply_map(struct model *m, const struct side_event *e, uint32_t epoch
 		return -ENOMEM;
 	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);
 	if (!err)
-		err = edit_space(m, epoch, e->time_ns, hit != NULL);
+		err = edit_space(m, epoch, e->time_ns, hit || fresh);
 	if (err)
 		return err;
 	range.value = (uint32_t)m->mapping_count;
@@ -496,6 +545,8 @@ bool model_place(const struct model *m, uint32_t space, uint64_t addr, struct mo
 		return false;
 	assert(space < m->space_count);
 	range = maptree_find(&m->maps, m->spaces[space].root, addr);
+	if (!range)
+		range = maptree_find(&m->maps, m->spaces[space].before_exec, addr);
 	if (!range)
 		return false;
 	map = &m->mappings[range->value];

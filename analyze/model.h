@@ -8,7 +8,8 @@
  *
  * A process is a pid from one fork or exec to the next: an epoch.  FORK to another pid starts an
  * epoch that inherits the parent's maps and comm of that time; FORK within a pid is a thread;
- * COMM with the exec bit starts an epoch without maps; COMM without it renames a thread.  EXIT says
+ * COMM with the exec bit starts an epoch without maps (but for the moment that the exec still
+ * takes, see apply_exec()); COMM without it renames a thread.  EXIT says
  * nothing that a later FORK or exec does not say better (a task is still sampled after its EXIT,
  * and threads may outlive their leader), so it is counted and otherwise ignored.
  *

@@ -167,11 +167,51 @@ static void exec_clears_the_maps(void **state)
 	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/bin/sh");
 	comm_at(&f, 100, 10, 10, "ls", true);
 	map_at(&f, 110, 10, 0x9000, 0xa000, 0, "/bin/ls");
+	map_at(&f, 111, 10, 0xb000, 0xc000, 0, "[vdso]");
+	map_at(&f, 112, 10, 0xd000, 0xe000, 0, "/lib/libc.so");
 	seal(&f);
 	assert_string_equal(ask(&f, 99, 10, 0x1000), "sh /bin/sh+0x0");
-	assert_string_equal(ask(&f, 100, 10, 0x1000), "ls -");
+	assert_string_equal(ask(&f, 112, 10, 0x1000), "ls -");
 	assert_string_equal(ask(&f, 120, 10, 0x9000), "ls /bin/ls+0x0");
 	assert_string_equal(ask(&f, 99, 10, 0x9000), "sh -");
+	teardown(&f);
+}
+
+/* The thread that calls exec has its old user stack until the new program is mapped. */
+static void stack_that_called_exec_keeps_its_maps_until_it_is_over(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "sh", false);
+	map_at(&f, 0, 10, 0x1000, 0x3000, 0, "/bin/sh");
+	comm_at(&f, 100, 10, 10, "ls", true);
+	map_at(&f, 110, 10, 0x2000, 0x4000, 0, "/bin/ls");
+	map_at(&f, 120, 10, 0x8000, 0x9000, 0, "[vdso]");
+	fork_at(&f, 125, 10, 11, 11);
+	map_at(&f, 130, 10, 0xd000, 0xe000, 0, "/lib/libc.so");
+	seal(&f);
+	assert_string_equal(ask(&f, 100, 10, 0x1000), "ls /bin/sh+0x0");
+	assert_string_equal(ask(&f, 105, 10, 0x2000), "ls /bin/sh+0x1000");
+	assert_string_equal(ask(&f, 110, 10, 0x2000), "ls /bin/ls+0x0");
+	assert_string_equal(ask(&f, 125, 10, 0x1000), "ls /bin/sh+0x0");
+	assert_string_equal(ask(&f, 126, 11, 0x1000), "ls -");
+	assert_string_equal(ask(&f, 130, 10, 0x1000), "ls -");
+	teardown(&f);
+}
+
+/* Without a vdso, the fourth mapping is not the exec's any more. */
+static void exec_is_over_after_three_mappings(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "sh", false);
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/bin/sh");
+	comm_at(&f, 100, 10, 10, "ls", true);
+	for (unsigned i = 0; i < 4; i++)
+		map_at(&f, 110 + i, 10, 0x8000 + i * 0x1000, 0x9000 + i * 0x1000, 0, "/lib/x");
+	seal(&f);
+	assert_string_equal(ask(&f, 112, 10, 0x1000), "ls /bin/sh+0x0");
+	assert_string_equal(ask(&f, 113, 10, 0x1000), "ls -");
 	teardown(&f);
 }
 
@@ -268,6 +308,8 @@ static void order_of_arrival_does_not_matter(void **state)
 {
 	struct fixture f = setup();
 
+	map_at(&f, 112, 11, 0xd000, 0xe000, 0, "/lib/libc.so");
+	map_at(&f, 111, 11, 0xb000, 0xc000, 0, "[vdso]");
 	map_at(&f, 110, 11, 0x9000, 0xa000, 0, "/bin/ls");
 	comm_at(&f, 105, 11, 11, "ls", true);
 	fork_at(&f, 100, 10, 11, 11);
@@ -276,7 +318,7 @@ static void order_of_arrival_does_not_matter(void **state)
 	seal(&f);
 	assert_string_equal(ask(&f, 101, 11, 0x1000), "sh /bin/sh+0x0");
 	assert_string_equal(ask(&f, 111, 11, 0x9000), "ls /bin/ls+0x0");
-	assert_string_equal(ask(&f, 111, 11, 0x1000), "ls -");
+	assert_string_equal(ask(&f, 112, 11, 0x1000), "ls -");
 	teardown(&f);
 }
 
@@ -555,6 +597,8 @@ int main(void)
 		cmocka_unit_test(offset_counts_from_the_start_of_the_mapping),
 		cmocka_unit_test(forked_child_has_its_parents_maps_of_that_time),
 		cmocka_unit_test(exec_clears_the_maps),
+		cmocka_unit_test(stack_that_called_exec_keeps_its_maps_until_it_is_over),
+		cmocka_unit_test(exec_is_over_after_three_mappings),
 		cmocka_unit_test(rename_keeps_the_maps),
 		cmocka_unit_test(thread_sees_what_its_process_maps_later),
 		cmocka_unit_test(reused_pid_is_another_process),

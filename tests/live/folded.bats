@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# `ebprec report --folded` of perf's own files against `perf script`, line by line
+load ../helper
+
+HERE=$BATS_TEST_DIRNAME
+
+setup() {
+	need_root
+	need_perf
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# Short-lived processes, libraries, C++, a deep stack, a pipe: what makes stacks differ.
+load_() {
+	shares 0.3
+	for _ in 1 2 3; do
+		ls -lR /usr/include | sort | md5sum
+		python3 -c 'import json; [json.dumps({i: [i] * 5}) for i in range(20000)]'
+	done
+	c++ -O1 -x c++ -c -o /dev/null - <<<'#include <map>
+std::map<int, int> m; int f() { return m[1]; }'
+}
+
+# record FILE OPTIONS... -- CMD...
+# While another recorder that asks for build-ids runs on the machine, Linux 6.18 marks all MMAP2
+# records as having one, and perf aborts on them; perf that asks for them too is not hurt.
+record() {
+	local file=$1
+	shift
+	perf record -q -F 997 -e cpu-clock -o "$file" "$@" >out 2>&1 &&
+		perf script -i "$file" >script 2>err && return
+	perf record -q -F 997 -e cpu-clock --buildid-mmap -o "$file" "$@" >out 2>&1
+}
+
+# compare FILE - every sample equal or explained; most of them equal
+compare() {
+	perf script --no-inline -i "$1" -F comm,tid,time,event,ip,sym,symoff,dso >script 2>err
+	ebprec report -q --folded -i "$1" >ours
+	LC_ALL=C sort -c ours
+	run "$HERE/explain.pl" ours <script
+	echo "$output" | head -40
+	[ "$status" -eq 0 ]
+	samples=$(awk '{ n += $NF } END { print n }' ours)
+	equal=$(echo "$output" | awk '/^equal:/ { print $2 }')
+	stale=$(echo "$output" | awk '/^explained by stale:/ { print $4 }')
+	[ "$samples" -gt 500 ]
+	[ "$equal" -ge $((samples * 80 / 100)) ]
+	[ "${stale:-0}" -le $((samples / 200)) ]
+}
+
+@test "folded stacks of perf record -g are perf script's" {
+	export -f load_
+	record p.data -g -- bash -c load_
+	compare p.data
+}
+
+@test "folded stacks of perf record -g -z are perf script's" {
+	export -f load_
+	record p.data -g -z -- bash -c load_
+	compare p.data
+}
+
+@test "folded stacks of a file from a pipe are perf script's" {
+	export -f load_
+	perf record -q -g -F 997 -e cpu-clock --buildid-mmap -o - -- bash -c 'load_ >&2' 2>err >p.pipe
+	compare p.pipe
+}
+
+@test "folded stacks do not depend on how the file comes in" {
+	export -f load_
+	record p.data -g -- bash -c load_
+	ebprec report -q --folded -i p.data >by-name
+	ebprec report -q --folded -i - <p.data >by-stdin
+	cmp by-name by-stdin
+	[ -s by-name ]
+}
+
+@test "a name of the file is not enough: another build of it gives no names" {
+	cp "$BUILD/tests/live/shares" ./prog
+	record p.data -g -- ./prog 0.3
+	ebprec report -q --folded -i p.data >before
+	cc -Wl,--build-id -x c -o prog - <<<'int main(void) { return 0; }'
+	ebprec report --folded -i p.data >after 2>err
+	grep -q 'shares\|main' before
+	! grep -q ';main;' after
+	grep -q '\[prog\]' after
+	grep -q 'prog.*version' err
+}
+
+@test "--comm, --tid, --cpu and --time leave the samples that perf leaves" {
+	export -f load_
+	record p.data -a -g -- bash -c load_
+	count() { ebprec report -q --folded -i p.data "$@" | awk '{ n += $NF } END { print n + 0 }'; }
+	lines() { perf script -i p.data -F comm,pid,tid,cpu,time "$@" 2>/dev/null | wc -l; }
+	[ "$(count)" -gt 0 ]
+	same "$(lines)" "$(count)"
+	same "$(lines --comms python3)" "$(count --comm python3)"
+	same "$(lines --cpu 0)" "$(count --cpu 0)"
+	same "$(lines --tid 0)" "$(count --tid 0)"
+	same "$(lines --time 10%-40%)" "$(count --time 10%-40%)"
+	from=$(perf script -i p.data -F time 2>/dev/null | sed -n '200s/[ :]//gp')
+	same "$(lines --time "$from,")" "$(count --time "$from,")"
+}

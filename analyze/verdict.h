@@ -4,7 +4,8 @@
  *
  * A user stack is complete when the walk said so, or, where nobody told how it went, when its
  * outermost frame is where programs and threads begin.  Those that are not are added up by cause
- * and by the file in which they break: that of the outermost frame that is in a file.  Frames without a name are added up by file and reason.
+ * and by the file in which they break: that of the outermost frame that is in a file.  Frames
+ * without a name are added up by file and reason.
  */
 #ifndef EBPREC_ANALYZE_VERDICT_H
 #define EBPREC_ANALYZE_VERDICT_H

@@ -39,6 +39,7 @@ sub frame_name {
 		next unless $end >= 0;
 		next if $event ne '' && index(substr($sample, 0, $end), " $event:") < 0;
 		my ($comm) = substr($sample, 0, $end) =~ /^\s*(.+?)\s+-?\d+(?:\/-?\d+)?\s/ or next;
+		$comm =~ tr/ ;/_:/;
 		$stacks{$comm}{substr($sample, $end + 1)}++;
 	}
 }

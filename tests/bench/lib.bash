@@ -70,7 +70,7 @@ field() {
 wall_s() { field "$1" 1; }
 cpu_s() { echo "$(field "$1" 2) $(field "$1" 3)" | awk '{ print $1 + $2 }'; }
 peak_mib() { field "$1" 4 | awk '{ print $1 / 1024 }'; }
-calc() { awk "BEGIN { printf \"%.6g\", $* }"; }
+calc() { awk "BEGIN { printf(\"%.6g\", ($*)) }"; }
 
 median() {
 	tr ' ' '\n' <<<"$*" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
@@ -103,5 +103,5 @@ limit() {
 }
 
 pretty() { printf '%s %s' "$(calc_short "$1")" "$2"; }
-calc_short() { awk "BEGIN { x = $1; printf x >= 100 ? \"%.0f\" : x >= 10 ? \"%.1f\" : x >= 1 ? \"%.2f\" : \"%.3f\", x }"; }
+calc_short() { awk "BEGIN { x = $1; printf((x >= 100) ? \"%.0f\" : (x >= 10) ? \"%.1f\" : (x >= 1) ? \"%.2f\" : \"%.3f\", x) }"; }
 print_row() { printf '%-44s | %12s | %12s | %7s | %-12s | %s\n' "$@"; }

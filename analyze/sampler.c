@@ -10,6 +10,15 @@
 #define MEMO_SLOTS       512u
 #define MEMO_FRAMES      96u /* outermost frames that a memo keeps */
 
+#define CHAIN_CACHE_SLOTS (1u << 16)
+#define CHAIN_CALLERS_MIN 3u /* shorter ones are as quickly looked up */
+
+/* A chain of callers that was seen, by 128 bits of hash: two chains are never taken for one. */
+struct chain_slot {
+	uint64_t hash, check; /* both 0: free */
+	uint32_t node;
+};
+
 struct addr_slot {
 	uint64_t addr;
 	uint32_t space_key; /* space * 2 + is_return + 1; 0: free */
@@ -31,6 +40,7 @@ struct sampler {
 	struct sampler_counts counts;
 	struct addr_slot *cache;
 	struct memo *memos;
+	struct chain_slot *chains;
 };
 
 /* A stretch of a chain in one context: frames [0, count), innermost first. */
@@ -114,16 +124,35 @@ static struct memo *memo_of(struct sampler *s, const struct run *run, uint32_t o
 	return memo;
 }
 
-/*
- * Walks from the root to the innermost frame.  The memo holds only frames that were return
- * addresses, and is asked only for such: equal addresses then mean equal places.
- */
-static int add_run(struct sampler *s, const struct run *run, uint32_t owner, uint32_t root,
-		   uint32_t *out)
+/* The slot for the callers of a run that starts at root; *found: it holds them. */
+static struct chain_slot *chain_slot_of(struct sampler *s, const struct run *run, uint32_t root,
+					bool *found)
 {
-	struct memo *memo = memo_of(s, run, owner, root);
+	uint64_t hash = hash_pair(run->space, root), check = ~hash, addr;
+	struct chain_slot *slot;
+
+	for (size_t i = 1; i < run->count; i++) {
+		addr = frame_at(run, i);
+		hash = (hash ^ addr) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 29;
+		check = ((check << 23 | check >> 41) ^ addr) * 0xc2b2ae3d27d4eb4fu;
+	}
+	check ^= check >> 31;
+	slot = &s->chains[hash & (CHAIN_CACHE_SLOTS - 1)];
+	*found = slot->hash == hash && slot->check == check && (hash | check);
+	if (!*found)
+		*slot = (struct chain_slot){ .hash = hash, .check = check };
+	return slot;
+}
+
+/*
+ * Walks from the root to the innermost caller.  The memo holds only return addresses, and is asked
+ * only for such: equal addresses then mean equal places.
+ */
+static int add_callers(struct sampler *s, const struct run *run, struct memo *memo, uint32_t *node)
+{
 	size_t callers = run->count - 1, known = 0;
-	uint32_t node = root, place;
+	uint32_t place;
 	int err;
 
 	if (memo) {
@@ -131,25 +160,49 @@ static int add_run(struct sampler *s, const struct run *run, uint32_t owner, uin
 		       memo->addrs[known] == frame_at(run, callers - known))
 			known++;
 		if (known)
-			node = memo->nodes[known - 1];
+			*node = memo->nodes[known - 1];
 		memo->count = (uint32_t)known;
 	}
-	for (size_t i = known; i < run->count; i++) {
+	for (size_t i = known; i < callers; i++) {
 		uint64_t addr = frame_at(run, callers - i);
 
-		err = place_of(s, run, addr, i < callers, &place);
+		err = place_of(s, run, addr, true, &place);
 		if (!err)
-			err = stacks_child(&s->stacks, node, place, &node);
+			err = stacks_child(&s->stacks, *node, place, node);
 		if (err)
 			return err;
-		if (memo && i < callers && i < MEMO_FRAMES) {
+		if (memo && i < MEMO_FRAMES) {
 			memo->addrs[i] = addr;
-			memo->nodes[i] = node;
+			memo->nodes[i] = *node;
 			memo->count = (uint32_t)i + 1;
 		}
 	}
-	*out = node;
 	return 0;
+}
+
+static int add_run(struct sampler *s, const struct run *run, uint32_t owner, uint32_t root,
+		   uint32_t *out)
+{
+	struct memo *memo = memo_of(s, run, owner, root);
+	struct chain_slot *slot = NULL;
+	uint32_t node = root, place;
+	bool found = false;
+	int err = 0;
+
+	if (memo && run->count > CHAIN_CALLERS_MIN)
+		slot = chain_slot_of(s, run, root, &found);
+	if (found) {
+		node = slot->node;
+	} else {
+		err = add_callers(s, run, memo, &node);
+		if (slot && err)
+			*slot = (struct chain_slot){ 0 };
+		else if (slot)
+			slot->node = node;
+	}
+	if (!err)
+		err = place_of(s, run, frame_at(run, 0), false, &place);
+	return err ? err : stacks_child(&s->stacks, node, place, out);
 }
 
 /* ---- one sample ---- */
@@ -315,7 +368,8 @@ int sampler_new(const struct model *model, struct sampler **out)
 	s->model = model;
 	s->cache = calloc(ADDR_CACHE_SLOTS, sizeof(*s->cache));
 	s->memos = calloc(MEMO_SLOTS, sizeof(*s->memos));
-	if (s->cache && s->memos)
+	s->chains = calloc(CHAIN_CACHE_SLOTS, sizeof(*s->chains));
+	if (s->cache && s->memos && s->chains)
 		err = stacks_init(&s->stacks);
 	if (err) {
 		sampler_free(s);
@@ -333,6 +387,7 @@ void sampler_free(struct sampler *s)
 	places_done(&s->places);
 	free(s->cache);
 	free(s->memos);
+	free(s->chains);
 	free(s);
 }
 

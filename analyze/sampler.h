@@ -5,9 +5,11 @@
  * The hot path: everything here is done once a sample.  Addresses become places at once (so that
  * short-lived processes, each with its own address layout, share their stacks), names come later.
  *
- * Two caches carry it.  A sample mostly repeats the outer frames of the last sample of its space,
- * so the last stack of a space is kept and only what differs from it is looked up.  What is looked
- * up goes through a cache of addresses.  Both are of fixed size and only save time.
+ * Three caches carry it.  The callers of a sample have mostly been seen before, all of them: a cache
+ * of whole caller chains gives their node.  Else a sample mostly repeats the outer frames of the
+ * last sample of its space, so the last stack of a space is kept and only what differs from it is
+ * looked up.  What is looked up goes through a cache of addresses.  All are of fixed size and only
+ * save time.
  *
  * One sampler is used by one thread; they share the sealed model.
  */

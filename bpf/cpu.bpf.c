@@ -2,13 +2,20 @@
 /*
  * cpu - where the CPUs are: kernel and user stack at each tick of a perf event
  *
- * Cost, measured on a 2-core VM: about 3 us a sample, most of it the user stack.
- * No sample is dropped for want of a stack: then it carries the pc, and the reason.
+ * No sample is dropped for want of a stack.  The user part is, in this order: walked here by
+ * unwind tables and frame pointers (walk.bpf.h); copied as it is, to be walked by user space, when
+ * a mapping or a table is not known here yet; the pc alone.  How and why it ends go with it.
  */
 #include "bpf/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 
-#include <linux/bpf_perf_event.h>
-#include <bpf/bpf_tracing.h>
+#include "bpf/walk.bpf.h"
+
+/* How user stacks are taken: enum cpu_stacks. */
+const volatile __u32 stacks = CPU_STACKS_AUTO;
+/* Of a copy, without what lies below sp; a multiple of 8. */
+const volatile __u32 copy_bytes = 16 << 10;
+/* Copies a second and CPU that `auto` may make, and at once. */
+const volatile __u32 copies_a_second = 300;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -17,59 +24,216 @@ struct {
 	__type(value, struct cpu_event);
 } scratch SEC(".maps"); /* too large for the stack; a perf event never interrupts itself */
 
-/*
- * user_stack - the user part of the interrupted thread's stack
- *
- * Contract: writes at most CPU_USER_MAX addresses to ev->frames[at..], leaf first, the leaf the
- * exact pc and the others return addresses, and nothing that is not an address of the thread; at
- * is at most CPU_KERNEL_MAX.  Sets user_kind, and user_reason when there is less than the whole
- * stack and the cause is known.  Returns how many were written; 0 is a valid answer (kernel
- * threads), and the sample is sent all the same.
- */
-static __always_inline __u32 user_stack(struct bpf_perf_event_data *ctx, struct cpu_event *ev,
-					__u32 at)
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct copy_event);
+} copy_scratch SEC(".maps");
+
+struct bucket {
+	__u64 filled_ns; /* when tokens was right */
+	__u64 tokens_ns; /* each costs a second / copies_a_second */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bucket);
+} buckets SEC(".maps");
+
+static __always_inline bool take_token(void)
+{
+	__u64 cost_ns, now_ns = bpf_ktime_get_ns();
+	__u32 zero = 0;
+	struct bucket *b = bpf_map_lookup_elem(&buckets, &zero);
+
+	if (!b || !copies_a_second)
+		return false;
+	b->tokens_ns += now_ns - b->filled_ns;
+	b->filled_ns = now_ns;
+	if (b->tokens_ns > 1000000000)
+		b->tokens_ns = 1000000000;
+	cost_ns = 1000000000 / copies_a_second;
+	if (b->tokens_ns < cost_ns)
+		return false;
+	b->tokens_ns -= cost_ns;
+	return true;
+}
+
+static __always_inline __u32 kernel_stack(struct bpf_perf_event_data *ctx, __u64 *frames)
 {
 	__u64 pc = PT_REGS_IP(&ctx->regs);
 	long bytes;
 
-	ev->user_kind = CPU_USER_NONE;
-	ev->user_reason = 0;
-	if (at > CPU_KERNEL_MAX)
-		return 0;
-	bytes = bpf_get_stack(ctx, &ev->frames[at], CPU_USER_MAX * sizeof(__u64), BPF_F_USER_STACK);
-	if (bytes >= (long)sizeof(__u64)) {
-		ev->user_kind = CPU_USER_FP;
+	bytes = bpf_get_stack(ctx, frames, CPU_KERNEL_MAX * sizeof(__u64), 0);
+	if (bytes >= (long)sizeof(__u64))
 		return bytes / sizeof(__u64);
-	}
-	if ((long)pc >= 0) { /* user addresses are the lower half */
-		ev->frames[at] = pc;
-		ev->user_kind = CPU_USER_PC;
-		ev->user_reason = bytes < 0 ? -bytes : 0;
+	if ((long)pc < 0) {
+		frames[0] = pc;
 		return 1;
 	}
 	return 0;
 }
 
-static __always_inline __u32 kernel_stack(struct bpf_perf_event_data *ctx, struct cpu_event *ev)
-{
-	__u64 pc = PT_REGS_IP(&ctx->regs);
-	long bytes;
+/* ---- copies ---- */
 
-	bytes = bpf_get_stack(ctx, ev->frames, CPU_KERNEL_MAX * sizeof(__u64), 0);
+/*
+ * Copies the stack from a little below sp, page by page, because a read that meets the end of the
+ * stack gives nothing at all.  Returns how much there is.
+ */
+static __always_inline __u32 copy_stack(struct copy_event *ev, __u64 addr, __u64 want_bytes)
+{
+	__u64 done = 0, part;
+	__u32 i;
+
+	for (i = 0; i < COPY_MAX_BYTES / 4096 + 1 && done < want_bytes; i++) {
+		part = 4096 - ((addr + done) & 4095);
+		if (part > want_bytes - done)
+			part = want_bytes - done;
+		barrier_var(part);
+		if (part > 4096 || done > COPY_MAX_BYTES - 4096) /* for the verifier */
+			break;
+		if (bpf_probe_read_user(ev->stack + done, part, (const void *)(addr + done)))
+			break;
+		done += part;
+	}
+	return done;
+}
+
+/* Room for a copy and as much again for samples. */
+static __always_inline bool copy_fits(void *ring)
+{
+	__u64 used_bytes = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	__u64 ring_bytes = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
+
+	return used_bytes + COPY_EVENT_HEAD_BYTES + copy_bytes <= ring_bytes / 2;
+}
+
+/* Sends the sample with a copy of its stack.  False: it has to be sent otherwise. */
+static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *ring,
+				      const struct walk_state *w)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 size_bytes; /* 64 bits: the bound must survive clang's shifting */
+	__u32 zero = 0, want = copy_bytes + COPY_BELOW_SP;
+	struct copy_event *ev = bpf_map_lookup_elem(&copy_scratch, &zero);
+
+	if (!ev || !copy_fits(ring))
+		return false;
+	if (want > COPY_MAX_BYTES)
+		want = COPY_MAX_BYTES;
+	__builtin_memcpy(ev->regs, w->gprs, sizeof(ev->regs));
+	ev->stack_addr = w->gprs[7] - COPY_BELOW_SP;
+	ev->stack_bytes = copy_stack(ev, ev->stack_addr, want);
+	if (ev->stack_bytes <= COPY_BELOW_SP)
+		return false;
+	ev->kernel_count = kernel_stack(ctx, ev->kernel);
+	ev->why = w->why;
+	ev->pid = pid_tgid >> 32;
+	ev->tid = pid_tgid;
+	ev->cgroup_id = bpf_get_current_cgroup_id();
+	ev->period = ctx->sample_period;
+	size_bytes = COPY_EVENT_HEAD_BYTES + ev->stack_bytes;
+	fill_header(&ev->h, EBPREC_EV_COPY, size_bytes);
+	barrier_var(size_bytes);
+	if (size_bytes > sizeof(*ev))
+		return false;
+	return !bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring));
+}
+
+/* ---- samples ---- */
+
+/* In exec, between the old program and the new: registers of the one, memory of the other. */
+static __always_inline bool between_programs(const struct walk_state *w)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	__u64 word;
+
+	return w->n <= 1 && BPF_CORE_READ_BITFIELD(task, in_execve) &&
+	       bpf_probe_read_user(&word, sizeof(word), (const void *)w->gprs[7]);
+}
+
+/* Whether user space could make more of this stack than we do. */
+static __always_inline bool wants_copy(const struct walk_state *w)
+{
+	if (w->compat)
+		return false;
+	if (stacks == CPU_STACKS_COPY)
+		return true;
+	return stacks == CPU_STACKS_AUTO &&
+	       (w->why == UNWIND_NO_MAPPING || w->why == UNWIND_NO_TABLE);
+}
+
+/*
+ * Walks the user stack into w and says in *ev how it went.  True: it was sent, all is done.
+ */
+static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ring,
+				       struct cpu_event *ev, struct walk_state *w)
+{
+	ev->how = STACKINFO_NONE;
+	ev->why = 0;
+	ev->flags = 0;
+	walk_start(w);
+	if (stacks == CPU_STACKS_NONE || !walk_registers(ctx, w))
+		return false;
+	if (stacks == CPU_STACKS_COPY) {
+		w->frames[0] = w->gprs[16];
+		w->n = 1;
+		w->why = UNWIND_NO_MAPPING;
+	} else {
+		walk_run(w);
+	}
+	if (between_programs(w)) {
+		w->n = 0;
+		return false;
+	}
+	ev->how = walk_how(w);
+	ev->why = w->why;
+	ev->flags = (w->compat ? STACKINFO_COMPAT : 0) |
+		    (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
+	if (!wants_copy(w))
+		return false;
+	if ((stacks == CPU_STACKS_COPY || take_token()) && send_copy(ctx, ring, w))
+		return true;
+	ev->flags |= CPU_FLAG_COPY_REFUSED;
+	return false;
+}
+
+/* By frame pointers alone: the kernel's own walk. */
+static __always_inline __u32 user_stack_fp(struct bpf_perf_event_data *ctx, struct cpu_event *ev,
+					   __u32 at, const struct walk_state *w)
+{
+	long bytes = bpf_get_stack(ctx, &ev->frames[at], CPU_USER_MAX * sizeof(__u64),
+				   BPF_F_USER_STACK);
+
+	ev->how = bytes > (long)sizeof(__u64) ? STACKINFO_FP : STACKINFO_PC;
+	ev->why = UNWIND_NOT_A_FRAME;
+	ev->flags = w->compat ? STACKINFO_COMPAT : 0;
 	if (bytes >= (long)sizeof(__u64))
 		return bytes / sizeof(__u64);
-	if ((long)pc < 0) {
-		ev->frames[0] = pc;
-		return 1;
-	}
-	return 0;
+	ev->frames[at] = w->gprs[16];
+	return 1;
+}
+
+static __always_inline __u32 put_user(struct cpu_event *ev, __u32 at, const struct walk_state *w)
+{
+	__u64 n = w->n;
+
+	if (n > CPU_USER_MAX || at > CPU_KERNEL_MAX)
+		return 0;
+	bpf_probe_read_kernel(&ev->frames[at], n * sizeof(__u64), w->frames);
+	return n;
 }
 
 SEC("perf_event")
 int cpu_sample(struct bpf_perf_event_data *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 zero = 0, kernel_count, user_count, size_bytes;
+	__u32 zero = 0, kernel_count, user_count = 0;
+	__u64 size_bytes;
+	struct walk_state *w = walk_here();
 	struct cpu_event *ev;
 	void *ring;
 
@@ -77,13 +241,23 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	ev = bpf_map_lookup_elem(&scratch, &zero);
 	ring = ring_here();
-	if (!ev || !ring)
+	if (!ev || !ring || !w)
 		goto lost;
+	if (stacks != CPU_STACKS_FP && user_stack(ctx, ring, ev, w))
+		return 0;
 
-	kernel_count = kernel_stack(ctx, ev);
+	kernel_count = kernel_stack(ctx, ev->frames);
 	if (kernel_count > CPU_KERNEL_MAX) /* for the verifier */
 		kernel_count = CPU_KERNEL_MAX;
-	user_count = user_stack(ctx, ev, kernel_count);
+	if (stacks != CPU_STACKS_FP) {
+		user_count = put_user(ev, kernel_count, w);
+	} else {
+		walk_start(w);
+		ev->how = STACKINFO_NONE;
+		ev->why = ev->flags = 0;
+		if (walk_registers(ctx, w))
+			user_count = user_stack_fp(ctx, ev, kernel_count, w);
+	}
 	if (user_count > CPU_USER_MAX)
 		user_count = CPU_USER_MAX;
 
@@ -101,6 +275,29 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 		return 0; /* 0: the kernel writes no sample of its own */
 lost:
 	count_lost(EBPREC_EV_CPU);
+	return 0;
+}
+
+/* ---- what is known of processes stays true from the moment they change ---- */
+
+SEC("raw_tp/sched_process_fork")
+int BPF_PROG(cpu_fork, struct task_struct *parent, struct task_struct *child)
+{
+	walk_on_fork(parent, child);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exec")
+int BPF_PROG(cpu_exec, struct task_struct *task)
+{
+	walk_on_exec();
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int BPF_PROG(cpu_exit, struct task_struct *task)
+{
+	walk_on_exit(task);
 	return 0;
 }
 

@@ -15,6 +15,7 @@ enum ebprec_event_type {
 	EBPREC_EV_CPU = 1,    /* struct cpu_event */
 	EBPREC_EV_SWITCH = 2, /* struct switch_event */
 	EBPREC_EV_MARK = 3,   /* struct mark_event */
+	EBPREC_EV_COPY = 4,   /* struct copy_event: a sample whose user stack is still to be walked */
 	EBPREC_EV_END,        /* one past the last: size of the map `lost` */
 };
 
@@ -27,14 +28,19 @@ struct event_header {
 
 /* ---- cpu.bpf.c ---- */
 #define CPU_KERNEL_MAX 127 /* frames; the kernel's default limit (perf_event_max_stack) */
-#define CPU_USER_MAX   127
+#define CPU_USER_MAX   256
 
-/* How the user part of a stack was found. */
-enum cpu_user_kind {
-	CPU_USER_NONE = 0, /* no user part: a kernel thread, or see cpu_event.user_reason */
-	CPU_USER_PC = 1,   /* the interrupted pc alone */
-	CPU_USER_FP = 2,   /* by frame pointers */
+/* How user stacks are taken. */
+enum cpu_stacks {
+	CPU_STACKS_AUTO, /* by tables and frame pointers; copied while these are not known */
+	CPU_STACKS_CFI,  /* the same without copies */
+	CPU_STACKS_FP,
+	CPU_STACKS_COPY, /* always copied, walked in user space */
+	CPU_STACKS_NONE,
 };
+
+/* Set in cpu_event.flags beside enum stackinfo_flags; never leaves the recorder. */
+#define CPU_FLAG_COPY_REFUSED 0x8000 /* user space could have known more: no token, no room */
 
 struct cpu_event {
 	struct event_header h;
@@ -43,13 +49,34 @@ struct cpu_event {
 	__u64 period;       /* ns with cpu-clock, cycles with a PMU */
 	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
 	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
-	__u8 user_kind;     /* enum cpu_user_kind */
-	__u8 user_reason;   /* errno of a walk that failed, else 0 */
-	__u16 pad;
+	__u8 how;           /* enum stackinfo_how, of the user part */
+	__u8 why;           /* enum unwind_why */
+	__u16 flags;        /* enum stackinfo_flags, CPU_FLAG_COPY_REFUSED */
 	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
 };
 
 #define CPU_EVENT_HEAD_BYTES 48
+
+#define COPY_REGS      17 /* by DWARF number; 16 is the pc */
+#define COPY_MAX_BYTES (28u << 10) /* the kernel has per-CPU values of 32 KB at most */
+#define COPY_BELOW_SP  128 /* the red zone, and registers that epilogues popped */
+
+struct copy_event {
+	struct event_header h;
+	__u32 pid, tid;
+	__u64 cgroup_id;
+	__u64 period;
+	__u16 kernel_count; /* of kernel[], which is sent whole */
+	__u8 why;           /* why the stack was not walked where it was: enum unwind_why */
+	__u8 pad;
+	__u32 stack_bytes;
+	__u64 stack_addr; /* of stack[0] */
+	__u64 regs[COPY_REGS];
+	__u64 kernel[CPU_KERNEL_MAX];
+	__u8 stack[COPY_MAX_BYTES]; /* only stack_bytes are sent */
+};
+
+#define COPY_EVENT_HEAD_BYTES (56 + 8 * (COPY_REGS + CPU_KERNEL_MAX))
 
 /* ---- sched.bpf.c ---- */
 struct switch_event {
@@ -88,6 +115,8 @@ struct mark_event {
 
 _Static_assert(sizeof(struct event_header) == 16, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct cpu_event, frames) == CPU_EVENT_HEAD_BYTES,
+	       "bpf/user contract");
+_Static_assert(__builtin_offsetof(struct copy_event, stack) == COPY_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
 _Static_assert(sizeof(struct switch_event) == 80, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct mark_event, text) == MARK_EVENT_HEAD_BYTES,

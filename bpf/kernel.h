@@ -27,8 +27,19 @@ struct task_struct {
 	int tgid; /* the process */
 	char comm[16];
 	struct signal_struct *signal;
+	unsigned int flags;    /* TASK_KERNEL */
+	struct mm_struct *mm;  /* NULL: kernel threads, and in exit */
+	unsigned in_execve : 1; /* from open to the first instruction of the new program */
 };
 
 #pragma clang attribute pop
+
+/* include/linux/sched.h: kernel threads, and threads of a process that never run its code. */
+enum task_kernel {
+	TASK_IO_WORKER = 0x10,
+	TASK_USER_WORKER = 0x4000, /* since 6.4; nothing before */
+	TASK_KTHREAD = 0x200000,
+	TASK_KERNEL = TASK_IO_WORKER | TASK_USER_WORKER | TASK_KTHREAD,
+};
 
 #endif

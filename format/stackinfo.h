@@ -8,12 +8,6 @@
 #ifndef EBPREC_FORMAT_STACKINFO_H
 #define EBPREC_FORMAT_STACKINFO_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "format/cursor.h"
-
 #define STACKINFO_BYTES 4 /* with the u32 size in front of it: 8, as records are aligned */
 
 enum stackinfo_how {
@@ -30,6 +24,13 @@ enum stackinfo_flags {
 	STACKINFO_COPY = 2,   /* walked by user space in a copy of the stack */
 	STACKINFO_COMPAT = 4, /* a 32-bit program: not walked */
 };
+
+#ifndef __bpf__
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/cursor.h"
 
 struct stackinfo {
 	uint8_t how;    /* enum stackinfo_how */
@@ -52,5 +53,7 @@ static inline bool stackinfo_decode(const uint8_t *raw, size_t size_bytes, struc
 	*out = (struct stackinfo){ .how = raw[0], .why = raw[1], .flags = le16_load(raw + 2) };
 	return true;
 }
+
+#endif
 
 #endif

@@ -40,9 +40,10 @@ static enum unwind_why step(struct run *r)
 	look(r, unwind_lookup_pc(&r->regs), &code);
 	if (!code.executable)
 		return UNWIND_NO_MAPPING;
-	if (!code.table)
+	if (!code.table && !code.rule)
 		return step_by_fp(r, code.pending ? UNWIND_NO_TABLE : UNWIND_NO_CFI);
-	rule = unwtable_find(code.table, unwind_lookup_pc(&r->regs) - code.bias);
+	rule = code.rule ? code.rule
+			 : unwtable_find(code.table, unwind_lookup_pc(&r->regs) - code.bias);
 	why = unwind_step(r->walk->arch, rule, &r->regs, r->mem);
 	if (why == UNWIND_OK)
 		r->by_cfi = true;

@@ -243,13 +243,21 @@ int unwtable_open(const char *path, struct ruleset *set, struct unwtable **out,
 	return ret;
 }
 
+void unwtable_drop_rows(struct unwtable *t)
+{
+	free(t->pages);
+	free(t->pc_low);
+	free(t->rule_id);
+	t->pages = NULL;
+	t->pc_low = t->rule_id = NULL;
+	t->n_pages = t->max_pages = t->n_rows = t->max_rows = 0;
+}
+
 void unwtable_free(struct unwtable *t)
 {
 	if (!t)
 		return;
-	free(t->pages);
-	free(t->pc_low);
-	free(t->rule_id);
+	unwtable_drop_rows(t);
 	free(t);
 }
 

@@ -91,6 +91,12 @@ const struct unwind_rule *unwtable_find(const struct unwtable *t, uint64_t vaddr
 int unwtable_bias(const struct unwtable *t, uint64_t map_start, uint64_t map_off_bytes,
 		  uint64_t *bias);
 
+/*
+ * Frees the rows and pages, when they were copied elsewhere: unwtable_bias() answers as before,
+ * unwtable_find() says UNWIND_CFA_END everywhere.
+ */
+void unwtable_drop_rows(struct unwtable *t);
+
 void unwtable_view(const struct unwtable *t, struct unwtable_view *view);
 
 #endif

@@ -79,7 +79,7 @@ void attrs_set_sample(struct attrs *a, const struct perf_event_attr *kernel)
 	struct attrs_entry *e = set(a, ATTR_SAMPLE, cycles ? "cycles" : "cpu-clock");
 
 	e->attr = *kernel;
-	e->attr.sample_type = SAMPLE_TYPE | PERF_SAMPLE_CGROUP;
+	e->attr.sample_type = SAMPLE_TYPE | PERF_SAMPLE_RAW | PERF_SAMPLE_CGROUP;
 }
 
 void attrs_set_side(struct attrs *a, const struct perf_event_attr *kernel)

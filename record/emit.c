@@ -39,6 +39,14 @@ int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s)
 	return writer_record(e->writer, to[event].stream, record, bytes, s->time_ns, (int)s->cpu);
 }
 
+void emit_count_stack(struct emit *e, const struct stackinfo *info)
+{
+	e->account.stack_how_count[info->how % STACKINFO_HOWS]++;
+	if (info->how != STACKINFO_NONE)
+		e->account.stack_why_count[info->why % UNWIND_WHY_COUNT]++;
+	e->account.copy_count += !!(info->flags & STACKINFO_COPY);
+}
+
 int emit_kernel(struct emit *e, const struct perf_event_header *record, uint64_t time_ns)
 {
 	const uint8_t *body = (const uint8_t *)(record + 1);
@@ -73,6 +81,7 @@ int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now
 		[EBPREC_EV_CPU] = { ATTR_SAMPLE, EBX_STREAM_CPU },
 		[EBPREC_EV_SWITCH] = { ATTR_SWITCH, EBX_STREAM_SCHED },
 		[EBPREC_EV_MARK] = { ATTR_MARK, EBX_STREAM_MARK },
+		[EBPREC_EV_COPY] = { ATTR_SAMPLE, EBX_STREAM_CPU },
 	};
 	struct siderec r = { .id = emit_side_id(e), .time_ns = now_ns };
 	uint64_t fresh;

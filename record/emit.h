@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 #include "bpf/events.h"
+#include "format/stackinfo.h"
+#include "format/unwind.h"
 #include "format/writer.h"
 #include "record/attrs.h"
 #include "record/samplerec.h"
@@ -24,7 +26,14 @@ struct account {
 	uint64_t lost_count[EBPREC_EV_END]; /* no room in a BPF ring, by type */
 	uint64_t side_lost_count;           /* no room in a side-band ring */
 	uint64_t throttle_count;
-	uint64_t no_user_count;      /* samples of user threads that have the pc alone */
+	/* User stacks: by how they were found, and why they end, enum stackinfo_how, unwind_why. */
+	uint64_t stack_how_count[STACKINFO_HOWS];
+	uint64_t stack_why_count[UNWIND_WHY_COUNT];
+	uint64_t copy_count;         /* walked here, in a copy */
+	uint64_t copy_refused_count; /* would have been, had there been room or a token */
+	uint64_t table_count, table_failed_count, table_no_room_count, table_evicted_count;
+	uint64_t table_row_count, table_bytes, table_build_ns;
+	uint64_t maps_refused_count; /* processes whose mappings found no room */
 	uint64_t unread_mark_count;  /* marks with a string that was not in memory */
 	uint64_t out_of_order_count; /* records that broke perf's contract */
 	uint64_t broken_event_count; /* of a shape we do not know: our mistake */
@@ -45,6 +54,8 @@ struct emit {
 
 /* A sample of ours; its id is filled in. */
 int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s);
+/* Counts how a user stack came out. */
+void emit_count_stack(struct emit *e, const struct stackinfo *info);
 /* A side-band record of the kernel's, whole. */
 int emit_kernel(struct emit *e, const struct perf_event_header *record, uint64_t time_ns);
 /* A side-band record of ours: r->bytes, size_bytes as the siderec function returned. */

@@ -9,11 +9,14 @@
 #include "bpf/cpu.skel.h"
 #include "record/instrument.h"
 
+enum { FOLLOW_COUNT = 3 }; /* programs that follow processes: fork, exec, exit */
+
 struct cpu_state {
 	struct cpu_bpf *skel;
 	struct bpf_link **links; /* one a CPU; NULL: none.  A link owns its event. */
 	int *fds;
 	size_t count;
+	struct bpf_link *follow[FOLLOW_COUNT];
 };
 
 static int event_open(struct perf_event_attr *attr, uint32_t cpu)
@@ -73,6 +76,39 @@ static int open_events(struct instrument_ctx *c, struct cpu_state *s)
 	return 0;
 }
 
+/*
+ * The programs that follow processes begin at once: what is read of processes after this is never
+ * taken for newer than an exec that happens meanwhile.
+ */
+static int load(struct instrument_ctx *c, struct cpu_state *s)
+{
+	struct bpf_program *follow[FOLLOW_COUNT];
+	size_t i;
+	int err;
+
+	s->skel = cpu_bpf__open();
+	if (!s->skel)
+		return -errno;
+	s->skel->rodata->stacks = c->opts->stacks;
+	s->skel->rodata->copy_bytes = c->opts->copy_bytes;
+	s->skel->rodata->max_frames = c->opts->max_frames;
+	follow[0] = s->skel->progs.cpu_fork;
+	follow[1] = s->skel->progs.cpu_exec;
+	follow[2] = s->skel->progs.cpu_exit;
+	for (i = 0; i < FOLLOW_COUNT; i++)
+		bpf_program__set_autoload(follow[i], c->unwinder != NULL);
+	err = instrument_share(c, s->skel);
+	if (!err && c->unwinder)
+		err = walkspace_share(unwinder_space(c->unwinder), s->skel);
+	if (!err)
+		err = cpu_bpf__load(s->skel);
+	for (i = 0; !err && c->unwinder && i < FOLLOW_COUNT; i++) {
+		s->follow[i] = bpf_program__attach(follow[i]);
+		err = s->follow[i] ? 0 : -errno;
+	}
+	return err;
+}
+
 static int cpu_prepare(struct instrument_ctx *c)
 {
 	struct cpu_state *s = calloc(1, sizeof(*s));
@@ -85,10 +121,7 @@ static int cpu_prepare(struct instrument_ctx *c)
 	s->links = calloc(c->cpus->count, sizeof(struct bpf_link *));
 	if (!s->fds || !s->links)
 		return -ENOMEM;
-	s->skel = cpu_bpf__open();
-	err = s->skel ? instrument_share(c, s->skel) : -errno;
-	if (!err)
-		err = cpu_bpf__load(s->skel);
+	err = load(c, s);
 	if (err)
 		return instrument_fail(c, err, "cannot load the CPU sampler");
 	return open_events(c, s);
@@ -113,6 +146,9 @@ static int cpu_on_event(struct instrument_ctx *c, const struct event_header *h)
 {
 	const struct cpu_event *ev = (const void *)h;
 	size_t frames = (size_t)ev->kernel_count + ev->user_count, i;
+	struct stackinfo info = { .how = ev->how,
+				  .why = ev->why,
+				  .flags = ev->flags & ~CPU_FLAG_COPY_REFUSED };
 	struct samplerec rec = {
 		.pid = ev->pid,
 		.tid = ev->tid,
@@ -124,13 +160,15 @@ static int cpu_on_event(struct instrument_ctx *c, const struct event_header *h)
 		.user = ev->frames + ev->kernel_count,
 		.user_count = ev->user_count,
 		.cgroup_id = ev->cgroup_id,
+		.stack = &info,
 	};
 
 	if (h->size_bytes < CPU_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
 		return -EBADMSG;
 	for (i = 0; c->kallsyms && i < ev->kernel_count; i++)
 		ksyms_touch(c->kallsyms, ev->frames[i]);
-	c->emit->account.no_user_count += ev->user_kind == CPU_USER_PC;
+	emit_count_stack(c->emit, &info);
+	c->emit->account.copy_refused_count += !!(ev->flags & CPU_FLAG_COPY_REFUSED);
 	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
 }
 
@@ -156,6 +194,8 @@ static void cpu_detach(struct instrument_ctx *c)
 		else
 			close(s->fds[i]);
 	}
+	for (i = 0; i < FOLLOW_COUNT; i++)
+		bpf_link__destroy(s->follow[i]); /* NULL is fine */
 	cpu_bpf__destroy(s->skel);
 	free(s->links);
 	free(s->fds);

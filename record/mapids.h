@@ -6,10 +6,7 @@
  * to: as of 6.18 it then marks the records of every other listener as well, which do not hold one
  * (perf_event_mmap_output() sets header.misc and never takes it back), and perf 6.1 dies of that.
  *
- * A file is read once for each device, inode and generation, not once a process.  It is opened in
- * the order of trust: the mapped file itself (/proc/PID/map_files, also when deleted or replaced),
- * then its path below /proc/PID/root, then, for a process that is gone, below our own root; a path
- * only when device and inode are those of the mapping.
+ * A file is read once for each device, inode and generation, not once a process.
  */
 #ifndef EBPREC_RECORD_MAPIDS_H
 #define EBPREC_RECORD_MAPIDS_H

@@ -28,6 +28,10 @@ static void host(struct json *j, const struct hostinfo *h)
 
 static void options(struct json *j, const struct meta_start *m)
 {
+	static const char *const stacks[] = {
+		[CPU_STACKS_AUTO] = "auto", [CPU_STACKS_CFI] = "cfi",	[CPU_STACKS_FP] = "fp",
+		[CPU_STACKS_COPY] = "copy", [CPU_STACKS_NONE] = "none",
+	};
 	const struct record_opts *o = m->opts;
 	unsigned i;
 
@@ -50,7 +54,8 @@ static void options(struct json *j, const struct meta_start *m)
 	for (i = 0; i < m->instrument_count; i++)
 		json_string(j, NULL, m->instruments[i]);
 	json_end_array(j);
-	json_string(j, "user_stacks", "frame pointers");
+	json_string(j, "user_stacks", stacks[o->stacks]);
+	json_u64(j, "max_frames", o->max_frames);
 	json_end(j);
 }
 
@@ -73,6 +78,40 @@ void meta_start(struct outbuf *out, const struct meta_start *m)
 	json_end(&j);
 }
 
+static void user_stacks(struct json *j, const struct account *a)
+{
+	static const char *const hows[STACKINFO_HOWS] = {
+		[STACKINFO_NONE] = "none", [STACKINFO_PC] = "pc_only",	[STACKINFO_CFI] = "tables",
+		[STACKINFO_FP] = "frame_pointers", [STACKINFO_MIXED] = "both",
+	};
+	unsigned i;
+
+	json_begin(j, "user_stacks");
+	json_begin(j, "found_by");
+	for (i = 0; i < STACKINFO_HOWS; i++)
+		json_u64(j, hows[i], a->stack_how_count[i]);
+	json_end(j);
+	json_begin(j, "end");
+	for (i = 0; i < UNWIND_WHY_COUNT; i++) {
+		if (a->stack_why_count[i])
+			json_u64(j, unwind_why_text((enum unwind_why)i), a->stack_why_count[i]);
+	}
+	json_end(j);
+	json_u64(j, "copied", a->copy_count);
+	json_u64(j, "copies_refused", a->copy_refused_count);
+	json_begin(j, "tables");
+	json_u64(j, "built", a->table_count);
+	json_u64(j, "failed", a->table_failed_count);
+	json_u64(j, "no_room", a->table_no_room_count);
+	json_u64(j, "evicted", a->table_evicted_count);
+	json_u64(j, "rows_built", a->table_row_count);
+	json_u64(j, "bytes", a->table_bytes);
+	json_u64(j, "build_ns", a->table_build_ns);
+	json_end(j);
+	json_u64(j, "processes_without_room", a->maps_refused_count);
+	json_end(j);
+}
+
 void meta_account(struct outbuf *out, const struct account *a, const char *end_reason)
 {
 	struct json j = { .out = out };
@@ -85,7 +124,7 @@ void meta_account(struct outbuf *out, const struct account *a, const char *end_r
 	json_u64(&j, "marks", a->mark_count);
 	json_u64(&j, "side_records", a->side_count);
 	json_begin(&j, "lost");
-	json_u64(&j, "samples", a->lost_count[EBPREC_EV_CPU]);
+	json_u64(&j, "samples", a->lost_count[EBPREC_EV_CPU] + a->lost_count[EBPREC_EV_COPY]);
 	json_u64(&j, "switches", a->lost_count[EBPREC_EV_SWITCH]);
 	json_u64(&j, "marks", a->lost_count[EBPREC_EV_MARK]);
 	json_u64(&j, "side_records", a->side_lost_count);
@@ -93,7 +132,7 @@ void meta_account(struct outbuf *out, const struct account *a, const char *end_r
 	json_u64(&j, "forks_not_followed", a->lost_count[0]);
 	json_end(&j);
 	json_u64(&j, "throttled", a->throttle_count);
-	json_u64(&j, "samples_with_pc_only", a->no_user_count);
+	user_stacks(&j, a);
 	json_u64(&j, "marks_not_readable", a->unread_mark_count);
 	json_u64(&j, "out_of_order", a->out_of_order_count);
 	json_u64(&j, "rounds", a->round_count);

@@ -31,7 +31,11 @@ static const struct option options[] = {
 	{ OPT_FLAG, 'g', "graph", NULL, AT(graph), 0, 0,
 	  "for habits from perf: stacks are always on" },
 	{ OPT_STRING, 0, "call-graph", "HOW", AT(call_graph), 0, 0,
-	  "for habits from perf: only 'fp'" },
+	  "user stacks: auto, cfi, fp, copy[,BYTES], none" },
+	{ OPT_UINT, 0, "max-frames", "N", AT(max_frames), 1, CPU_USER_MAX,
+	  "user frames of a stack (default 256, which is the most)" },
+	{ OPT_SIZE, 0, "tables", "MIB", AT(table_bytes), 0, 0,
+	  "room for unwind tables (default 64)" },
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors and losses" },
 	{ OPT_COUNT, 'v', "verbose", NULL, AT(verbose), 0, 0,
 	  "say more; twice: libbpf's words, too" },
@@ -174,6 +178,40 @@ static enum opts_result read_event(struct record_opts *o, struct option_error *e
 		     near ? "'?" : "");
 }
 
+static enum opts_result read_call_graph(struct record_opts *o, struct option_error *error)
+{
+	static const char *const names[] = {
+		[CPU_STACKS_AUTO] = "auto", [CPU_STACKS_CFI] = "cfi",	[CPU_STACKS_FP] = "fp",
+		[CPU_STACKS_COPY] = "copy", [CPU_STACKS_NONE] = "none",
+	};
+	const char *rest, *near, *text = o->call_graph;
+	unsigned long bytes;
+	size_t i;
+
+	if (!text)
+		return OPTS_RUN;
+	if (!strncmp(text, "copy,", 5)) {
+		if (!decimal(text + 5, &rest, COPY_MAX_BYTES - COPY_BELOW_SP, &bytes) || *rest ||
+		    bytes < 512)
+			return wrong(error,
+				     "option '--call-graph' copies 512 to %u bytes, not '%.60s'",
+				     COPY_MAX_BYTES - COPY_BELOW_SP, text + 5);
+		o->stacks = CPU_STACKS_COPY;
+		o->copy_bytes = (unsigned)bytes & ~7u;
+		return OPTS_RUN;
+	}
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(text, names[i])) {
+			o->stacks = (enum cpu_stacks)i;
+			return OPTS_RUN;
+		}
+	}
+	near = options_nearest(text, names, sizeof(names) / sizeof(names[0]));
+	return wrong(error, "option '--call-graph' is auto, cfi, fp, copy[,BYTES] or none, "
+			    "not '%.60s'%s%s%s",
+		     text, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 			       struct option_error *error)
 {
@@ -189,13 +227,10 @@ static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 		result = read_freq(o, max_freq_hz, error);
 	if (result == OPTS_RUN)
 		result = read_event(o, error);
+	if (result == OPTS_RUN)
+		result = read_call_graph(o, error);
 	if (result != OPTS_RUN)
 		return result;
-	if (o->call_graph && strcmp(o->call_graph, "fp"))
-		return wrong(error,
-			     "option '--call-graph' can only be 'fp' (leave it out: stacks are "
-			     "always on), not '%.60s'",
-			     o->call_graph);
 	if (!strcmp(o->output, "-"))
 		return wrong(error, "writing the capture to a pipe is not supported yet (give a "
 				    "file with -o)");
@@ -213,6 +248,9 @@ enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct 
 		.event_name = "auto",
 		.output = "ebprec.data",
 		.level = 3,
+		.max_frames = CPU_USER_MAX,
+		.copy_bytes = 16 << 10,
+		.table_bytes = 64 << 20,
 		.argc = argc,
 		.argv = argv,
 	};

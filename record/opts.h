@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bpf/events.h"
 #include "format/options.h"
 
 enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
@@ -21,10 +22,14 @@ struct record_opts {
 	uint64_t duration_ns; /* 0: until it is stopped */
 	uint64_t ring_bytes;  /* of all CPUs together; 0: the default */
 	unsigned level;       /* zstd */
+	unsigned max_frames;
 	struct option_list pid_list, with, without;
 	/* What follows from it. */
 	unsigned freq_hz;
 	enum record_event event;
+	enum cpu_stacks stacks;
+	unsigned copy_bytes; /* of a stack; a multiple of 8 */
+	uint64_t table_bytes; /* of unwind tables, at most */
 	bool sched, mark, kallsyms;
 	uint32_t pids[RECORD_PIDS_MAX];
 	unsigned pid_count;

@@ -124,6 +124,8 @@ static int emit_map(struct walk *w, uint32_t pid, const struct procmap *map)
 	else
 		mapids_lookup(w->scan->buildids, &m);
 	mapids_name(w->scan->buildids, &m.build_id, m.path, false);
+	if (w->scan->unwmaps)
+		(void)unwmaps_map(w->scan->unwmaps, &m);
 	w->scan->map_count++;
 	return emit_side(w->scan->emit, &w->rec, siderec_mmap2(&w->rec, &m));
 }
@@ -154,6 +156,8 @@ static int emit_thread(struct walk *w, uint32_t pid, uint32_t tid, const struct 
 	if (!err)
 		err = emit_side(w->scan->emit, &w->rec,
 				siderec_comm(&w->rec, pid, tid, stat->comm));
+	if (w->scan->unwmaps && tid != pid)
+		unwmaps_fork(w->scan->unwmaps, pid, pid);
 	w->scan->thread_count++;
 	return err;
 }

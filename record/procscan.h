@@ -13,6 +13,7 @@
 #include "record/mapids.h"
 #include "record/emit.h"
 #include "record/targets.h"
+#include "record/unwmaps.h"
 #include "record/vdso.h"
 
 struct procscan {
@@ -20,6 +21,7 @@ struct procscan {
 	struct mapids *buildids;
 	const struct vdso *vdso;
 	struct targets *targets;
+	struct unwmaps *unwmaps; /* NULL: nobody asks */
 	uint32_t process_count, thread_count, map_count; /* out */
 };
 

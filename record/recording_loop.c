@@ -15,6 +15,7 @@
 #define FLUSH_NS     1000000000ULL /* at most this much is lost when the recorder is killed */
 #define FLUSH_BYTES  (8u << 20)
 #define FLUSH_MIN_NS 250000000ULL /* rounds are further apart than any event is late */
+#define TABLES_NS    50000000ULL  /* a pass spends on building unwind tables */
 #define LATE_NS      10000000ULL  /* FORK records of another CPU may come this late */
 
 enum source { SOURCE_RING, SOURCE_SIGNAL, SOURCE_TIMER, SOURCE_COMMAND, SOURCE_PID };
@@ -27,6 +28,11 @@ static int on_event(void *arg, const struct event_header *ev)
 	size_t i;
 	int err;
 
+	if (ev->type == EBPREC_EV_COPY && r->unwinder) {
+		err = unwinder_copy(r->unwinder, (const void *)ev);
+		r->emit.account.broken_event_count += err == -EBADMSG;
+		return err == -EBADMSG ? 0 : err;
+	}
 	for (i = 0; i < INSTRUMENT_COUNT; i++) {
 		if (!r->running[i] || !recording_instruments[i]->on_event ||
 		    recording_instruments[i]->event != ev->type)
@@ -41,14 +47,19 @@ static int on_event(void *arg, const struct event_header *ev)
 	return 0;
 }
 
-/* Puts the file's build-id in the place of device and inode, where it has one. */
-static void complete_mmap2(struct recording *r, struct perf_event_header *h)
+/*
+ * Puts the file's build-id in the place of device and inode, where it has one.  False: the record
+ * is not whole, *out is not filled.  out->path lies in the record.
+ */
+static bool complete_mmap2(struct recording *r, struct perf_event_header *h,
+			   struct siderec_map *out)
 {
 	uint8_t *rec = (uint8_t *)h;
 	struct siderec_map m = {
 		.pid = le32_load(rec + 8),
 		.start = le64_load(rec + 16),
 		.size_bytes = le64_load(rec + 24),
+		.file_off_bytes = le64_load(rec + 32),
 		.dev_major = le32_load(rec + 40),
 		.dev_minor = le32_load(rec + 44),
 		.inode = le64_load(rec + 48),
@@ -58,30 +69,36 @@ static void complete_mmap2(struct recording *r, struct perf_event_header *h)
 
 	if (h->size < 72 + 8 + SIDEREC_TAIL_BYTES ||
 	    !memchr(m.path, 0, h->size - 72 - SIDEREC_TAIL_BYTES))
-		return;
+		return false;
 	h->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID; /* another listener's: mapids.h */
 	if (vdso_is(&r->vdso, m.path, m.size_bytes))
 		m.build_id = r->vdso.build_id;
 	else
 		mapids_lookup(&r->buildids, &m);
+	*out = m;
 	if (!m.build_id.size_bytes)
-		return;
+		return true;
 	memset(rec + 40, 0, 24);
 	rec[40] = m.build_id.size_bytes;
 	memcpy(rec + 44, m.build_id.bytes, m.build_id.size_bytes);
 	h->misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 	mapids_name(&r->buildids, &m.build_id, m.path, false);
+	return true;
 }
 
 static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 {
 	struct recording *r = arg;
+	struct siderec_map m;
+	bool mapped;
+	int err = 0;
 
 	if (!targets_want(&r->targets, h))
 		return 0;
-	if (h->type == PERF_RECORD_MMAP2)
-		complete_mmap2(r, h);
-	return emit_kernel(&r->emit, h, time_ns);
+	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
+	if (r->unwinder)
+		err = unwinder_record(r->unwinder, h, mapped ? &m : NULL, time_ns);
+	return err ? err : emit_kernel(&r->emit, h, time_ns);
 }
 
 int recording_pass(struct recording *r, bool last)
@@ -100,6 +117,8 @@ int recording_pass(struct recording *r, bool last)
 		err = sideband_drain(r->sideband);
 	if (!err)
 		err = sideband_deliver(r->sideband, until_ns, on_record, r);
+	if (!err && r->unwinder)
+		err = unwinder_pass(r->unwinder, until_ns, TABLES_NS);
 	return err;
 }
 

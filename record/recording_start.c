@@ -17,6 +17,7 @@
 #include "record/recording_priv.h"
 #include "record/tracefs.h"
 
+#define TABLES_FIRST_NS	   700000000ULL /* what is not built by then comes while events do */
 #define INIT_PID_NAMESPACE 0xeffffffcU /* inode of the first one: PROC_PID_INIT_INO */
 
 /* One descriptor a CPU and event adds up. */
@@ -138,6 +139,19 @@ static void read_kernel(struct recording *r)
 	r->switch_format = tracefs_format("sched", "sched_switch");
 }
 
+static int make_unwinder(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	int err;
+
+	if (o->stacks == CPU_STACKS_FP || o->stacks == CPU_STACKS_NONE)
+		return 0;
+	err = unwinder_new(o, &r->vdso, &r->emit, &r->unwinder);
+	return err ? note_fail(&r->notes, err, instrument_hint(err),
+			       "cannot make the maps for unwind tables")
+		   : 0;
+}
+
 static bool wanted(const struct recording *r, const struct instrument *inst)
 {
 	if (inst == &inst_target)
@@ -177,6 +191,7 @@ static int prepare(struct recording *r)
 			.rings = r->rings,
 			.targets = &r->targets,
 			.sideband = r->sideband,
+			.unwinder = r->unwinder,
 			.attrs = &r->attrs,
 			.kallsyms = r->opts->kallsyms ? r->kallsyms : NULL,
 			.switch_format = r->switch_format,
@@ -295,8 +310,13 @@ static int write_meta(struct recording *r)
 static int write_state(struct recording *r)
 {
 	struct procscan scan = {
-		.emit = &r->emit, .buildids = &r->buildids, .vdso = &r->vdso, .targets = &r->targets
+		.emit = &r->emit,
+		.buildids = &r->buildids,
+		.vdso = &r->vdso,
+		.targets = &r->targets,
+		.unwmaps = r->unwinder ? unwinder_maps(r->unwinder) : NULL,
 	};
+	uint64_t as_of_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
 	err = write_meta(r);
@@ -308,6 +328,8 @@ static int write_state(struct recording *r)
 		err = cgroups_emit(&r->emit);
 	if (!err)
 		err = procscan_run(&scan);
+	if (!err && r->unwinder)
+		err = unwinder_pass(r->unwinder, as_of_ns, TABLES_FIRST_NS);
 	if (!err && r->vdso.image)
 		err = recording_embed(r, FILE_VDSO, "[vdso]", r->vdso.image, r->vdso.size_bytes);
 	if (!err)
@@ -359,6 +381,9 @@ int recording_start(struct recording *r)
 	if (err)
 		return err;
 	read_kernel(r);
+	err = make_unwinder(r);
+	if (err)
+		return err;
 	err = prepare(r);
 	if (err)
 		return err;

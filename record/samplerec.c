@@ -65,6 +65,9 @@ size_t samplerec_encode(uint8_t *out, const struct samplerec *s)
 		memcpy(p, s->raw, s->raw_bytes);
 		p += s->raw_bytes;
 	} else {
+		p = put_u32(p, STACKINFO_BYTES);
+		stackinfo_encode(s->stack, p);
+		p += STACKINFO_BYTES;
 		p = put_u64(p, s->cgroup_id);
 	}
 	le32_store(out, PERF_RECORD_SAMPLE);

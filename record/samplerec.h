@@ -3,7 +3,7 @@
  * samplerec - PERF_RECORD_SAMPLE from what a BPF program saw
  *
  * The layouts are those of the attrs in attrs.c: IDENTIFIER|IP|TID|TIME|CPU|PERIOD|CALLCHAIN, then
- * RAW (tracepoints) or CGROUP (attr[0]).  Also the bytes of a sched:sched_switch.
+ * RAW, and CGROUP in attr[0].  Also the bytes of a sched:sched_switch.
  */
 #ifndef EBPREC_RECORD_SAMPLEREC_H
 #define EBPREC_RECORD_SAMPLEREC_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "bpf/events.h"
+#include "format/stackinfo.h"
 
 #define SAMPLEREC_RAW_MAX   2048
 #define SAMPLEREC_MAX_BYTES (96 + (CPU_KERNEL_MAX + CPU_USER_MAX + 2) * 8 + SAMPLEREC_RAW_MAX)
@@ -24,7 +25,9 @@ struct samplerec {
 	size_t kernel_count, user_count;
 	const uint8_t *raw; /* tracepoints: 4 + raw_bytes is a multiple of 8; NULL: attr[0] */
 	size_t raw_bytes;
-	uint64_t cgroup_id; /* attr[0] only */
+	/* attr[0] only: */
+	uint64_t cgroup_id;
+	const struct stackinfo *stack;
 };
 
 /* Writes the record, at most SAMPLEREC_MAX_BYTES; returns its size, 0 when the counts are too large. */

@@ -68,8 +68,8 @@ never_system analyze "$live"
 verdict "analyze/ does not know libbpf"
 includes analyze | grep -v '^analyze/sym/' | grep -E "include <($elf|libiberty|demangle)" >"$work" || true
 verdict "only analyze/sym/ knows libelf, libdw and libiberty"
-only_project record 'record/|format/|bpf/events\.h|bpf/[a-z_]+\.skel\.h'
-verdict "record/ includes only record/, format/, bpf/events.h and skeletons"
+only_project record 'record/|format/|bpf/(events|walkmaps)\.h|bpf/[a-z_]+\.skel\.h'
+verdict "record/ includes only record/, format/, bpf's contracts and skeletons"
 never_system record "$names|elfutils|libdw|dwarf"
 verdict "record/ never symbolizes"
 files | grep -E '^bpf/' | while read -r f; do

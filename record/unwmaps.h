@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * unwmaps - what is mapped in each process, for walking its stacks
+ *
+ * Fed in the order of time: by the processes that are there at start, then by the side-band's
+ * records.  Keeps each process's executable mappings, and publishes them to the BPF maps when
+ * unwmaps_publish() is called; the state in between is what copies of stacks are walked by.
+ * A fork shares its parent's mappings until one of both changes (the BPF side copies the entry at
+ * the fork itself); an exec begins anew; where mappings overlap, the later one is right, because
+ * munmap is not reported.
+ */
+#ifndef EBPREC_RECORD_UNWMAPS_H
+#define EBPREC_RECORD_UNWMAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/unwtables.h"
+
+struct unwmaps; /* opaque */
+
+struct unwmaps_stats {
+	uint64_t process_count; /* now */
+	uint64_t published_count;
+	uint64_t refused_count; /* publications that found no room */
+};
+
+/* Borrows both.  -ENOMEM. */
+int unwmaps_new(struct walkspace *space, struct unwtables *tables, struct unwmaps **out);
+void unwmaps_free(struct unwmaps *u); /* NULL is fine */
+
+/* Only executable mappings.  -ENOMEM: the process is as before. */
+int unwmaps_map(struct unwmaps *u, const struct siderec_map *m);
+/* A new process; or, when both are the same, a thread. */
+void unwmaps_fork(struct unwmaps *u, uint32_t parent, uint32_t child);
+void unwmaps_exec(struct unwmaps *u, uint32_t pid, uint64_t time_ns);
+/* A thread ended; with its last one, a process. */
+void unwmaps_exit(struct unwmaps *u, uint32_t pid);
+
+/*
+ * Tells BPF what changed; everything that happened until as_of_ns has been fed.  What finds no room
+ * is tried again the next time.
+ */
+void unwmaps_publish(struct unwmaps *u, uint64_t as_of_ns);
+
+/*
+ * The mapping at pc in a process, as a walk sees it; building its table first if it is pending.
+ * False: nothing is known to be there.
+ */
+bool unwmaps_find(struct unwmaps *u, uint32_t pid, uint64_t pc, struct walk_map *out);
+
+void unwmaps_get_stats(const struct unwmaps *u, struct unwmaps_stats *out);
+
+#endif

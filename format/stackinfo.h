@@ -2,7 +2,7 @@
 /*
  * stackinfo - how the user part of a sample's stack was found, and why it ends where it ends
  *
- * Four bytes in PERF_SAMPLE_RAW of the sampling event (FORMAT.md 4.3).  Other readers do not look
+ * Four bytes in PERF_SAMPLE_RAW of the sampling event (FORMAT.md 4.5).  Other readers do not look
  * there for a clock or cycles event; a capture without them says nothing about its stacks.
  */
 #ifndef EBPREC_FORMAT_STACKINFO_H

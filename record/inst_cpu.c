@@ -96,13 +96,13 @@ static int load(struct instrument_ctx *c, struct cpu_state *s)
 	follow[1] = s->skel->progs.cpu_exec;
 	follow[2] = s->skel->progs.cpu_exit;
 	for (i = 0; i < FOLLOW_COUNT; i++)
-		bpf_program__set_autoload(follow[i], c->unwinder != NULL);
+		bpf_program__set_autoload(follow[i], c->walker != NULL);
 	err = instrument_share(c, s->skel);
-	if (!err && c->unwinder)
-		err = walkspace_share(unwinder_space(c->unwinder), s->skel);
+	if (!err && c->walker)
+		err = walkspace_share(walker_space(c->walker), s->skel);
 	if (!err)
 		err = cpu_bpf__load(s->skel);
-	for (i = 0; !err && c->unwinder && i < FOLLOW_COUNT; i++) {
+	for (i = 0; !err && c->walker && i < FOLLOW_COUNT; i++) {
 		s->follow[i] = bpf_program__attach(follow[i]);
 		err = s->follow[i] ? 0 : -errno;
 	}
@@ -160,7 +160,7 @@ static int cpu_on_event(struct instrument_ctx *c, const struct event_header *h)
 		.user = ev->frames + ev->kernel_count,
 		.user_count = ev->user_count,
 		.cgroup_id = ev->cgroup_id,
-		.stack = &info,
+		.stack = info,
 	};
 
 	if (h->size_bytes < CPU_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))

@@ -20,7 +20,7 @@
 #include "record/rings.h"
 #include "record/sideband.h"
 #include "record/targets.h"
-#include "record/unwinder.h"
+#include "record/walker.h"
 
 /* What instruments work with; all borrowed from the recording, but state. */
 struct instrument_ctx {
@@ -29,7 +29,7 @@ struct instrument_ctx {
 	const struct rings *rings;
 	const struct targets *targets;
 	const struct sideband *sideband;
-	struct unwinder *unwinder; /* NULL: stacks are not walked by tables */
+	struct walker *walker; /* NULL: stacks are not walked by tables */
 	struct attrs *attrs;       /* prepare() adds its events */
 	struct ksyms *kallsyms;    /* NULL: not to be had */
 	const char *switch_format; /* format text of sched:sched_switch; NULL: not to be had */

@@ -70,8 +70,8 @@ static int finish_file(struct recording *r)
 	int err;
 
 	recording_own_cost(&r->emit.account);
-	if (r->unwinder)
-		unwinder_account(r->unwinder, &r->emit.account);
+	if (r->walker)
+		walker_account(r->walker, &r->emit.account);
 	meta_account(&meta, &r->emit.account, r->end_reason ? r->end_reason : "failed");
 	err = writer_object(r->writer, EBX_META, EBX_META_ACCOUNT, meta.data, meta.size_bytes);
 	outbuf_done(&meta);
@@ -112,7 +112,7 @@ static void release(struct recording *r)
 		recording_instruments[i]->detach(&r->ctx[i]);
 	writer_free(r->writer);
 	recfile_close(&r->file);
-	unwinder_free(r->unwinder);
+	walker_free(r->walker);
 	sideband_close(r->sideband);
 	rings_free(r->rings);
 	targets_done(&r->targets);

@@ -28,8 +28,8 @@ static int on_event(void *arg, const struct event_header *ev)
 	size_t i;
 	int err;
 
-	if (ev->type == EBPREC_EV_COPY && r->unwinder) {
-		err = unwinder_copy(r->unwinder, (const void *)ev);
+	if (ev->type == EBPREC_EV_COPY && r->walker) {
+		err = walker_copy(r->walker, (const void *)ev);
 		r->emit.account.broken_event_count += err == -EBADMSG;
 		return err == -EBADMSG ? 0 : err;
 	}
@@ -96,8 +96,8 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 	if (!targets_want(&r->targets, h))
 		return 0;
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
-	if (r->unwinder)
-		err = unwinder_record(r->unwinder, h, mapped ? &m : NULL, time_ns);
+	if (r->walker)
+		err = walker_record(r->walker, h, mapped ? &m : NULL, time_ns);
 	return err ? err : emit_kernel(&r->emit, h, time_ns);
 }
 
@@ -117,8 +117,8 @@ int recording_pass(struct recording *r, bool last)
 		err = sideband_drain(r->sideband);
 	if (!err)
 		err = sideband_deliver(r->sideband, until_ns, on_record, r);
-	if (!err && r->unwinder)
-		err = unwinder_pass(r->unwinder, until_ns, TABLES_NS);
+	if (!err && r->walker)
+		err = walker_pass(r->walker, until_ns, TABLES_NS);
 	return err;
 }
 

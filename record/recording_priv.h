@@ -30,7 +30,7 @@ struct recording {
 	struct rings *rings;
 	struct targets targets;
 	struct sideband *sideband;
-	struct unwinder *unwinder; /* NULL: stacks are not walked by tables */
+	struct walker *walker; /* NULL: stacks are not walked by tables */
 	struct ksyms *kallsyms;
 	struct vdso vdso;
 	struct mapids buildids;

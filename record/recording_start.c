@@ -139,14 +139,14 @@ static void read_kernel(struct recording *r)
 	r->switch_format = tracefs_format("sched", "sched_switch");
 }
 
-static int make_unwinder(struct recording *r)
+static int make_walker(struct recording *r)
 {
 	const struct record_opts *o = r->opts;
 	int err;
 
 	if (o->stacks == CPU_STACKS_FP || o->stacks == CPU_STACKS_NONE)
 		return 0;
-	err = unwinder_new(o, &r->vdso, &r->emit, &r->unwinder);
+	err = walker_new(o, &r->vdso, &r->emit, &r->walker);
 	return err ? note_fail(&r->notes, err, instrument_hint(err),
 			       "cannot make the maps for unwind tables")
 		   : 0;
@@ -191,7 +191,7 @@ static int prepare(struct recording *r)
 			.rings = r->rings,
 			.targets = &r->targets,
 			.sideband = r->sideband,
-			.unwinder = r->unwinder,
+			.walker = r->walker,
 			.attrs = &r->attrs,
 			.kallsyms = r->opts->kallsyms ? r->kallsyms : NULL,
 			.switch_format = r->switch_format,
@@ -314,7 +314,7 @@ static int write_state(struct recording *r)
 		.buildids = &r->buildids,
 		.vdso = &r->vdso,
 		.targets = &r->targets,
-		.unwmaps = r->unwinder ? unwinder_maps(r->unwinder) : NULL,
+		.unwmaps = r->walker ? walker_maps(r->walker) : NULL,
 	};
 	uint64_t as_of_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
@@ -328,8 +328,8 @@ static int write_state(struct recording *r)
 		err = cgroups_emit(&r->emit);
 	if (!err)
 		err = procscan_run(&scan);
-	if (!err && r->unwinder)
-		err = unwinder_pass(r->unwinder, as_of_ns, TABLES_FIRST_NS);
+	if (!err && r->walker)
+		err = walker_pass(r->walker, as_of_ns, TABLES_FIRST_NS);
 	if (!err && r->vdso.image)
 		err = recording_embed(r, FILE_VDSO, "[vdso]", r->vdso.image, r->vdso.size_bytes);
 	if (!err)
@@ -381,7 +381,7 @@ int recording_start(struct recording *r)
 	if (err)
 		return err;
 	read_kernel(r);
-	err = make_unwinder(r);
+	err = make_walker(r);
 	if (err)
 		return err;
 	err = prepare(r);

@@ -66,7 +66,7 @@ size_t samplerec_encode(uint8_t *out, const struct samplerec *s)
 		p += s->raw_bytes;
 	} else {
 		p = put_u32(p, STACKINFO_BYTES);
-		stackinfo_encode(s->stack, p);
+		stackinfo_encode(&s->stack, p);
 		p += STACKINFO_BYTES;
 		p = put_u64(p, s->cgroup_id);
 	}

@@ -27,7 +27,7 @@ struct samplerec {
 	size_t raw_bytes;
 	/* attr[0] only: */
 	uint64_t cgroup_id;
-	const struct stackinfo *stack;
+	struct stackinfo stack;
 };
 
 /* Writes the record, at most SAMPLEREC_MAX_BYTES; returns its size, 0 when the counts are too large. */

@@ -77,7 +77,7 @@ licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
 
 @test "the recorder may not include the analyzer" {
 	broken_tree record/x.c <<<"$licence"$'\n#include "analyze/model.h"'
-	same "record/ includes only record/, format/, bpf/events.h and skeletons" "$(broken_rule)"
+	same "record/ includes only record/, format/, bpf's contracts and skeletons" "$(broken_rule)"
 }
 
 @test "a header must compile alone" {

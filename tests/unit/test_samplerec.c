@@ -13,6 +13,7 @@
 
 #include "format/cursor.h"
 #include "format/perfrec.h"
+#include "format/unwind.h"
 #include "record/attrs.h"
 
 /* ---- samples: what the encoder writes, perf's layout reads ---- */
@@ -60,9 +61,13 @@ static void samplerec_writes_both_stacks_leaf_first(void **state)
 				       .kernel_count = 2,
 				       .user = user,
 				       .user_count = 3,
-				       .cgroup_id = 6 };
+				       .cgroup_id = 6,
+				       .stack = { .how = STACKINFO_MIXED,
+						  .why = UNWIND_NO_CFI,
+						  .flags = STACKINFO_COPY } };
 	uint8_t out[SAMPLEREC_MAX_BYTES];
 	struct perf_sample s = decode(out, samplerec_encode(out, &rec), ATTR_SAMPLE);
+	struct stackinfo info = { 0 };
 
 	assert_int_equal(s.cpumode, PERF_RECORD_MISC_KERNEL);
 	assert_int_equal(s.ip, kernel[0]);
@@ -70,6 +75,10 @@ static void samplerec_writes_both_stacks_leaf_first(void **state)
 	assert_memory_equal(s.chain, chain, sizeof(chain));
 	assert_true(s.id == 7 && s.pid == 1 && s.tid == 2 && s.cpu == 3 && s.time_ns == 4 &&
 		    s.period == 5 && s.cgroup == 6);
+	assert_int_equal(s.raw_bytes, STACKINFO_BYTES);
+	assert_true(stackinfo_decode(s.raw, s.raw_bytes, &info));
+	assert_true(info.how == STACKINFO_MIXED && info.why == UNWIND_NO_CFI &&
+		    info.flags == STACKINFO_COPY);
 }
 
 static void samplerec_mode_follows_the_first_frame(void **state)
@@ -90,7 +99,7 @@ static void samplerec_mode_follows_the_first_frame(void **state)
 
 static void samplerec_holds_the_largest_stacks_and_no_larger(void **state)
 {
-	static __u64 frames[CPU_KERNEL_MAX + 1];
+	static __u64 frames[CPU_USER_MAX + 1];
 	static uint8_t raw[SAMPLEREC_RAW_MAX + 8];
 	struct samplerec rec = { .kernel = frames,
 				 .kernel_count = CPU_KERNEL_MAX,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/unwinder.h"
+#include "record/walker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "format/stackwalk.h"
 #include "record/clock.h"
 
-struct unwinder {
+struct walker {
 	const struct record_opts *opts; /* borrowed, as is emit */
 	struct emit *emit;
 	struct walkspace space;
@@ -23,7 +23,7 @@ struct unwinder {
 
 /* ---- copies ---- */
 
-int unwinder_copy(struct unwinder *u, const struct copy_event *ev)
+int walker_copy(struct walker *u, const struct copy_event *ev)
 {
 	struct copy_event **p = u->copy, *own;
 	size_t room = u->copy_room ? 2 * u->copy_room : 64;
@@ -49,7 +49,7 @@ int unwinder_copy(struct unwinder *u, const struct copy_event *ev)
 }
 
 struct lookup {
-	struct unwinder *u;
+	struct walker *u;
 	uint32_t pid;
 };
 
@@ -65,7 +65,7 @@ static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
 	out->rule = unwtables_rule(l->u->tables, &map, pc);
 }
 
-static int walk_copy(struct unwinder *u, const struct copy_event *ev)
+static int walk_copy(struct walker *u, const struct copy_event *ev)
 {
 	struct lookup lookup = { .u = u, .pid = ev->pid };
 	struct stackwalk walk = { .arch = UNWIND_X86_64,
@@ -85,7 +85,6 @@ static int walk_copy(struct unwinder *u, const struct copy_event *ev)
 		.kernel_count = ev->kernel_count,
 		.user = (const __u64 *)u->frames,
 		.cgroup_id = ev->cgroup_id,
-		.stack = &info,
 	};
 
 	unwind_copy_init(&stack, ev->stack, ev->stack_bytes, ev->stack_addr, ev->regs, COPY_REGS);
@@ -93,6 +92,7 @@ static int walk_copy(struct unwinder *u, const struct copy_event *ev)
 			 ev->regs[UNWIND_X86_FP], 0);
 	rec.user_count = stackwalk_run(&walk, &regs, &stack.mem, u->frames, &info);
 	info.flags |= STACKINFO_COPY;
+	rec.stack = info;
 	emit_count_stack(u->emit, &info);
 	return emit_sample(u->emit, ATTR_SAMPLE, &rec);
 }
@@ -106,7 +106,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Walks the copies that are older than a moment. */
-static int run_copies(struct unwinder *u, uint64_t before_ns)
+static int run_copies(struct walker *u, uint64_t before_ns)
 {
 	size_t i;
 	int err = 0;
@@ -127,7 +127,7 @@ static int run_copies(struct unwinder *u, uint64_t before_ns)
 
 /* ---- the side-band ---- */
 
-int unwinder_record(struct unwinder *u, const struct perf_event_header *h,
+int walker_record(struct walker *u, const struct perf_event_header *h,
 		    const struct siderec_map *m, uint64_t time_ns)
 {
 	const uint8_t *body = (const uint8_t *)(h + 1);
@@ -154,7 +154,7 @@ int unwinder_record(struct unwinder *u, const struct perf_event_header *h,
 	return 0;
 }
 
-int unwinder_pass(struct unwinder *u, uint64_t until_ns, uint64_t budget_ns)
+int walker_pass(struct walker *u, uint64_t until_ns, uint64_t budget_ns)
 {
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 	uint32_t next;
@@ -173,12 +173,12 @@ int unwinder_pass(struct unwinder *u, uint64_t until_ns, uint64_t budget_ns)
 	return 0;
 }
 
-bool unwinder_is_busy(const struct unwinder *u)
+bool walker_is_busy(const struct walker *u)
 {
 	return unwtables_next_pending(u->tables) != UNWTABLES_NONE;
 }
 
-void unwinder_account(const struct unwinder *u, struct account *a)
+void walker_account(const struct walker *u, struct account *a)
 {
 	struct unwtables_stats tables;
 	struct unwmaps_stats maps;
@@ -197,20 +197,20 @@ void unwinder_account(const struct unwinder *u, struct account *a)
 
 /* ---- life ---- */
 
-struct walkspace *unwinder_space(struct unwinder *u)
+struct walkspace *walker_space(struct walker *u)
 {
 	return &u->space;
 }
 
-struct unwmaps *unwinder_maps(struct unwinder *u)
+struct unwmaps *walker_maps(struct walker *u)
 {
 	return u->maps;
 }
 
-int unwinder_new(const struct record_opts *opts, const struct vdso *vdso, struct emit *emit,
-		 struct unwinder **out)
+int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct emit *emit,
+		 struct walker **out)
 {
-	struct unwinder *u = calloc(1, sizeof(*u));
+	struct walker *u = calloc(1, sizeof(*u));
 	int err;
 
 	if (!u)
@@ -223,14 +223,14 @@ int unwinder_new(const struct record_opts *opts, const struct vdso *vdso, struct
 	if (!err)
 		err = unwmaps_new(&u->space, u->tables, &u->maps);
 	if (err) {
-		unwinder_free(u);
+		walker_free(u);
 		return err;
 	}
 	*out = u;
 	return 0;
 }
 
-void unwinder_free(struct unwinder *u)
+void walker_free(struct walker *u)
 {
 	size_t i;
 

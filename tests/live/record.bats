@@ -1,0 +1,291 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# What is recorded is what happened: shares of time, switches, marks, processes, losses.
+
+# shellcheck disable=SC2016,SC2154 # run sets stderr; what is in single quotes is for another shell
+
+load ../helper
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
+}
+
+# account FILE KEY... - a number of the META object that counts
+account() {
+	ebprec info --json "$1" | perl -MJSON::PP -e '
+		my $v = decode_json(decode_json(join "", <STDIN>)->{account}{text});
+		$v = $v->{$_} for @ARGV;
+		print $v;' "${@:2}"
+}
+
+# switches FILE PID - how often PID went to sleep and was preempted, as "SLEPT RAN_ON"
+switches() {
+	perf script -i "$1" -F trace 2>/dev/null | awk -v "pid=prev_pid=$2" '
+		index($0, pid " ") {
+			match($0, /prev_state=[^ ]*/)
+			state = substr($0, RSTART + 11, RLENGTH - 11)
+			if (state ~ /^R/) ran++; else if (state !~ /^[XZ]/) slept++
+		}
+		END { print slept + 0, ran + 0 }'
+}
+
+@test "time is shared as it was spent: 3:2:1, under the whole chain of calls" {
+	ebprec record -q -F 997 -o shares.data -- shares 3
+	ebprec report --folded -i shares.data 2>/dev/null >folded
+	grep -E 'main;outer;inner;share_three;burn_three [0-9]+$' folded >/dev/null
+	awk '{ all += $NF }
+		/main;outer;inner;share_three;burn_three / { three += $NF }
+		/main;outer;inner;share_two;burn_two / { two += $NF }
+		/main;outer;inner;share_one;burn_one / { one += $NF }
+		function near(part, want) { return part / all > want - 0.04 && part / all < want + 0.04 }
+		END {
+			printf "%d samples: %d %d %d\n", all, three, two, one
+			exit !(all > 500 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
+		}' folded >&2
+}
+
+@test "the rate is the one that was asked for" {
+	# What the shell says last: user and system time of its children.
+	ebprec record -q -F 500 -o rate.data -- bash -c 'shares 2; times' >used
+	cpu_ms=$(tail -1 used | tr 'ms' '  ' | awk '{ print int(1000 * ($1 * 60 + $2 + $3 * 60 + $4)) }')
+	samples=$(perf script -i rate.data -F comm,event 2>/dev/null | grep -cE 'shares +(cpu-clock|cycles)')
+	# 2 ms a sample
+	[ $((samples * 2)) -gt $((cpu_ms * 92 / 100)) ] && [ $((samples * 2)) -lt $((cpu_ms * 108 / 100)) ] ||
+		fail "$samples samples in $cpu_ms ms"
+}
+
+@test "every switch of a process is there, as the kernel counted them" {
+	for who in -q -aq; do
+		ebprec record $who -o pingpong.data -- sh -c 'pingpong 5000; true' >counted
+		[ "$(wc -l <counted)" -eq 2 ]
+		while read -r pid voluntary involuntary; do
+			# It may wait or be preempted a few times more between counting and its end.
+			read -r slept ran <<<"$(switches pingpong.data "$pid")"
+			[ "$slept" -ge "$voluntary" ] && [ "$slept" -le $((voluntary + 3)) ] &&
+				[ "$ran" -ge "$involuntary" ] && [ "$ran" -le $((involuntary + 9)) ] ||
+				fail "$who $pid: $slept $ran, not $voluntary $involuntary"
+		done <counted
+		same 0 "$(account pingpong.data lost switches)"
+	done
+}
+
+@test "every switch of the machine is there, as the kernel's own trace has it" {
+	trace=/sys/kernel/tracing/instances/ebprec-test-$$
+	mkdir "$trace" || fail "no tracing instance"
+	echo 40000 >"$trace/buffer_size_kb"
+	echo mono >"$trace/trace_clock"
+	echo 1 >"$trace/events/sched/sched_switch/enable"
+	ebprec record -aq -o all.data -- sh -c 'pingpong 2000; ls -lR /usr/share | sort' >/dev/null
+	echo 0 >"$trace/events/sched/sched_switch/enable"
+	sed -n 's/^.*\[\([0-9]*\)\] [^ ]* *\([0-9.]*\): sched_switch: /\1 \2 /p' "$trace/trace" >kernel.txt
+	rmdir "$trace"
+	perf script -i all.data -F cpu,time,event,trace --ns 2>/dev/null |
+		sed -n 's/^ *\[\([0-9]*\)\] *\([0-9.]*\): *sched:sched_switch: /\1 \2 /p' >ours.txt
+	[ "$(wc -l <ours.txt)" -gt 4000 ]
+	# The trace is longer at both ends, and on some kernels lacks switches away from the idle thread:
+	# what it has must be ours.  A thread may be reaped (X) between its two looks at it (Z).
+	perl - <<'PERL' || fail "the kernel saw other switches"
+		use strict;
+		my (%seen, $bad);
+		for my $file ("ours.txt", "kernel.txt") {
+			open my $f, "<", $file or die;
+			while (<$f>) {
+				s/prev_state=Z/prev_state=X/;
+				push @{$seen{$file}{$1}}, [$2, $3] if /^(\d+) (\S+) (.*?)\s*$/;
+			}
+		}
+		for my $cpu (keys %{$seen{"ours.txt"}}) {
+			my @ours = @{$seen{"ours.txt"}{$cpu}};
+			my ($i, $common, $missing) = (0, 0, 0);
+			for my $k (@{$seen{"kernel.txt"}{$cpu}}) {
+				next if $k->[0] < $ours[0][0] + 1e-5 || $k->[0] > $ours[-1][0] - 1e-5;
+				$i++ while $i < @ours && $ours[$i][1] ne $k->[1];
+				$i++ < @ours ? $common++ : $missing++;
+			}
+			print STDERR "CPU $cpu: ", scalar @ours, " switches, $common in both, $missing missing\n";
+			$bad ||= $missing || $common < @ours / 2;
+		}
+		exit $bad;
+PERL
+}
+
+@test "23 marks in, 23 marks out: text, thread and time" {
+	now() { perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'printf "%.9f\n", clock_gettime(CLOCK_MONOTONIC)'; }
+	export -f now
+	ebprec record -q -a -o marks.data -- bash -c '
+		for i in $(seq 23); do
+			before=$(now)
+			ebprec mark --group "g$i" --name "n $i" "text $i äöü \"%s\"" &
+			wait $!
+			echo "$! $before $(now) $i"
+		done' >made
+	perf script -i marks.data -F tid,time,event,trace --ns 2>/dev/null | grep ebprec:mark >got
+	[ "$(wc -l <made)" -eq 23 ]
+	[ "$(wc -l <got)" -eq 23 ]
+	paste -d' ' made got | sed 's/  */ /g' | while read -r pid before after i tid time _ what; do
+		same "$pid" "$tid"
+		same "g$i/n $i dur=0 ns: text $i äöü \"%s\"" "$what"
+		perl -e 'exit !($ARGV[0] <= $ARGV[1] && $ARGV[1] <= $ARGV[2])' "$before" "${time%:}" "$after" ||
+			fail "mark $i at $time is not between $before and $after"
+	done
+}
+
+@test "-p takes a process, its threads and its children, and nobody else" {
+	bash -c 'while :; do for i in 1 2 3; do head -c 1000000 /dev/urandom | md5sum >/dev/null; done; done' 3>&- &
+	pid=$!
+	shares 3 3>&- &
+	other=$!
+	ebprec record -q -F 997 -d 1.5 -p $pid -o p.data
+	kill $pid $other
+	wait $pid $other || true
+	perf script -i p.data -F comm,event 2>/dev/null | awk '/cpu-clock|cycles/ { print $1 }' | sort | uniq -c >comms
+	grep -q 'head$' comms
+	grep -q 'md5sum$' comms
+	same '' "$(grep -vE ' (bash|head|md5sum)$' comms)"
+	# What others do is only there as the other side of a switch.
+	perf script -i p.data -F trace 2>/dev/null | grep 'prev_pid=' |
+		awk '!/prev_comm=(bash|head|md5sum) / && !/next_comm=(bash|head|md5sum) / { n++ } END { exit n > 0 }'
+}
+
+@test "processes that were there have their names, threads and build-ids" {
+	sleep 30 3>&- &
+	pid=$!
+	ebprec record -aq -d 0.2 -o there.data
+	perf script -i there.data --show-task-events --show-mmap-events --show-namespace-events 2>/dev/null >out
+	kill $pid
+	wait $pid || true
+	grep -q "PERF_RECORD_COMM: sleep:$pid/$pid" out
+	grep -q "PERF_RECORD_FORK($pid:$pid):($$:$$)" out || grep -q "PERF_RECORD_FORK($pid:$pid)" out
+	id=$(file -bL "$(command -v sleep)" | sed -n 's/.*BuildID\[sha1\]=\([0-9a-f]*\).*/\1/p')
+	grep "PERF_RECORD_MMAP2 $pid/$pid" out | grep -q "<$id>.*$(readlink -f "$(command -v sleep)")"
+	inode=$(stat -Lc %i /proc/self/ns/mnt)
+	grep "PERF_RECORD_NAMESPACES $$/$$ " out | grep -q "$(printf '0x%x' "$inode")" ||
+		grep -q PERF_RECORD_NAMESPACES out
+}
+
+@test "what finds no room is counted, and the count is in the file" {
+	ebprec record -q -m 128K -a -o lost.data -- sh -c '
+		kill -STOP $PPID; sleep 0.1; pingpong 20000 >/dev/null; kill -CONT $PPID; sleep 0.2' 2>said
+	lost=$(account lost.data lost switches)
+	[ "$lost" -gt 30000 ] || fail "only $lost lost"
+	# The two of pingpong switch 40 000 times.
+	[ $((lost + $(account lost.data switches))) -ge 40000 ]
+	contains "$(cat said)" "$(($(account lost.data lost switches) + $(account lost.data lost samples) + $(account lost.data lost side_records))) lost"
+	same "$((lost + $(account lost.data lost samples) + $(account lost.data lost side_records)))" \
+		"$(perf script -i lost.data --show-lost-events 2>/dev/null | awk '/PERF_RECORD_LOST/ { n += $NF } END { print n }')"
+}
+
+@test "a full disk ends the recording, what was recorded stays readable" {
+	mkdir small
+	status=0
+	unshare -m sh -c 'mount -t tmpfs -o size=600k none small
+		ebprec-record -q -a -F 999 -o small/x.data -- sh -c "while :; do ls /; done" >/dev/null 2>err
+		status=$?; cp small/x.data . ; exit $status' || status=$?
+	same 1 "$status"
+	same "ebprec: cannot write 'small/x.data': No space left on device (what was recorded before is readable)" \
+		"$(head -1 err)"
+	perf script -i x.data >out 2>err
+	[ ! -s err ] || fail "perf said: $(head -3 err)"
+	[ -s out ]
+	ebprec info x.data | grep -qx '  state *unfinished'
+}
+
+@test "a disk that is full from the start: one line, no file" {
+	mkdir small
+	run unshare -m sh -c 'mount -t tmpfs -o size=8k none small
+		ebprec-record -q -a -o small/x.data -- true; status=$?; ls small; exit $status'
+	same 1 "$status"
+	same "ebprec: cannot write 'small/x.data': No space left on device" "$output"
+}
+
+@test "the command's exit status is passed on, and an older capture becomes .old" {
+	run ebprec record -q -o x.data -- sh -c 'exit 42'
+	same 42 "$status"
+	first=$(md5sum <x.data)
+	run ebprec record -q -o x.data -- sh -c 'kill -9 $$'
+	same 137 "$status"
+	same "$first" "$(md5sum <x.data.old)"
+	same 600 "$(stat -c %a x.data)"
+	second=$(md5sum <x.data)
+	run -127 ebprec record -q -o x.data -- /nonexistent
+	same "ebprec: cannot run '/nonexistent': No such file or directory" "$output"
+	run ebprec record -q -o x.data -- /etc/passwd
+	same 126 "$status"
+	same "$second" "$(md5sum <x.data)"
+	same 'x.data x.data.old' "$(echo x.data*)"
+}
+
+@test "Ctrl-C ends a recording cleanly, a second one at once" {
+	ebprec record -q -o x.data -- sleep 30 3>&- &
+	pid=$!
+	sleep 1
+	kill -INT $pid
+	wait $pid
+	ebprec info x.data | grep -qx '  state *finished'
+	ebprec record -q -o y.data -- sh -c 'trap "" TERM; echo $$ >command; while :; do sleep 0.1; done' 3>&- &
+	pid=$!
+	sleep 1.5
+	kill -INT $pid
+	sleep 0.5
+	kill -INT $pid
+	status=0
+	wait $pid || status=$?
+	same 130 "$status"
+	kill -9 "$(cat command)"
+	perf script -i y.data >out 2>err
+	[ ! -s err ]
+	grep -q sched_switch out
+}
+
+@test "no permission: one line, no file" {
+	chmod 777 .
+	cp "$(command -v ebprec-record)" . # what nobody may reach
+	refuses as_nobody ./ebprec-record -a -o x.data
+	contains "$stderr" "Operation not permitted (need root, or CAP_BPF and CAP_PERFMON)"
+	refuses setpriv --bounding-set=-perfmon,-sys_admin --inh-caps=-all ./ebprec-record -a -o x.data
+	contains "$stderr" "kernel.perf_event_paranoid"
+	refuses as_nobody ./ebprec-record -a -o /root/x.data
+	same 'ebprec-record stderr' "$(echo *)"
+}
+
+@test "a machine that lacks something: said, and the rest is recorded" {
+	run unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf; exec ebprec-record -q -a -o x.data -- sleep 0.3'
+	same 0 "$status"
+	contains "$output" "no BTF: cannot read '/sys/kernel/btf/vmlinux'"
+	contains "$output" ", skipping"
+	ebprec info x.data | grep -q 'no BTF'
+	run unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf; exec ebprec-record -q -o y.data -- sleep 0.3'
+	same 1 "$status"
+	contains "$output" "cannot follow forks: no BTF"
+	[ ! -e y.data ]
+	run unshare -m sh -c 'mount -t tmpfs none /sys/kernel/tracing; exec ebprec-record -q -a -o z.data -- sleep 0.3'
+	same 0 "$status"
+	contains "$output" "cannot read the format of sched:sched_switch"
+	perf script -i z.data >out 2>err
+	[ ! -s err ]
+}
+
+@test "what cannot be recorded: one line, no file" {
+	refuses ebprec record -o x.data -p 2147483647
+	contains "$stderr" "cannot record process 2147483647: No such process"
+	refuses ebprec record -o /nonexistent/x.data -- true
+	contains "$stderr" "'/nonexistent/x.data': No such file or directory"
+	refuses ebprec record -o /dev/null -- true
+	contains "$stderr" "not a regular file"
+	refuses ebprec record -o . -- true
+	contains "$stderr" "Is a directory"
+	same 'stderr' "$(echo *)"
+}
+
+@test "META says what was asked for and what machine it was" {
+	ebprec record -q -F 333 -m 1M --without mark -o x.data -- true
+	ebprec info x.data >info.txt
+	grep -q '"freq_hz": 333' info.txt
+	grep -q '"ring_bytes_per_cpu"' info.txt
+	grep -q "\"kernel_cmdline\": \"$(head -c 30 /proc/cmdline)" info.txt
+	grep -q "\"distribution\": \"$(. /etc/os-release && echo "$PRETTY_NAME")\"" info.txt
+	same '"target", "cpu", "sched"' "$(sed -n '/"instruments"/,/]/p' info.txt | tr -d '\n' | sed 's/.*\[ *//; s/ *\].*//; s/,  */, /g')"
+}

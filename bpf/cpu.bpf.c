@@ -15,7 +15,7 @@ const volatile __u32 stacks = CPU_STACKS_AUTO;
 /* Of a copy, without what lies below sp; a multiple of 8. */
 const volatile __u32 copy_bytes = 16 << 10;
 /* Copies a second and CPU that `auto` may make, and at once. */
-const volatile __u32 copies_a_second = 300;
+const volatile __u32 copies_a_second = 600;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

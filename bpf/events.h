@@ -15,8 +15,8 @@ enum ebprec_event_type {
 	EBPREC_EV_CPU = 1,    /* struct cpu_event */
 	EBPREC_EV_SWITCH = 2, /* struct switch_event */
 	EBPREC_EV_MARK = 3,   /* struct mark_event */
-	EBPREC_EV_COPY = 4,   /* struct copy_event: a sample whose user stack is still to be walked */
-	EBPREC_EV_END,        /* one past the last: size of the map `lost` */
+	EBPREC_EV_COPY = 4, /* struct copy_event: a sample whose user stack is still to be walked */
+	EBPREC_EV_END,      /* one past the last: size of the map `lost` */
 };
 
 struct event_header {
@@ -57,9 +57,9 @@ struct cpu_event {
 
 #define CPU_EVENT_HEAD_BYTES 48
 
-#define COPY_REGS      17 /* by DWARF number; 16 is the pc */
+#define COPY_REGS      17          /* by DWARF number; 16 is the pc */
 #define COPY_MAX_BYTES (28u << 10) /* the kernel has per-CPU values of 32 KB at most */
-#define COPY_BELOW_SP  128 /* the red zone, and registers that epilogues popped */
+#define COPY_BELOW_SP  128         /* the red zone, and registers that epilogues popped */
 
 struct copy_event {
 	struct event_header h;

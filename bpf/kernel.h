@@ -27,8 +27,8 @@ struct task_struct {
 	int tgid; /* the process */
 	char comm[16];
 	struct signal_struct *signal;
-	unsigned int flags;    /* TASK_KERNEL */
-	struct mm_struct *mm;  /* NULL: kernel threads, and in exit */
+	unsigned int flags;     /* TASK_KERNEL */
+	struct mm_struct *mm;   /* NULL: kernel threads, and in exit */
 	unsigned in_execve : 1; /* from open to the first instruction of the new program */
 };
 

@@ -27,35 +27,34 @@ const volatile __u32 max_frames = CPU_USER_MAX;
 
 #define WINDOW_BYTES 512
 #define NO_WINDOW    (1ULL << 63) /* no address of user space is near */
-#define GPRS	     17
-
+#define GPRS         17
 
 struct walk_state;
 static __always_inline int walk_gpr(const struct walk_state *w, __u32 n, __u64 *out);
 static __always_inline int walk_read(struct walk_state *w, __u64 addr, __u64 *out);
 static __always_inline int walk_read2(struct walk_state *w, __u64 addr, __u64 *lo, __u64 *hi);
 
-#define UNWIND_MEM struct walk_state *
-#define UNWIND_READ(mem, addr, out) walk_read((mem), (addr), (out))
+#define UNWIND_MEM                    struct walk_state *
+#define UNWIND_READ(mem, addr, out)   walk_read((mem), (addr), (out))
 #define UNWIND_READ2(mem, addr, o, p) walk_read2((mem), (addr), (o), (p))
-#define UNWIND_GPR(mem, n, out) walk_gpr((mem), (n), (out))
+#define UNWIND_GPR(mem, n, out)       walk_gpr((mem), (n), (out))
 #include "format/stackinfo.h"
 #include "format/unwind.h"
 
 struct walk_state {
 	struct unwind_regs regs;
 	__u64 gprs[GPRS]; /* of the leaf, by DWARF number; 16 is the pc */
-	__u32 n;	  /* frames so far */
-	__u32 why;	  /* enum unwind_why */
+	__u32 n;          /* frames so far */
+	__u32 why;        /* enum unwind_why */
 	__u32 why_guess;  /* when `guessed`: what to say if the guess was wrong */
-	__u32 how;	  /* WALK_BY_* */
-	__u32 guessed;	  /* regs are a frame-pointer step's: not believed before pc is seen to be code */
-	__u32 compat;	  /* a 32-bit program */
+	__u32 how;        /* WALK_BY_* */
+	__u32 guessed; /* regs are a frame-pointer step's: not believed before pc is seen to be code */
+	__u32 compat; /* a 32-bit program */
 	__u32 first_map, map_count;
 	__u32 map_at; /* the mapping of the frame before: most often it is this one's */
 	__u32 pad;
 	__u64 window_addr; /* of window[0] */
-	__u64 word[2];	   /* what walk_fetch() read */
+	__u64 word[2];     /* what walk_fetch() read */
 	__u8 window[WINDOW_BYTES];
 	__u64 frames[CPU_USER_MAX];
 };
@@ -74,7 +73,8 @@ struct chunk_prototype {
 	__uint(max_entries, 1);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct walk_chunk)); /* its type clang would leave undefined here */
+	__uint(value_size,
+	       sizeof(struct walk_chunk)); /* its type clang would leave undefined here */
 };
 
 struct {

@@ -16,9 +16,9 @@
 #include <linux/types.h>
 
 enum {
-	WALK_CHUNKS = 1024,	    /* slots; how many are used is the recorder's cap */
-	WALK_CHUNK_ROWS = 65536,    /* 256 KB */
-	WALK_PAGES = 262144,	    /* 16 GB of code */
+	WALK_CHUNKS = 1024,      /* slots; how many are used is the recorder's cap */
+	WALK_CHUNK_ROWS = 65536, /* 256 KB */
+	WALK_PAGES = 262144,     /* 16 GB of code */
 	WALK_RULES = 16384,
 	WALK_MAPS = 131072,
 	WALK_MAPS_A_PROCESS = 8192,
@@ -28,13 +28,13 @@ enum {
 
 enum walk_kind {
 	WALK_PENDING = 0, /* there may be a table, and user space would know */
-	WALK_NO_TABLE,	  /* code without a table: JIT code, or a file that has none */
+	WALK_NO_TABLE,    /* code without a table: JIT code, or a file that has none */
 	WALK_TABLE,
 };
 
 struct walk_map {
 	__u64 start, end;
-	__u64 base;	  /* pc - base: bytes from the beginning of the first page */
+	__u64 base;       /* pc - base: bytes from the beginning of the first page */
 	__u32 first_page; /* index in walk_pages */
 	__u16 page_count;
 	__u8 kind; /* enum walk_kind */

@@ -20,11 +20,11 @@
 
 /* What lies at an address of the process. */
 struct stackwalk_code {
-	bool executable;              /* false: no code is mapped there */
-	const struct unwtable *table; /* NULL: JIT code, or no table could be made */
-	uint64_t bias;                /* subtract from an address to get the table's */
+	bool executable;                /* false: no code is mapped there */
+	const struct unwtable *table;   /* NULL: JIT code, or no table could be made */
+	uint64_t bias;                  /* subtract from an address to get the table's */
 	const struct unwind_rule *rule; /* instead of a table: the rule at this address; or NULL */
-	bool pending;                 /* no table yet, but there would be one: UNWIND_NO_TABLE */
+	bool pending;                   /* no table yet, but there would be one: UNWIND_NO_TABLE */
 };
 
 struct stackwalk {

@@ -29,7 +29,7 @@ struct instrument_ctx {
 	const struct rings *rings;
 	const struct targets *targets;
 	const struct sideband *sideband;
-	struct walker *walker; /* NULL: stacks are not walked by tables */
+	struct walker *walker;     /* NULL: stacks are not walked by tables */
 	struct attrs *attrs;       /* prepare() adds its events */
 	struct ksyms *kallsyms;    /* NULL: not to be had */
 	const char *switch_format; /* format text of sched:sched_switch; NULL: not to be had */

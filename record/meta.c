@@ -29,7 +29,7 @@ static void host(struct json *j, const struct hostinfo *h)
 static void options(struct json *j, const struct meta_start *m)
 {
 	static const char *const stacks[] = {
-		[CPU_STACKS_AUTO] = "auto", [CPU_STACKS_CFI] = "cfi",	[CPU_STACKS_FP] = "fp",
+		[CPU_STACKS_AUTO] = "auto", [CPU_STACKS_CFI] = "cfi",   [CPU_STACKS_FP] = "fp",
 		[CPU_STACKS_COPY] = "copy", [CPU_STACKS_NONE] = "none",
 	};
 	const struct record_opts *o = m->opts;
@@ -81,8 +81,9 @@ void meta_start(struct outbuf *out, const struct meta_start *m)
 static void user_stacks(struct json *j, const struct account *a)
 {
 	static const char *const hows[STACKINFO_HOWS] = {
-		[STACKINFO_NONE] = "none", [STACKINFO_PC] = "pc_only",	[STACKINFO_CFI] = "tables",
-		[STACKINFO_FP] = "frame_pointers", [STACKINFO_MIXED] = "both",
+		[STACKINFO_NONE] = "none",  [STACKINFO_PC] = "pc_only",
+		[STACKINFO_CFI] = "tables", [STACKINFO_FP] = "frame_pointers",
+		[STACKINFO_MIXED] = "both",
 	};
 	unsigned i;
 

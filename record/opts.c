@@ -181,7 +181,7 @@ static enum opts_result read_event(struct record_opts *o, struct option_error *e
 static enum opts_result read_call_graph(struct record_opts *o, struct option_error *error)
 {
 	static const char *const names[] = {
-		[CPU_STACKS_AUTO] = "auto", [CPU_STACKS_CFI] = "cfi",	[CPU_STACKS_FP] = "fp",
+		[CPU_STACKS_AUTO] = "auto", [CPU_STACKS_CFI] = "cfi",   [CPU_STACKS_FP] = "fp",
 		[CPU_STACKS_COPY] = "copy", [CPU_STACKS_NONE] = "none",
 	};
 	const char *rest, *near, *text = o->call_graph;
@@ -207,8 +207,9 @@ static enum opts_result read_call_graph(struct record_opts *o, struct option_err
 		}
 	}
 	near = options_nearest(text, names, sizeof(names) / sizeof(names[0]));
-	return wrong(error, "option '--call-graph' is auto, cfi, fp, copy[,BYTES] or none, "
-			    "not '%.60s'%s%s%s",
+	return wrong(error,
+		     "option '--call-graph' is auto, cfi, fp, copy[,BYTES] or none, "
+		     "not '%.60s'%s%s%s",
 		     text, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 

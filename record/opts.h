@@ -28,7 +28,7 @@ struct record_opts {
 	unsigned freq_hz;
 	enum record_event event;
 	enum cpu_stacks stacks;
-	unsigned copy_bytes; /* of a stack; a multiple of 8 */
+	unsigned copy_bytes;  /* of a stack; a multiple of 8 */
 	uint64_t table_bytes; /* of unwind tables, at most */
 	bool sched, mark, kallsyms;
 	uint32_t pids[RECORD_PIDS_MAX];

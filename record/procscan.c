@@ -127,6 +127,8 @@ static int emit_map(struct walk *w, uint32_t pid, const struct procmap *map)
 	if (w->scan->unwmaps)
 		(void)unwmaps_map(w->scan->unwmaps, &m);
 	w->scan->map_count++;
+	if (w->scan->maps_only)
+		return 0;
 	return emit_side(w->scan->emit, &w->rec, siderec_mmap2(&w->rec, &m));
 }
 
@@ -197,8 +199,14 @@ static int scan_process(struct walk *w, int proc_fd, const char *name, uint32_t 
 
 	if (dir_fd < 0)
 		return 0;
+	w->scan->process_count++;
 	if (read_text(w, dir_fd, "stat") || procstat_parse((const char *)w->text.data, &stat))
 		goto out;
+	if (w->scan->maps_only) {
+		unwmaps_anew(w->scan->unwmaps, pid);
+		err = emit_maps(w, dir_fd, pid);
+		goto out;
+	}
 	err = emit_thread(w, pid, pid, &stat);
 	if (!err)
 		err = emit_namespaces(w, dir_fd, pid);
@@ -206,7 +214,6 @@ static int scan_process(struct walk *w, int proc_fd, const char *name, uint32_t 
 		err = emit_maps(w, dir_fd, pid);
 	if (!err)
 		err = scan_threads(w, dir_fd, pid);
-	w->scan->process_count++;
 out:
 	close(dir_fd);
 	return err;

@@ -22,6 +22,7 @@ struct procscan {
 	const struct vdso *vdso;
 	struct targets *targets;
 	struct unwmaps *unwmaps; /* NULL: nobody asks */
+	bool maps_only;          /* nothing is emitted: unwmaps is to be brought up to date */
 	uint32_t process_count, thread_count, map_count; /* out */
 };
 

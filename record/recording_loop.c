@@ -9,16 +9,18 @@
 
 #include "format/cursor.h"
 #include "record/clock.h"
+#include "record/procscan.h"
 #include "record/recording_priv.h"
 
 #define PASS_NS      100000000ULL  /* the rings are looked at this often */
+#define SIDE_NS      10000000ULL   /* and this often when programs start */
 #define FLUSH_NS     1000000000ULL /* at most this much is lost when the recorder is killed */
 #define FLUSH_BYTES  (8u << 20)
 #define FLUSH_MIN_NS 250000000ULL /* rounds are further apart than any event is late */
 #define TABLES_NS    50000000ULL  /* a pass spends on building unwind tables */
 #define LATE_NS      10000000ULL  /* FORK records of another CPU may come this late */
 
-enum source { SOURCE_RING, SOURCE_SIGNAL, SOURCE_TIMER, SOURCE_COMMAND, SOURCE_PID };
+enum source { SOURCE_RING, SOURCE_SIDE, SOURCE_SIGNAL, SOURCE_TIMER, SOURCE_COMMAND, SOURCE_PID };
 
 /* ---- what comes out of the rings ---- */
 
@@ -96,9 +98,31 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 	if (!targets_want(&r->targets, h))
 		return 0;
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
+	r->rescan |= h->type == PERF_RECORD_LOST;
 	if (r->walker)
 		err = walker_record(r->walker, h, mapped ? &m : NULL, time_ns);
 	return err ? err : emit_kernel(&r->emit, h, time_ns);
+}
+
+/* The side-band lost records: what is mapped where is read again, once a second at most. */
+static void rescan(struct recording *r)
+{
+	struct procscan scan = {
+		.emit = &r->emit,
+		.buildids = &r->buildids,
+		.vdso = &r->vdso,
+		.targets = &r->targets,
+		.unwmaps = walker_maps(r->walker),
+		.maps_only = true,
+	};
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (now_ns - r->rescanned_ns < FLUSH_NS)
+		return;
+	r->rescan = false;
+	r->rescanned_ns = now_ns;
+	(void)procscan_run(&scan);
+	unwmaps_sweep(scan.unwmaps);
 }
 
 int recording_pass(struct recording *r, bool last)
@@ -117,6 +141,8 @@ int recording_pass(struct recording *r, bool last)
 		err = sideband_drain(r->sideband);
 	if (!err)
 		err = sideband_deliver(r->sideband, until_ns, on_record, r);
+	if (r->walker && r->rescan && !last)
+		rescan(r);
 	if (!err && r->walker)
 		err = walker_pass(r->walker, until_ns, TABLES_NS);
 	return err;
@@ -222,7 +248,7 @@ static int watch_all(struct recording *r)
 	for (i = 0; !err && i < rings_count(r->rings); i++)
 		err = watch(r, rings_poll_fd(r->rings, i), EPOLLIN | EPOLLET, SOURCE_RING, 0);
 	for (i = 0; !err && i < sideband_count(r->sideband); i++)
-		err = watch(r, sideband_fd(r->sideband, i), EPOLLIN | EPOLLET, SOURCE_RING, 0);
+		err = watch(r, sideband_fd(r->sideband, i), EPOLLIN | EPOLLET, SOURCE_SIDE, 0);
 	return err;
 }
 
@@ -250,6 +276,7 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 			r->end_reason = "processes ended";
 		break;
 	case SOURCE_RING:
+	case SOURCE_SIDE:
 		break;
 	}
 }
@@ -259,14 +286,35 @@ static int wait_ms(const struct recording *r)
 {
 	uint64_t end_ns = r->start_ns + r->opts->duration_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
 
+	if (r->walker && walker_is_busy(r->walker))
+		return 0;
 	if (!r->opts->duration_ns || end_ns > now_ns + PASS_NS)
 		return PASS_NS / 1000000;
 	return end_ns > now_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
 }
 
+/*
+ * What a new program maps should be known soon, but a shell script starts hundreds a second: when
+ * nothing else is to be done, waits until the last pass is SIDE_NS ago.
+ */
+static void collect_side(const struct epoll_event *events, int count, uint64_t passed_ns)
+{
+	uint64_t until_ns = passed_ns + SIDE_NS;
+	struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000),
+				  .tv_nsec = (long)(until_ns % 1000000000) };
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if ((events[i].data.u64 & 0xff) != SOURCE_SIDE)
+			return;
+	}
+	if (count > 0)
+		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
 int recording_loop(struct recording *r)
 {
-	uint64_t flushed_ns = r->start_ns, shown_ns = flushed_ns, now_ns;
+	uint64_t flushed_ns = r->start_ns, shown_ns = flushed_ns, now_ns = flushed_ns;
 	struct epoll_event events[16];
 	int err, i, count;
 
@@ -277,6 +325,7 @@ int recording_loop(struct recording *r)
 			return -errno;
 		for (i = 0; i < count; i++)
 			handle(r, &events[i]);
+		collect_side(events, count, now_ns);
 		err = recording_pass(r, false);
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 		if (r->opts->duration_ns && now_ns - r->start_ns >= r->opts->duration_ns &&

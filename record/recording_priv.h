@@ -30,6 +30,8 @@ struct recording {
 	struct rings *rings;
 	struct targets targets;
 	struct sideband *sideband;
+	uint64_t rescanned_ns; /* processes were read again, after losses */
+	bool rescan;
 	struct walker *walker; /* NULL: stacks are not walked by tables */
 	struct ksyms *kallsyms;
 	struct vdso vdso;

@@ -17,7 +17,8 @@
 #include "record/recording_priv.h"
 #include "record/tracefs.h"
 
-#define TABLES_FIRST_NS	   700000000ULL /* what is not built by then comes while events do */
+#define TABLES_FIRST_NS    700000000ULL /* what is not built by then comes while events do */
+#define TABLES_SLICE_NS    30000000ULL
 #define INIT_PID_NAMESPACE 0xeffffffcU /* inode of the first one: PROC_PID_INIT_INO */
 
 /* One descriptor a CPU and event adds up. */
@@ -306,6 +307,20 @@ static int write_meta(struct recording *r)
 	return err;
 }
 
+/* The first tables.  Meanwhile programs start and end: nobody else empties the side-band's rings. */
+static int build_tables(struct recording *r, uint64_t as_of_ns)
+{
+	int err;
+
+	do {
+		err = walker_pass(r->walker, as_of_ns, TABLES_SLICE_NS);
+		if (!err)
+			err = sideband_drain(r->sideband);
+	} while (!err && walker_is_busy(r->walker) &&
+		 clock_ns(CLOCK_MONOTONIC) - as_of_ns < TABLES_FIRST_NS);
+	return err;
+}
+
 /* What was there before: the kernel first, as perf wants it. */
 static int write_state(struct recording *r)
 {
@@ -329,7 +344,7 @@ static int write_state(struct recording *r)
 	if (!err)
 		err = procscan_run(&scan);
 	if (!err && r->walker)
-		err = walker_pass(r->walker, as_of_ns, TABLES_FIRST_NS);
+		err = build_tables(r, as_of_ns);
 	if (!err && r->vdso.image)
 		err = recording_embed(r, FILE_VDSO, "[vdso]", r->vdso.image, r->vdso.size_bytes);
 	if (!err)

@@ -15,6 +15,8 @@
 
 #define RING_BYTES (512u << 10) /* some hundred execs between two passes; perf's own size */
 
+#define WAKE_BYTES 256 /* an exec says more than that, a new thread does not */
+
 struct side_ring {
 	int fd;
 	struct perf_event_mmap_page *page; /* NULL: not mapped; the data follows the page */
@@ -91,7 +93,7 @@ static int open_all(struct sideband *s, const struct cpulist *cpus, struct attrs
 	int err;
 
 	attrs_side_kernel(&attr);
-	attr.wakeup_watermark = RING_BYTES / 4;
+	attr.wakeup_watermark = WAKE_BYTES;
 	for (i = 0; i < cpus->count; i++) {
 		s->ring[i].fd = i ? event_open(&attr, cpus->ids[i])
 				  : probe(&attr, cpus->ids[0], notes);

@@ -14,7 +14,7 @@
 /* One executable mapping. */
 struct map {
 	uint64_t start, end, file_off_bytes;
-	uint32_t table; /* number, or UNWTABLES_NONE */
+	uint32_t table;   /* number, or UNWTABLES_NONE */
 	uint32_t version; /* of the table, when it was published */
 };
 
@@ -24,15 +24,16 @@ struct run {
 	uint32_t count, room;
 	uint32_t refs;
 	uint32_t first, published; /* in the BPF map, and how many there; 0: not at all */
-	bool changed;		   /* since then */
-	uint32_t slot;		   /* in unwmaps.run */
+	bool changed;              /* since then */
+	uint32_t slot;             /* in unwmaps.run */
 };
 
 struct proc {
 	uint32_t pid; /* 0: free */
 	uint32_t threads;
+	uint32_t scan; /* of the last unwmaps_anew() */
 	struct run *run;
-	bool dirty; /* BPF does not know it as it is */
+	bool dirty;       /* BPF does not know it as it is */
 	uint64_t exec_ns; /* BPF may not have seen this exec yet; 0: none */
 };
 
@@ -48,6 +49,7 @@ struct unwmaps {
 	size_t run_count, run_room;
 	uint32_t *dirty; /* places in proc[], some no longer dirty, none twice */
 	size_t dirty_count, dirty_room;
+	uint32_t scan;
 	uint64_t versions; /* of all tables, when the runs were last looked at */
 	struct unwmaps_stats stats;
 };
@@ -314,6 +316,31 @@ void unwmaps_exit(struct unwmaps *u, uint32_t pid)
 	u->free_proc[u->free_count++] = (uint32_t)(p - u->proc);
 	*p = (struct proc){ .dirty = p->dirty };
 	u->stats.process_count--;
+}
+
+void unwmaps_anew(struct unwmaps *u, uint32_t pid)
+{
+	struct proc *p = proc_make(u, pid);
+
+	if (!p)
+		return;
+	run_put(u, p->run);
+	p->run = NULL;
+	p->scan = u->scan;
+	mark(u, p);
+}
+
+void unwmaps_sweep(struct unwmaps *u)
+{
+	size_t i;
+
+	for (i = 0; i < u->proc_count; i++) {
+		if (u->proc[i].pid && u->proc[i].scan != u->scan) {
+			u->proc[i].threads = 1;
+			unwmaps_exit(u, u->proc[i].pid);
+		}
+	}
+	u->scan++;
 }
 
 /* ---- to BPF ---- */

@@ -38,6 +38,13 @@ void unwmaps_exec(struct unwmaps *u, uint32_t pid, uint64_t time_ns);
 void unwmaps_exit(struct unwmaps *u, uint32_t pid);
 
 /*
+ * Begins a process anew, as /proc has it: what the side-band said was lost.  unwmaps_sweep()
+ * forgets the processes that were not begun anew since it was last called.
+ */
+void unwmaps_anew(struct unwmaps *u, uint32_t pid);
+void unwmaps_sweep(struct unwmaps *u);
+
+/*
  * Tells BPF what changed; everything that happened until as_of_ns has been fed.  What finds no room
  * is tried again the next time.
  */

@@ -17,7 +17,7 @@
 enum state {
 	STATE_PENDING,
 	STATE_READY,
-	STATE_NONE,	   /* no table in it, or it cannot be read */
+	STATE_NONE,        /* no table in it, or it cannot be read */
 	STATE_UNREACHABLE, /* not to be opened by the ways we know: another mapping may do */
 	STATE_NO_ROOM,
 };
@@ -26,7 +26,7 @@ struct table {
 	enum state state;
 	uint32_t version;
 	struct unwtable *elf; /* without rows: knows where mappings begin; NULL before READY */
-	uint64_t vaddr;	      /* of the first page */
+	uint64_t vaddr;       /* of the first page */
 	uint32_t first_page, page_count;
 	uint32_t mapping_count; /* seen while it was not built: who has most goes first */
 	uint64_t used_ns;
@@ -39,7 +39,7 @@ struct unwtables {
 	struct table *table;
 	size_t count, room;
 	struct keymap by_file;
-	uint32_t vdso;		/* its number; UNWTABLES_NONE */
+	uint32_t vdso; /* its number; UNWTABLES_NONE */
 	const struct vdso *vdso_facts;
 	uint32_t rules_copied;
 	uint32_t pending_count;

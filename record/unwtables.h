@@ -25,11 +25,12 @@
 struct unwtables; /* opaque */
 
 struct unwtables_stats {
-	uint64_t built_count, row_count, build_ns; /* tables built, their rows, and the time it took */
-	uint64_t failed_count;   /* files whose table could not be read: not ELF, broken */
-	uint64_t no_room_count;  /* tables that found no room below the cap */
+	uint64_t built_count, row_count,
+		build_ns;       /* tables built, their rows, and the time it took */
+	uint64_t failed_count;  /* files whose table could not be read: not ELF, broken */
+	uint64_t no_room_count; /* tables that found no room below the cap */
 	uint64_t evicted_count;
-	uint64_t table_bytes;    /* in use now */
+	uint64_t table_bytes; /* in use now */
 };
 
 /* Borrows *space and the vdso's image.  errno. */

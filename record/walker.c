@@ -127,8 +127,8 @@ static int run_copies(struct walker *u, uint64_t before_ns)
 
 /* ---- the side-band ---- */
 
-int walker_record(struct walker *u, const struct perf_event_header *h,
-		    const struct siderec_map *m, uint64_t time_ns)
+int walker_record(struct walker *u, const struct perf_event_header *h, const struct siderec_map *m,
+		  uint64_t time_ns)
 {
 	const uint8_t *body = (const uint8_t *)(h + 1);
 	int err = run_copies(u, time_ns);
@@ -208,7 +208,7 @@ struct unwmaps *walker_maps(struct walker *u)
 }
 
 int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct emit *emit,
-		 struct walker **out)
+	       struct walker **out)
 {
 	struct walker *u = calloc(1, sizeof(*u));
 	int err;

@@ -21,7 +21,7 @@ struct walker; /* opaque */
 
 /* Borrows all.  errno: no BPF maps of this kind, or no memory. */
 int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct emit *emit,
-		 struct walker **out);
+	       struct walker **out);
 void walker_free(struct walker *u); /* NULL is fine */
 
 struct walkspace *walker_space(struct walker *u);
@@ -31,8 +31,8 @@ struct unwmaps *walker_maps(struct walker *u);
  * Follows a record of the side-band; they come in order of time.  m: what an MMAP2 says, else
  * NULL.  Copies that are older are walked first.
  */
-int walker_record(struct walker *u, const struct perf_event_header *h,
-		    const struct siderec_map *m, uint64_t time_ns);
+int walker_record(struct walker *u, const struct perf_event_header *h, const struct siderec_map *m,
+		  uint64_t time_ns);
 
 /* A copy of a stack.  -EBADMSG, -ENOMEM. */
 int walker_copy(struct walker *u, const struct copy_event *ev);

@@ -64,8 +64,12 @@ int walkspace_init(struct walkspace *w, uint64_t cap_bytes)
 	uint64_t chunks = cap_bytes / sizeof(struct walk_chunk);
 	int err;
 
-	*w = (struct walkspace){ .chunks_fd = -1, .pages_fd = -1, .rules_fd = -1, .maps_fd = -1,
-				 .procs_fd = -1,  .execs_fd = -1 };
+	*w = (struct walkspace){ .chunks_fd = -1,
+				 .pages_fd = -1,
+				 .rules_fd = -1,
+				 .maps_fd = -1,
+				 .procs_fd = -1,
+				 .execs_fd = -1 };
 	w->chunk_max = chunks > WALK_CHUNKS ? WALK_CHUNKS : chunks ? (uint32_t)chunks : 1;
 	err = make_mapped("ebprec_pages", sizeof(*w->pages), WALK_PAGES, &w->pages_fd, &w->pages);
 	if (!err)

@@ -53,20 +53,20 @@ int walkspace_init(struct walkspace *w, uint64_t cap_bytes);
 void walkspace_done(struct walkspace *w);
 
 /* Gives a skeleton the maps, before load. */
-#define walkspace_share(w, skel)                                                      \
-	({                                                                            \
-		int err__ = bpf_map__reuse_fd((skel)->maps.walk_chunks, (w)->chunks_fd); \
-		if (!err__)                                                           \
+#define walkspace_share(w, skel)                                                           \
+	({                                                                                 \
+		int err__ = bpf_map__reuse_fd((skel)->maps.walk_chunks, (w)->chunks_fd);   \
+		if (!err__)                                                                \
 			err__ = bpf_map__reuse_fd((skel)->maps.walk_pages, (w)->pages_fd); \
-		if (!err__)                                                           \
+		if (!err__)                                                                \
 			err__ = bpf_map__reuse_fd((skel)->maps.walk_rules, (w)->rules_fd); \
-		if (!err__)                                                           \
-			err__ = bpf_map__reuse_fd((skel)->maps.walk_maps, (w)->maps_fd); \
-		if (!err__)                                                           \
+		if (!err__)                                                                \
+			err__ = bpf_map__reuse_fd((skel)->maps.walk_maps, (w)->maps_fd);   \
+		if (!err__)                                                                \
 			err__ = bpf_map__reuse_fd((skel)->maps.walk_procs, (w)->procs_fd); \
-		if (!err__)                                                           \
+		if (!err__)                                                                \
 			err__ = bpf_map__reuse_fd((skel)->maps.walk_execs, (w)->execs_fd); \
-		err__;                                                                \
+		err__;                                                                     \
 	})
 
 /* Room for row_count rows in one chunk; fills chunk, first_row and row_count of *out.  -ENOSPC:

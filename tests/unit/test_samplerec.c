@@ -51,20 +51,20 @@ static void samplerec_writes_both_stacks_leaf_first(void **state)
 	static const uint64_t chain[] = { (uint64_t)-128, 0xffffffff81000010, 0xffffffff81000020,
 					  (uint64_t)-512, 0x401000,           0x402000,
 					  0x403000 };
-	const struct samplerec rec = { .id = 7,
-				       .pid = 1,
-				       .tid = 2,
-				       .cpu = 3,
-				       .time_ns = 4,
-				       .period = 5,
-				       .kernel = kernel,
-				       .kernel_count = 2,
-				       .user = user,
-				       .user_count = 3,
-				       .cgroup_id = 6,
-				       .stack = { .how = STACKINFO_MIXED,
-						  .why = UNWIND_NO_CFI,
-						  .flags = STACKINFO_COPY } };
+	const struct samplerec rec = {
+		.id = 7,
+		.pid = 1,
+		.tid = 2,
+		.cpu = 3,
+		.time_ns = 4,
+		.period = 5,
+		.kernel = kernel,
+		.kernel_count = 2,
+		.user = user,
+		.user_count = 3,
+		.cgroup_id = 6,
+		.stack = { .how = STACKINFO_MIXED, .why = UNWIND_NO_CFI, .flags = STACKINFO_COPY }
+	};
 	uint8_t out[SAMPLEREC_MAX_BYTES];
 	struct perf_sample s = decode(out, samplerec_encode(out, &rec), ATTR_SAMPLE);
 	struct stackinfo info = { 0 };

@@ -102,13 +102,19 @@ static __always_inline __u32 copy_stack(struct copy_event *ev, __u64 addr, __u64
 	return done;
 }
 
-/* Room for a copy and as much again for samples. */
-static __always_inline bool copy_fits(void *ring)
+#define SMALL_COPY_BYTES 4096
+
+/* How much of a stack there is room for, leaving some to samples; 0: none. */
+static __always_inline __u32 copy_room(void *ring)
 {
-	__u64 used_bytes = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	__u64 used_bytes = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + COPY_EVENT_HEAD_BYTES;
 	__u64 ring_bytes = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
 
-	return used_bytes + COPY_EVENT_HEAD_BYTES + copy_bytes <= ring_bytes / 2;
+	if (used_bytes + copy_bytes <= ring_bytes / 2)
+		return copy_bytes;
+	if (SMALL_COPY_BYTES < copy_bytes && used_bytes + SMALL_COPY_BYTES <= ring_bytes / 4 * 3)
+		return SMALL_COPY_BYTES;
+	return 0;
 }
 
 /* Sends the sample with a copy of its stack.  False: it has to be sent otherwise. */
@@ -117,11 +123,12 @@ static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *rin
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u64 size_bytes; /* 64 bits: the bound must survive clang's shifting */
-	__u32 zero = 0, want = copy_bytes + COPY_BELOW_SP;
+	__u32 zero = 0, want = copy_room(ring);
 	struct copy_event *ev = bpf_map_lookup_elem(&copy_scratch, &zero);
 
-	if (!ev || !copy_fits(ring))
+	if (!ev || !want)
 		return false;
+	want += COPY_BELOW_SP;
 	if (want > COPY_MAX_BYTES)
 		want = COPY_MAX_BYTES;
 	__builtin_memcpy(ev->regs, w->gprs, sizeof(ev->regs));

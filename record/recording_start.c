@@ -19,6 +19,7 @@
 
 #define TABLES_FIRST_NS    700000000ULL /* what is not built by then comes while events do */
 #define TABLES_SLICE_NS    30000000ULL
+#define OWN_NICE           (-10)
 #define INIT_PID_NAMESPACE 0xeffffffcU /* inode of the first one: PROC_PID_INIT_INO */
 
 /* One descriptor a CPU and event adds up. */
@@ -30,6 +31,17 @@ static void raise_file_limit(void)
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
+}
+
+/*
+ * Rings are to be emptied, and tables built, when the machine is busiest; all that is little work.
+ * The command was forked before and keeps its own priority.
+ */
+static void raise_priority(void)
+{
+	errno = 0;
+	if (getpriority(PRIO_PROCESS, 0) > OWN_NICE && !errno)
+		(void)setpriority(PRIO_PROCESS, 0, OWN_NICE);
 }
 
 /* Signals are read in the loop; SIGPIPE and SIGXFSZ become errors of the write. */
@@ -383,6 +395,7 @@ int recording_start(struct recording *r)
 		err = recfile_open(&r->file, path, &r->notes);
 	if (!err)
 		err = fork_command(r);
+	raise_priority();
 	if (!err)
 		err = make_targets(r);
 	if (!err)

@@ -84,6 +84,30 @@ static int add_function(struct naming *n, const struct function *function, uint3
 	return 0;
 }
 
+/*
+ * The resolver gives the same pointers for the same function, and most places are in few functions:
+ * what was said last for a pointer saves hashing its text.
+ */
+struct recent {
+	const char *name, *dso;
+	uint32_t function;
+	uint8_t reason;
+	bool is_kernel;
+};
+
+#define RECENT_SLOTS 4096
+
+static struct recent *recent_of(struct recent *slots, const struct resolved *r)
+{
+	return &slots[hash_pair((uintptr_t)r->name, (uintptr_t)r->dso) % RECENT_SLOTS];
+}
+
+static bool is_recent(const struct recent *recent, const struct resolved *r, bool is_kernel)
+{
+	return recent->dso && recent->name == r->name && recent->dso == r->dso &&
+	       recent->reason == r->reason && recent->is_kernel == is_kernel;
+}
+
 /* A function for what the resolver said of a place. */
 static int from_resolved(struct naming *n, const struct resolved *r, bool is_kernel,
 			 struct strings *names, uint32_t *out)
@@ -113,11 +137,11 @@ static int from_resolved(struct naming *n, const struct resolved *r, bool is_ker
 	return err ? err : add_function(n, &f, out);
 }
 
-/* Numbers of the resolver's files by number of the model's; made as they are needed. */
 struct files {
 	const struct model *model;
 	struct resolver *resolver;
-	uint32_t *ids; /* + 1; 0: not made yet */
+	uint32_t *ids; /* of the resolver by number of the model, + 1; 0: not made yet */
+	struct recent *recent;
 };
 
 static int resolver_file(struct files *f, uint32_t file, uint32_t *out)
@@ -147,6 +171,8 @@ static int name_place(struct naming *n, const struct place *p, struct files *fil
 {
 	struct resolved fixed = { .dso = "[guest]", .reason = NAME_NO_MAP };
 	const struct resolved *r = &fixed;
+	bool is_kernel = p->kind == PLACE_KERNEL || p->kind == PLACE_KSYMBOL;
+	struct recent *recent;
 	uint32_t file;
 	int err;
 
@@ -174,7 +200,15 @@ static int name_place(struct naming *n, const struct place *p, struct files *fil
 	default:
 		break;
 	}
-	return from_resolved(n, r, p->kind == PLACE_KERNEL || p->kind == PLACE_KSYMBOL, names, out);
+	recent = recent_of(files->recent, r);
+	if (is_recent(recent, r, is_kernel)) {
+		*out = recent->function;
+		return 0;
+	}
+	err = from_resolved(n, r, is_kernel, names, out);
+	if (!err)
+		*recent = (struct recent){ r->name, r->dso, *out, (uint8_t)r->reason, is_kernel };
+	return err;
 }
 
 int naming_run(struct naming *n, const struct model *model, const struct places *places,
@@ -184,12 +218,14 @@ int naming_run(struct naming *n, const struct model *model, const struct places 
 	int err = 0;
 
 	files.ids = calloc((size_t)model_file_count(model) + 1, sizeof(*files.ids));
+	files.recent = calloc(RECENT_SLOTS, sizeof(*files.recent));
 	n->by_place = calloc(places->count + 1, sizeof(*n->by_place));
-	if (!files.ids || !n->by_place)
+	if (!files.ids || !files.recent || !n->by_place)
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < places->count; i++)
 		err = name_place(n, &places->list[i], &files, names, &n->by_place[i]);
 	free(files.ids);
+	free(files.recent);
 	return err;
 }
 

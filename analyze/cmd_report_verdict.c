@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* What every report ends with, on stderr: how far its stacks can be trusted, and what would help. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,10 +30,9 @@ static void say_stacks(const struct report *r)
 		base = naming_base(strings_text(r->names, c->dso), &size);
 		text = verdict_end_text(c->reason);
 		remedy = verdict_end_remedy(c->reason);
-		say_note("  %.1f %% end in %.*s, on the way to where their program began%s%s%s%s%s",
-			 percent(c->count, v->user_stacks), (int)size, base, text ? ": " : "",
-			 text ? text : "", remedy ? " (" : "", remedy ? remedy : "",
-			 remedy ? ")" : "");
+		say_note("  %.1f %% break off in %.*s%s%s%s%s%s", percent(c->count, v->user_stacks),
+			 (int)size, base, text ? ": " : "", text ? text : "", remedy ? " (" : "",
+			 remedy ? remedy : "", remedy ? ")" : "");
 	}
 	if (r->sampled.without_chain)
 		say_note("  %" PRIu64 " samples have no stack at all, but one address",
@@ -42,11 +42,20 @@ static void say_stacks(const struct report *r)
 			 r->sampled.deferred);
 }
 
+/* Why kernel frames have no name, where the resolver only knows that it got no names. */
+static const char *kernel_reason(const struct report *r, const char **remedy)
+{
+	if (r->kallsyms_err != -ENOENT)
+		return NULL;
+	*remedy = "captures of 'ebprec record' carry the kernel's names";
+	return "its names are not in the file, and this is not the machine, or not its boot";
+}
+
 static void say_names(const struct report *r)
 {
 	const struct verdict *v = &r->verdict;
 	const struct verdict_cause *c;
-	const char *remedy;
+	const char *remedy, *reason;
 
 	if (!v->unnamed_frames) {
 		say_note("names: all %" PRIu64 " frames have one", v->frames);
@@ -57,9 +66,12 @@ static void say_names(const struct report *r)
 	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++) {
 		c = &v->unnamed[i];
 		remedy = name_reason_remedy(c->reason);
+		reason = c->reason == NAME_KERNEL_HIDDEN ? kernel_reason(r, &remedy) : NULL;
+		if (!reason)
+			reason = name_reason_text(c->reason);
 		say_note("  %.1f %% in %s: %s%s%s%s", percent(c->count, v->frames),
-			 strings_text(r->names, c->dso), name_reason_text(c->reason),
-			 remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
+			 strings_text(r->names, c->dso), reason, remedy ? " (" : "",
+			 remedy ? remedy : "", remedy ? ")" : "");
 	}
 }
 

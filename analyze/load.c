@@ -188,8 +188,11 @@ const char *load_event_name(const struct capture_attr *attr)
 	static const char *const hardware[] = { "cycles",       "instructions", "cache-references",
 						"cache-misses", "branches",     "branch-misses",
 						"bus-cycles" };
-	static const char *const software[] = { "cpu-clock", "task-clock", "page-faults",
-						"context-switches", "cpu-migrations" };
+	static const char *const software[] = {
+		"cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+		"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+		"emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
+	};
 	uint64_t config = attr->attr.config;
 
 	if (attr->name && *attr->name)

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* load and embedded: captures in memory */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "analyze/embedded.h"
+#include "analyze/load.h"
+#include "tests/gen/captures.h"
+
+struct loaded {
+	struct bytes bytes;
+	struct capture *c;
+	struct strings *names;
+	struct model *model;
+	struct load_scan scan;
+};
+
+static void load(struct maker *m, struct loaded *l)
+{
+	l->bytes = maker_bytes(m);
+	assert_int_equal(capture_from_bytes(l->bytes.data, l->bytes.size, &l->c, NULL), 0);
+	assert_int_equal(strings_new(&l->names), 0);
+	assert_int_equal(load_model(l->c, l->names, &l->model, &l->scan), 0);
+}
+
+static void unload(struct loaded *l)
+{
+	load_scan_done(&l->scan);
+	model_free(l->model);
+	strings_free(l->names);
+	capture_close(l->c);
+	free(l->bytes.data);
+}
+
+/* Four processes, two CPUs, frames of a few hundred samples; one sample of another event. */
+static void make(struct maker *m, bool plain, unsigned samples)
+{
+	char name[8] = "p0";
+
+	maker_begin(m, plain);
+	for (uint32_t pid = 0; pid < 4; pid++) {
+		name[1] = (char)('0' + pid);
+		maker_comm(m, 10 + pid, name, 5);
+	}
+	for (unsigned i = 0; i < samples; i++) {
+		maker_sample(m, 10 + i % 4, 1000 + i, i % 2);
+		if (i % 300 == 299)
+			assert_int_equal(writer_flush(m->w, true), 0);
+	}
+	maker_noisy_sample(m, 12, 9000);
+	assert_int_equal(writer_finish(m->w, NULL, 0), 0);
+}
+
+static uint64_t count(struct loaded *l, size_t attr, const struct filter *filter, unsigned threads,
+		      struct load_stats *stats)
+{
+	struct load_query q = {
+		.attr = attr,
+		.filter = filter,
+		.names = l->names,
+		.thread_count = threads,
+	};
+	struct sampler *s;
+	uint64_t samples;
+
+	assert_int_equal(load_samples(l->c, l->model, &q, &s, stats), 0);
+	samples = sampler_counts(s)->samples;
+	sampler_free(s);
+	return samples;
+}
+
+static void every_sample_is_counted_by_any_number_of_threads(void **state)
+{
+	struct load_stats stats;
+	struct loaded l;
+	struct maker m;
+
+	make(&m, false, 20000);
+	load(&m, &l);
+	for (unsigned threads = 0; threads <= 9; threads += 3) {
+		assert_int_equal(count(&l, 0, NULL, threads, &stats), 20000);
+		assert_int_equal(stats.event_samples, 20000);
+		assert_int_equal(stats.broken_samples + stats.damaged_frames, 0);
+	}
+	unload(&l);
+	maker_end(&m);
+}
+
+static void filters_leave_out_but_still_see(void **state)
+{
+	struct filter_error error;
+	struct load_stats stats;
+	struct filter f;
+	struct loaded l;
+	struct maker m;
+
+	make(&m, false, 1000);
+	load(&m, &l);
+	filter_init(&f);
+	assert_int_equal(filter_add_comms(&f, "p1,nobody", &error), 0);
+	assert_int_equal(count(&l, 0, &f, 1, &stats), 250);
+	assert_int_equal(stats.event_samples, 1000);
+	assert_int_equal(filter_add_pids(&f, "10", &error), 0);
+	assert_int_equal(count(&l, 0, &f, 1, &stats), 0);
+	filter_done(&f);
+	assert_int_equal(filter_add_cpus(&f, "1", &error), 0);
+	f.span = (struct timespan){ 1000, 1099 };
+	assert_int_equal(count(&l, 0, &f, 1, &stats), 50);
+	filter_done(&f);
+	unload(&l);
+	maker_end(&m);
+}
+
+static void plain_file_gives_the_same(void **state)
+{
+	struct load_stats stats;
+	struct loaded l;
+	struct maker m;
+
+	make(&m, true, 1000);
+	load(&m, &l);
+	assert_int_equal(count(&l, 0, NULL, 0, &stats), 1000);
+	assert_int_equal(l.scan.attr_samples[0], 1000);
+	assert_int_equal(l.scan.attr_samples[1], 0);
+	assert_int_equal(l.scan.attr_samples[2], 1);
+	assert_true(l.scan.span_known);
+	assert_int_equal(l.scan.span.from_ns, 1000);
+	assert_int_equal(l.scan.span.to_ns, 9000);
+	unload(&l);
+	maker_end(&m);
+}
+
+static void other_events_are_counted_when_asked_for(void **state)
+{
+	struct load_stats stats;
+	struct loaded l;
+	struct maker m;
+	size_t attr;
+
+	make(&m, false, 10);
+	load(&m, &l);
+	assert_int_equal(load_choose_event(l.c, &l.scan, "bpf-output", &attr), 0);
+	assert_int_equal(attr, 2);
+	assert_int_equal(count(&l, attr, NULL, 0, &stats), 1);
+	unload(&l);
+	maker_end(&m);
+}
+
+static void first_event_with_samples_is_the_one(void **state)
+{
+	struct loaded l;
+	struct maker m;
+	size_t attr = 77;
+
+	make(&m, true, 0); /* only the third attr has a sample */
+	load(&m, &l);
+	assert_int_equal(load_choose_event(l.c, &l.scan, NULL, &attr), 0);
+	assert_int_equal(attr, 2);
+	unload(&l);
+	maker_end(&m);
+	make(&m, false, 0); /* ours: always the first */
+	load(&m, &l);
+	assert_int_equal(load_choose_event(l.c, &l.scan, NULL, &attr), 0);
+	assert_int_equal(attr, 0);
+	unload(&l);
+	maker_end(&m);
+}
+
+static void event_that_is_not_there_is_not_found(void **state)
+{
+	static const char *const names[] = { "", "cpu", "cpu-clock ", "cycles", "cpu-clock:u" };
+	struct loaded l;
+	struct maker m;
+	size_t attr = 77;
+
+	make(&m, false, 10);
+	load(&m, &l);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_int_equal(load_choose_event(l.c, &l.scan, names[i], &attr), -ENOENT);
+	assert_int_equal(attr, 77);
+	unload(&l);
+	maker_end(&m);
+}
+
+static void event_names_need_no_modifiers(void **state)
+{
+	struct capture_attr attr = { .name = "cycles:u" };
+
+	assert_string_equal(load_event_name(&attr), "cycles:u");
+	attr = (struct capture_attr){ .name = "", .attr.type = PERF_TYPE_SOFTWARE };
+	assert_string_equal(load_event_name(&attr), "cpu-clock");
+	attr.attr.config = 1000;
+	assert_string_equal(load_event_name(&attr), "event");
+	attr.name = NULL;
+	attr.attr.type = PERF_TYPE_TRACEPOINT;
+	assert_string_equal(load_event_name(&attr), "tracepoint");
+}
+
+/* A frame whose bytes are spoiled: its samples are gone, the others stay, and it is told. */
+static void spoiled_frame_is_counted_as_damage(void **state)
+{
+	struct load_stats stats;
+	struct loaded l;
+	struct maker m;
+	const struct capture_frame *frames;
+	uint8_t spoiled = 0xa5;
+	size_t frame_count, i;
+	uint64_t lost;
+
+	make(&m, false, 1000);
+	load(&m, &l);
+	frames = capture_frames(l.c, &frame_count);
+	for (i = 0; i < frame_count && frames[i].stream != EBX_STREAM_CPU; i++)
+		;
+	assert_true(i < frame_count);
+	lost = frames[i].sample_count;
+	assert_int_equal(
+		pwrite(m.fd, &spoiled, 1, (off_t)(frames[i].off_bytes + frames[i].file_bytes - 16)),
+		1);
+	unload(&l);
+	load(&m, &l);
+	assert_int_equal(count(&l, 0, NULL, 0, &stats), 1000 - lost);
+	assert_int_equal(stats.damaged_frames, 1);
+	unload(&l);
+	maker_end(&m);
+}
+
+/* ---- embedded files ---- */
+
+static void put_object(struct maker *m, uint64_t number, const char *name, const char *content)
+{
+	uint8_t object[256];
+	size_t n = strlen(name), size = 2 + n + strlen(content);
+
+	le16_store(object, (uint16_t)n);
+	memcpy(object + 2, name, n);
+	memcpy(object + 2 + n, content, strlen(content));
+	assert_int_equal(writer_object(m->w, EBX_FILE, number, object, size), 0);
+}
+
+static void pieces_are_joined_in_the_order_of_their_numbers(void **state)
+{
+	struct loaded l;
+	struct maker m;
+	size_t size;
+	char *text;
+
+	maker_begin(&m, false);
+	put_object(&m, 7, "/proc/kallsyms", "third");
+	put_object(&m, 2, "/proc/kallsyms", "first,");
+	put_object(&m, 3, "/proc/kallsym", "no");
+	put_object(&m, 4, "/proc/kallsyms2", "no");
+	put_object(&m, 5, "/proc/kallsyms", "second,");
+	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
+	load(&m, &l);
+	assert_int_equal(embedded_file(l.c, "/proc/kallsyms", &text, &size), 0);
+	assert_string_equal(text, "first,second,third");
+	assert_int_equal(size, 18);
+	free(text);
+	unload(&l);
+	maker_end(&m);
+}
+
+static void missing_or_broken_piece_is_no_file(void **state)
+{
+	const uint8_t broken[] = { 200, 0, 'x' }; /* a name longer than the object */
+	struct loaded l;
+	struct maker m;
+	char *text = NULL;
+	size_t size;
+
+	maker_begin(&m, false);
+	assert_int_equal(writer_object(m.w, EBX_FILE, 1, broken, sizeof(broken)), 0);
+	assert_int_equal(writer_object(m.w, EBX_FILE, 2, "", 0), 0);
+	assert_int_equal(writer_object(m.w, EBX_META, 3, "\1\0x", 3), 0);
+	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
+	load(&m, &l);
+	assert_int_equal(embedded_file(l.c, "x", &text, &size), -ENOENT);
+	assert_int_equal(embedded_file(l.c, "", &text, &size), -ENOENT);
+	assert_null(text);
+	unload(&l);
+	maker_end(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_sample_is_counted_by_any_number_of_threads),
+		cmocka_unit_test(filters_leave_out_but_still_see),
+		cmocka_unit_test(plain_file_gives_the_same),
+		cmocka_unit_test(other_events_are_counted_when_asked_for),
+		cmocka_unit_test(first_event_with_samples_is_the_one),
+		cmocka_unit_test(event_that_is_not_there_is_not_found),
+		cmocka_unit_test(event_names_need_no_modifiers),
+		cmocka_unit_test(spoiled_frame_is_counted_as_damage),
+		cmocka_unit_test(pieces_are_joined_in_the_order_of_their_numbers),
+		cmocka_unit_test(missing_or_broken_piece_is_no_file),
+	};
+
+	return cmocka_run_group_tests_name("load", tests, NULL, NULL);
+}

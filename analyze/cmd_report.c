@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +192,10 @@ static int write_answer(struct report *r, const struct report_opts *opts, size_t
 		err = -errno;
 	if (err == -ENOMEM)
 		return say_error("cannot report '%s': %s", opts->input, strerror(ENOMEM));
+	if (err == -EPIPE) {
+		clearerr(stdout); /* as with `| head`: the reader has what it wants */
+		return SAY_OK;
+	}
 	return err ? say_cannot_write("standard output", err) : SAY_OK;
 }
 
@@ -270,6 +275,7 @@ int cmd_report(int argc, char **argv)
 				   opts.input, *words);
 	if (!opts.input)
 		opts.input = *words ? *words : "ebprec.data";
+	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */
 	filter_init(&filter);
 	status = make_filter(&opts, &filter);
 	if (!status)

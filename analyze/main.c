@@ -116,13 +116,17 @@ static int run_version(int argc, char **argv)
 	return SAY_OK;
 }
 
-/* What a full disk or a closed pipe swallowed must not pass for success. */
+/*
+ * What a full disk swallowed must not pass for success.  A reader that went away, as head does, has
+ * what it wants.
+ */
 static int close_output(int status)
 {
-	if (!fflush(stdout) && !ferror(stdout))
+	errno = 0;
+	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE || status)
 		return status;
-	say_error("cannot write to standard output: %s", strerror(errno));
-	return status ? status : SAY_FAILED;
+	return say_error("cannot write to standard output: %s",
+			 errno ? strerror(errno) : "earlier output was lost");
 }
 
 int main(int argc, char **argv)

@@ -157,3 +157,15 @@ refuses() {
 	ebprec info --json hostile.data >json
 	if grep -q $'\e' json; then fail "an escape got through"; fi
 }
+
+@test "a reader that goes away early still gets the verdict" {
+	gen_capture -o x.data --samples 50000 --stacks 20000 --pids 500
+	set +o pipefail
+	ebprec report --folded -i x.data 2>err | head -n 1 >first
+	status=${PIPESTATUS[0]}
+	same 0 "$status"
+	[ -s first ]
+	contains "$(cat err)" "stacks: 50000 samples"
+	run grep -ci 'pipe\|lost' err
+	same 0 "$output"
+}

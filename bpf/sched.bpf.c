@@ -2,7 +2,7 @@
 /*
  * sched - every context switch
  *
- * Cost, measured on a 2-core VM: about 0.25 us a switch.  The event is what the tracepoint
+ * Cost, measured on a 2-core VM (6.18): 0.11 to 0.14 us a switch.  The event is what the tracepoint
  * sched:sched_switch has, and the process of the thread that leaves; user space builds the
  * tracepoint's own bytes from it, so that no tracepoint buffer is needed here.
  */

@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# User stacks as they are walked in BPF, against eu-stack on the same programs, stopped.
+load ../helper
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	local src=$BATS_TEST_DIRNAME/../fixtures flags="-O2 -fomit-frame-pointer"
+	# shellcheck disable=SC2086 # flags are words
+	{
+		cc $flags -o stand "$src/stand.c" -ldl -lpthread
+		cc $flags -static -o stand-static "$src/stand.c" 2>/dev/null
+		cc $flags -static-pie -o stand-static-pie "$src/stand.c" 2>/dev/null
+		cc -O3 -flto -fomit-frame-pointer -o stand-lto "$src/stand.c" -ldl -lpthread
+		cc $flags -shared -fPIC -o callback.so "$src/callback.c"
+		c++ $flags -o throw "$src/throw.cc"
+	}
+}
+
+setup() {
+	need_bpf
+	need_perf
+	command -v eu-stack >/dev/null || skip "needs eu-stack"
+	cd "$BATS_FILE_TMPDIR"
+	pid= child=
+}
+
+teardown() {
+	[ -z "$pid" ] || kill -KILL "$pid" ${child:+"$child"} 2>/dev/null || true
+}
+
+# stand WORDS... - starts a program and waits until it stands; its thread is in $tid.
+stand() {
+	[ -z "$pid" ] || kill -KILL "$pid"
+	rm -f out.txt
+	"$@" >out.txt 3>&- &
+	pid=$!
+	for _ in $(seq 100); do
+		tid=$(sed -n 's/^ready //p' out.txt 2>/dev/null)
+		[ -z "$tid" ] || return 0
+		sleep 0.05
+	done
+	fail "$* does not stand"
+}
+
+# stacks FILE - each sample's user addresses on a line, leaf first; only those of thread $tid.  From
+# the dump: perf prints addresses in files otherwise.
+stacks() {
+	perf script -D -i "$1" 2>/dev/null | awk -v tid="$tid" '
+		function say() { if (s) print s; s = "" }
+		/PERF_RECORD_/ { say(); on = 0 }
+		/PERF_RECORD_SAMPLE/ { split($0, a, /\/|: 0x/); split(a[2], t, ":"); on = t[1] == tid }
+		on && /^\.+ +[0-9]+: [0-9a-f]+$/ && $NF !~ /^ffff/ { a2 = $NF; sub(/^0+/, "", a2); s = s " " a2 }
+		END { say() }'
+}
+
+callers() { # without the leaf
+	sed 's/^ [^ ]*//'
+}
+
+# oracle - the addresses eu-stack finds in thread $tid, leaf first.
+oracle() {
+	kill -STOP "$pid" ${child:+"$child"}
+	eu-stack -n 0 -p "$1" 2>/dev/null | awk -v tid="$tid" '
+		/^TID/ { on = $2 + 0 == tid }
+		on && /^#/ { a = $2; sub(/^0x0*/, "", a); s = s " " a }
+		END { print s }'
+	kill -CONT "$pid" ${child:+"$child"}
+}
+
+record() {
+	ebprec record -q -F 499 -p "${child:-$pid}" -d 0.5 -o walk.data "$@"
+}
+
+# agrees [LIMIT] - every sample has the callers that eu-stack finds, or the innermost LIMIT.
+agrees() {
+	local want got
+	record
+	want=$(oracle "${child:-$pid}" | callers | cut -d' ' -f"1-${1:-100000}")
+	got=$(stacks walk.data | callers | cut -d' ' -f"1-${1:-100000}" | sort | uniq -c | sort -rn)
+	[ -n "$want" ] || fail "eu-stack says nothing"
+	same "$want" "$(awk 'NR == 1 { $1 = ""; print }' <<<"$got")"
+	same 1 "$(wc -l <<<"$got")"
+	[ "$(awk '{ print $1 }' <<<"$got")" -gt 50 ] || fail "few samples: $got"
+}
+
+# begins_right FRAMES - the outermost FRAMES of every sample are eu-stack's.
+begins_right() {
+	local want bad
+	record
+	want=$(oracle "$pid" | awk -v n="$1" '{ for (i = NF - n + 1; i <= NF; i++) printf " %s", $i }')
+	bad=$(stacks walk.data | awk -v n="$1" -v want="$want" '{ s = ""
+		for (i = NF - n + 1; i <= NF; i++) s = s " " $i
+		if (s != want) print }')
+	same "" "$bad"
+	[ "$(stacks walk.data | wc -l)" -gt 50 ] || fail "few samples"
+}
+
+@test "a recursion of 40 frames" {
+	stand ./stand deep 40
+	agrees
+}
+
+@test "a recursion of 2000 frames is cut behind 256, and says so" {
+	stand ./stand deep 2000
+	agrees 256
+	contains "$(ebprec info --json walk.data | tr -d '\\')" 'too many frames'
+	same 256 "$(stacks walk.data | awk 'NR == 1 { print NF }')"
+	record --max-frames 10
+	same 10 "$(stacks walk.data | awk 'NR == 1 { print NF }')"
+}
+
+@test "a callback of qsort" {
+	stand ./stand qsort
+	agrees
+}
+
+@test "a signal handler" {
+	stand ./stand signal
+	agrees
+}
+
+@test "a signal handler on a stack of its own" {
+	stand ./stand altstack
+	agrees
+}
+
+@test "the child of a vfork" {
+	stand ./stand vfork
+	child=$tid
+	agrees
+}
+
+@test "a thread" {
+	stand ./stand thread
+	agrees
+}
+
+@test "a frame that is aligned anew, with alloca" {
+	grep -qw avx2 /proc/cpuinfo || skip "needs avx2"
+	stand ./stand aligned 100
+	agrees
+}
+
+@test "a library that was loaded late" {
+	stand ./stand library "$PWD/callback.so"
+	agrees
+}
+
+@test "a static program" {
+	stand ./stand-static deep 20
+	agrees
+	stand ./stand-static signal
+	agrees
+}
+
+@test "a static program at a random place" {
+	stand ./stand-static-pie deep 20
+	agrees
+}
+
+@test "a program optimised as a whole" {
+	stand ./stand-lto deep 20
+	agrees
+}
+
+@test "a clock read in the vdso" {
+	stand ./stand vdso
+	begins_right 4
+}
+
+@test "a system call" {
+	stand ./stand read
+	begins_right 4
+}
+
+@test "C++ exceptions on their way" {
+	stand ./throw
+	begins_right 3
+}
+
+@test "the same stack from copies, and without tables only the leaf" {
+	stand ./stand deep 40
+	record --call-graph copy,8192
+	same "$(oracle "$pid" | callers)" "$(stacks walk.data | callers | sort -u)"
+	record --call-graph fp
+	same "" "$(stacks walk.data | callers | awk 'NF > 5')"
+	record --call-graph none
+	same "" "$(stacks walk.data)"
+}

@@ -4,7 +4,7 @@
 load ../helper
 
 setup_file() {
-	cd "$BATS_FILE_TMPDIR"
+	cd "$BATS_FILE_TMPDIR" || return
 	local src=$BATS_TEST_DIRNAME/../fixtures flags="-O2 -fomit-frame-pointer"
 	# shellcheck disable=SC2086 # flags are words
 	{
@@ -21,8 +21,8 @@ setup() {
 	need_bpf
 	need_perf
 	command -v eu-stack >/dev/null || skip "needs eu-stack"
-	cd "$BATS_FILE_TMPDIR"
-	pid= child=
+	cd "$BATS_FILE_TMPDIR" || return
+	pid='' child=''
 }
 
 teardown() {
@@ -69,7 +69,7 @@ oracle() {
 }
 
 record() {
-	ebprec record -q -F 499 -p "${child:-$pid}" -d 0.5 -o walk.data "$@"
+	ebprec record -q -F 499 -p "${child:-$pid}" -d 1 -o walk.data "$@"
 }
 
 # agrees [LIMIT] - every sample has the callers that eu-stack finds, or the innermost LIMIT.
@@ -81,19 +81,21 @@ agrees() {
 	[ -n "$want" ] || fail "eu-stack says nothing"
 	same "$want" "$(awk 'NR == 1 { $1 = ""; print }' <<<"$got")"
 	same 1 "$(wc -l <<<"$got")"
-	[ "$(awk '{ print $1 }' <<<"$got")" -gt 50 ] || fail "few samples: $got"
+	[ "$(awk '{ print $1 }' <<<"$got")" -gt 20 ] || fail "few samples: $got"
 }
 
-# begins_right FRAMES - the outermost FRAMES of every sample are eu-stack's.
+# begins_right FRAMES - the outermost FRAMES of the samples are eu-stack's, of 98 % at least: the
+# last instructions of a C++ throw, where it leaps into the catching frame, have no right rule.
 begins_right() {
-	local want bad
+	local want bad all
 	record
 	want=$(oracle "$pid" | awk -v n="$1" '{ for (i = NF - n + 1; i <= NF; i++) printf " %s", $i }')
 	bad=$(stacks walk.data | awk -v n="$1" -v want="$want" '{ s = ""
 		for (i = NF - n + 1; i <= NF; i++) s = s " " $i
 		if (s != want) print }')
-	same "" "$bad"
-	[ "$(stacks walk.data | wc -l)" -gt 50 ] || fail "few samples"
+	all=$(stacks walk.data | wc -l)
+	[ "$all" -gt 20 ] || fail "few samples"
+	[ $((50 * $(grep -c . <<<"$bad"))) -le "$all" ] || fail "want: $want, not: $bad"
 }
 
 @test "a recursion of 40 frames" {
@@ -104,7 +106,7 @@ begins_right() {
 @test "a recursion of 2000 frames is cut behind 256, and says so" {
 	stand ./stand deep 2000
 	agrees 256
-	contains "$(ebprec info --json walk.data | tr -d '\\')" 'too many frames'
+	contains "$(ebprec info --json walk.data)" 'too many frames'
 	same 256 "$(stacks walk.data | awk 'NR == 1 { print NF }')"
 	record --max-frames 10
 	same 10 "$(stacks walk.data | awk 'NR == 1 { print NF }')"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/kallsyms.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,7 +23,7 @@ static int read_all(const char *path, char **out, size_t *size_bytes)
 	ssize_t n = 1;
 
 	if (fd < 0)
-		return errno ? -errno : -EIO;
+		return -errno;
 	while (!err && n > 0) {
 		err = vec_reserve(&data, &capacity, size + (64 << 10));
 		if (err)
@@ -113,6 +114,7 @@ static int from_this_machine(const struct capture *c, const struct load_scan *sc
 	err = read_all("/proc/kallsyms", &text, size_bytes);
 	if (err)
 		return err;
+	assert(text);
 	addr = scan->kernel_addr ? kallsyms_address(text, scan->kernel_symbol) : 0;
 	if (addr != scan->kernel_addr) {
 		free(text);

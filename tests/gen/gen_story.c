@@ -173,10 +173,10 @@ static int put(struct story *s, char *line)
 	const char *time = word(&line), *verb = word(&line);
 	uint64_t time_ns = time ? strtoull(time, NULL, 0) : 0;
 
-	if (!verb)
-		return time && *time != '#' ? -EINVAL : 0;
-	if (*time == '#')
+	if (!time || *time == '#')
 		return 0;
+	if (!verb)
+		return -EINVAL;
 	if (!strcmp(verb, "fork"))
 		return put_task(s, PERF_RECORD_FORK, time_ns, line);
 	if (!strcmp(verb, "exit"))

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +277,8 @@ int cmd_report(int argc, char **argv)
 	if (!opts.input)
 		opts.input = *words ? *words : "ebprec.data";
 	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */
+	/* Keep large tables out of the heap: they then grow without a copy, and go when freed. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	filter_init(&filter);
 	status = make_filter(&opts, &filter);
 	if (!status)

@@ -409,8 +409,10 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 	}
 	for (unsigned i = 0; i < count; i++) {
 		unwinder_seat_free(workers[i].seat);
-		if (!err && i)
+		if (!err && i) {
+			sampler_finish(workers[i].sampler);
 			err = sampler_merge(workers[0].sampler, workers[i].sampler);
+		}
 		if (i)
 			sampler_free(workers[i].sampler);
 		add_stats(stats, &workers[i].stats);

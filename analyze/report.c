@@ -85,12 +85,15 @@ int report_make(struct report *r, const struct report_query *query)
 	err = load_samples(r->capture, r->model, &load, &sampler, &r->stats);
 	if (err)
 		return err;
+	sampler_finish(sampler); /* symbol tables will need the room */
 	r->sampled = *sampler_counts(sampler);
 	err = name_places(r, query, sampler_places(sampler));
 	if (!err)
 		err = stacks_init(&r->stacks);
 	if (!err)
 		err = stacks_merge(&r->stacks, sampler_stacks(sampler), r->naming.by_place);
+	if (!err)
+		stacks_finish(&r->stacks);
 	sampler_free(sampler);
 	model_free(r->model);
 	r->model = NULL;

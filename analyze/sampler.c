@@ -416,6 +416,16 @@ int sampler_merge(struct sampler *s, struct sampler *from)
 	return stacks_init(&from->stacks);
 }
 
+void sampler_finish(struct sampler *s)
+{
+	stacks_finish(&s->stacks);
+	hashidx_done(&s->places.index);
+	free(s->cache);
+	free(s->memos);
+	s->cache = NULL;
+	s->memos = NULL;
+}
+
 const struct stacks *sampler_stacks(const struct sampler *s)
 {
 	return &s->stacks;

@@ -53,6 +53,9 @@ int sampler_add(struct sampler *s, const struct perf_sample *sample,
 /* Adds all that from has counted to s.  from is empty afterwards. */
 int sampler_merge(struct sampler *s, struct sampler *from);
 
+/* Gives back what only adding and merging into s need: from here on, s is only read or merged from. */
+void sampler_finish(struct sampler *s);
+
 /* Borrowed; valid until the sampler changes. */
 const struct stacks *sampler_stacks(const struct sampler *s);
 const struct places *sampler_places(const struct sampler *s);

@@ -27,6 +27,12 @@ void stacks_done(struct stacks *s)
 	*s = (struct stacks){ 0 };
 }
 
+void stacks_finish(struct stacks *s)
+{
+	hashidx_done(&s->node_index);
+	hashidx_done(&s->entry_index);
+}
+
 int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out)
 {
 	uint64_t hash = hash_pair((uint64_t)parent << 32 | frame, 0);

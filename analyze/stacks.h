@@ -58,6 +58,9 @@ int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *ou
 int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
 		 uint64_t period);
 
+/* Gives back what only adding needs: from here on, s is only read or merged from. */
+void stacks_finish(struct stacks *s);
+
 /*
  * Adds all of from to s, each frame f of from as frames[f].  So tables merge, and so addresses
  * become names: stacks that get equal frames become one.

@@ -13,6 +13,7 @@
 #            mostly pointers to functions that lay on the stack.)
 #   plt      A call stub.  perf 6.1 knows no .plt.sec and .plt.got, and prints "@plt" or no name.
 #   data     perf names what lies outside of all code; no program runs there.
+#   bpf      A BPF program that came or went while perf recorded; perf does not always know it.
 #   stale    perf keeps the mappings of the program before an exec.
 #   marker   A broken chain of frame pointers ended in a number that looks like a context marker (-1
 #            to -4095).  perf drops the whole stack, ebprec the marker.
@@ -23,7 +24,8 @@ use strict;
 use warnings;
 
 # What may stand in place of a frame: a character that no line holds -> what ebprec has there.
-my %free = ("\1" => '[^;]+', "\2" => '(?:[^;]*@plt|\[[^;]*\])', "\3" => '.+', "\4" => '\[[^;]*\]');
+my %free = ("\1" => '[^;]+', "\2" => '(?:[^;]*@plt|\[[^;]*\])', "\3" => '.+', "\4" => '\[[^;]*\]',
+	"\5" => '(?:\[unknown\]|bpf_[^;]*)');
 my %want;	# line without its count -> samples, as perf has them
 my %reason;	# line -> why it holds one of these
 my %files;	# path -> what is in it
@@ -81,6 +83,8 @@ sub frame_of {
 
 	$name =~ s/\+0x[0-9a-f]+$//;
 	return ($ip, "\1", 'call') if $is_return && $at_start;
+	return ($ip, "\5", 'bpf') if $name eq '[unknown]' && $file eq '[unknown]' && !$in_user &&
+		is_kernel($ip);
 	if ($file =~ m{^/}) {
 		my ($off, $elf) = (hex $ip, file_of($file));
 
@@ -165,7 +169,7 @@ my (@units, @ours, %fits, @owner);
 
 sub candidates {
 	my ($line) = @_;
-	my $pattern = join '', map { $free{$_} // quotemeta } split /([\x01-\x04])/, $line;
+	my $pattern = join '', map { $free{$_} // quotemeta } split /([\x01-\x05])/, $line;
 
 	return $fits{$line} //= [grep { $ours[$_] =~ /^$pattern$/ } 0 .. $#ours];
 }
@@ -216,7 +220,7 @@ print "explained by $_: $explained{$_}\n" for sort keys %explained;
 my $left = 0;
 for my $line (sort keys %want) {
 	$left += $want{$line};
-	(my $shown = $line) =~ s/[\x01-\x04]/*/g;
+	(my $shown = $line) =~ s/[\x01-\x05]/*/g;
 	print "only perf: $shown $want{$line}\n";
 }
 for my $line (sort keys %have) {

@@ -102,3 +102,15 @@ compare() {
 	from=$(perf script -i p.data -F time 2>/dev/null | sed -n '200s/[ :]//gp')
 	same "$(lines --time "$from,")" "$(count --time "$from,")"
 }
+
+@test "of several events the first with samples is shown, and that is said" {
+	export -f load_
+	record p.data -g -e page-faults -- bash -c load_
+	count() { ebprec report -q --folded -i p.data "$@" | awk '{ n += $NF } END { print n + 0 }'; }
+	ebprec report --folded -i p.data >ours 2>err
+	grep "these are 'cpu-clock'" err
+	of_event() { perf script -i p.data -F event 2>/dev/null | grep -c "$1"; }
+	[ "$(of_event page-faults)" -gt 0 ]
+	same "$(of_event cpu-clock)" "$(count)"
+	same "$(of_event page-faults)" "$(count --event page-faults)"
+}

@@ -36,7 +36,7 @@ stand() {
 	"$@" >out.txt 3>&- &
 	pid=$!
 	for _ in $(seq 100); do
-		tid=$(sed -n 's/^ready //p' out.txt 2>/dev/null)
+		tid=$(sed -n 's/^ready //p' out.txt 2>/dev/null || true) # not there yet
 		[ -z "$tid" ] || return 0
 		sleep 0.05
 	done

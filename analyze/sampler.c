@@ -13,7 +13,10 @@
 #define CHAIN_CACHE_SLOTS (1u << 16)
 #define CHAIN_CALLERS_MIN 3u /* shorter ones are as quickly looked up */
 
-/* A chain of callers that was seen, by 128 bits of hash: two chains are never taken for one. */
+/*
+ * A chain of callers that was seen, by 128 bits of hash.  Two chains are taken for one only in a file
+ * that was made for it, and then a stack is counted as another: no more than such a file could say.
+ */
 struct chain_slot {
 	uint64_t hash, check; /* both 0: free */
 	uint32_t node;
@@ -422,8 +425,10 @@ void sampler_finish(struct sampler *s)
 	hashidx_done(&s->places.index);
 	free(s->cache);
 	free(s->memos);
+	free(s->chains);
 	s->cache = NULL;
 	s->memos = NULL;
+	s->chains = NULL;
 }
 
 const struct stacks *sampler_stacks(const struct sampler *s)

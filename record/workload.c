@@ -97,7 +97,11 @@ void workload_finish(struct workload *w, bool kill_it)
 {
 	if (!w->pid || w->reaped)
 		return;
-	/* One that has ended but is not reaped yet takes no harm, and keeps its status. */
+	/* One that has ended by itself, even of SIGTERM, keeps its status. */
+	if (kill_it && waitpid(w->pid, &w->status, WNOHANG) == w->pid) {
+		w->reaped = true;
+		return;
+	}
 	if (kill_it)
 		w->killed = !kill(w->pid, SIGTERM);
 	while (waitpid(w->pid, &w->status, 0) < 0) {

@@ -51,7 +51,7 @@ uint64_t kallsyms_address(const char *text, const char *symbol)
 	size_t n = strlen(symbol);
 	const char *line, *next;
 
-	for (line = text; *line; line = next) {
+	for (line = text; *line; line = next) { /* NOLINT: it does not know strchrnul() */
 		const char *end = strchrnul(line, '\n');
 		const char *name = memchr(line, ' ', (size_t)(end - line));
 

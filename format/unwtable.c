@@ -37,6 +37,7 @@ static int reserve_rows(struct unwtable *t)
 	if (!p)
 		return -ENOMEM;
 	t->pc_low = p;
+	/* cppcheck-suppress memleak; the first p is in the table */
 	p = realloc(t->rule_id, want * sizeof(*p));
 	if (!p)
 		return -ENOMEM;
@@ -165,8 +166,10 @@ static void shrink(struct unwtable *t)
 		return;
 	p = realloc(t->pc_low, t->n_rows * sizeof(*t->pc_low));
 	t->pc_low = p ? p : t->pc_low;
+	/* cppcheck-suppress memleak; the first p is in the table */
 	p = realloc(t->rule_id, t->n_rows * sizeof(*t->rule_id));
 	t->rule_id = p ? p : t->rule_id;
+	/* cppcheck-suppress memleak; so is the second */
 }
 
 static int build(const struct elfunwind_source *source, struct ruleset *set, struct unwtable **out,

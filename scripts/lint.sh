@@ -20,9 +20,10 @@ c_files() {
 	files '\.[ch]$'
 }
 
-# What both analyzers read: C for the machine itself, not for BPF.
+# What the analyzers read: C for the machine itself, not for BPF.  Not unit tests: analyzers do not
+# know that an assertion of cmocka which fails does not return.
 units() {
-	files '\.c$' | grep -v '\.bpf\.c$' || true
+	files '\.c$' | grep -vE '\.bpf\.c$|^tests/unit/' || true
 }
 
 lint_format() {
@@ -40,7 +41,7 @@ lint_shell() {
 lint_cppcheck() {
 	units | xargs -r cppcheck --quiet --std=c11 --language=c -I. -Ibuild --error-exitcode=1 \
 		-j "$jobs" --enable=warning,performance,portability --inline-suppr \
-		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
+		--suppress=missingIncludeSystem --suppress=allocaCalled --suppress=normalCheckLevelMaxBranches \
 		--suppress='*:*/usr/include/*' --suppress='*:build/*' \
 		-D_GNU_SOURCE -D__linux__ -D__x86_64__ -DEBPREC_VERSION='""'
 }

@@ -277,9 +277,9 @@ void opts_print_help(FILE *to)
 {
 	fputs("usage: ebprec record [-a | -p PID[,PID...]] [options] [[--] COMMAND ARGS...]\n"
 	      "\n"
-	      "Records where the time goes: CPU samples with stacks, context switches, marks, and\n"
-	      "all that is needed to read them elsewhere.  Ends with COMMAND, after -d, with the\n"
-	      "recorded processes, or by Ctrl-C.\n\n",
+	      "Records where the time goes: CPU samples with stacks, context switches, marks,\n"
+	      "and all that is needed to read them elsewhere.  Ends with COMMAND, after -d,\n"
+	      "with the recorded processes, or by Ctrl-C.\n\n",
 	      to);
 	options_print(options, to);
 	fputs("\nexit status: COMMAND's own; 0 recorded, 1 failed, 2 wrong usage, 126 and 127\n"

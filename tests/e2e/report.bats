@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec report: what it refuses, and what it makes of captures that are cut or broken.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# Every way to ask for a report.
+ways=("report" "report --folded" "report --folded --annotate")
+
+# each_way FILE WORD - every report refuses FILE with a line that has FILE and WORD in it.
+each_way() {
+	local way
+	for way in "${ways[@]}"; do
+		# shellcheck disable=SC2086 # words
+		refuses ebprec $way -i "$1"
+		contains "$stderr" "'$1'"
+		contains "$stderr" "$2"
+	done
+}
+
+@test "what is no capture is refused in one line" {
+	mkdir folder
+	: >empty.data
+	cp /bin/sh program.data
+	printf '2ELIFREP%0200d' 0 >big.data
+	each_way nowhere.data "No such file"
+	each_way folder "irectory"
+	each_way empty.data "cut short"
+	each_way program.data "not a capture"
+	each_way big.data "big-endian"
+}
+
+@test "no file named, and no ebprec.data here" {
+	refuses ebprec report
+	contains "$stderr" "ebprec.data"
+}
+
+@test "a capture without samples is no failure, and is said" {
+	gen_capture -o x.data --samples 0
+	ebprec report --folded -i x.data >out 2>err
+	[ ! -s out ] || fail "$(cat out)"
+	[ -s err ] || fail "not a word"
+}
+
+@test "filters that make no sense" {
+	gen_capture -o x.data --samples 10
+	for wrong in "--pid x" "--pid -1" "--cpu 1-" "--time b,a"; do
+		# shellcheck disable=SC2086
+		run ebprec report $wrong -i x.data
+		[ "$status" -eq 2 ] || [ "$status" -eq 1 ] || fail "status $status for $wrong"
+		[ "${#lines[@]}" -le 2 ] || fail "$wrong: $output"
+	done
+}
+
+@test "standard output that is full" {
+	gen_capture -o x.data --samples 1000
+	for command in "${ways[@]}"; do
+		status=0
+		# shellcheck disable=SC2086
+		ebprec $command -i x.data >/dev/full 2>err || status=$?
+		same 1 "$status"
+		contains "$(cat err)" "No space left"
+	done
+}
+
+@test "a reader that goes away early" {
+	gen_capture -o x.data --samples 20000 --pids 500
+	set +o pipefail
+	ebprec report --folded -i x.data 2>err | head -n 1 >first
+	status=${PIPESTATUS[0]}
+	[ "$status" -ne 139 ] && [ "$status" -ne 134 ] || fail "crashed: $status"
+	case $(cat err) in *rror*) fail "$(cat err)" ;; esac
+}
+
+# opened FILE - reading FILE ends by itself, with or without success, and says what is wrong.
+opened() {
+	local status=0
+	timeout 20 ebprec report --folded -i "$1" >out 2>err || status=$?
+	[ "$status" -le 1 ] || fail "status $status for $1: $(cat err)"
+	[ -s err ] || fail "not a word about $1"
+}
+
+@test "a capture cut anywhere opens, or is refused in words" {
+	gen_capture -o whole.data --samples 3000 --flush 200
+	size=$(stat -c %s whole.data)
+	for ((i = 0; i < 60; i++)); do
+		head -c $((size * i / 60)) whole.data >cut.data
+		opened cut.data
+	done
+}
+
+@test "a capture with any byte wrong opens, or is refused in words" {
+	gen_capture -o whole.data --samples 500 --flush 100
+	size=$(stat -c %s whole.data)
+	for ((i = 0; i < 150; i++)); do
+		cp whole.data bad.data
+		printf '\377' | dd of=bad.data bs=1 seek=$((size * i / 150)) conv=notrunc 2>/dev/null
+		opened bad.data
+	done
+}
+
+@test "the same capture gives the same bytes" {
+	gen_capture -o x.data --samples 20000 --pids 50
+	ebprec report --folded -i x.data >one 2>/dev/null
+	ebprec report --folded -i x.data >two 2>/dev/null
+	cmp one two
+	ebprec report --folded -i - <x.data >three 2>/dev/null
+	cmp one three
+	LC_ALL=C sort -c one
+	same 20000 "$(awk '{ n += $NF } END { print n }' one)"
+}
+
+@test "a capture and its plain rewrite give the same report" {
+	gen_capture -o x.data --samples 20000 --pids 50
+	ebprec export --raw -q -i x.data -o raw.data
+	ebprec report --folded -i x.data >one 2>/dev/null
+	ebprec report --folded -i raw.data >two 2>/dev/null
+	cmp one two
+}
+
+@test "filters leave what they name" {
+	gen_capture -o x.data --samples 5000 --pids 5 --cpus 4
+	all=0
+	for cpu in 0 1 2 3; do
+		n=$(ebprec report --folded --cpu $cpu -i x.data 2>/dev/null | awk '{ n += $NF } END { print n + 0 }')
+		[ "$n" -gt 0 ] || fail "nothing on CPU $cpu"
+		all=$((all + n))
+	done
+	same 5000 $all
+	ebprec report --folded --comm proc3 -i x.data 2>/dev/null >out
+	same proc3 "$(cut -d';' -f1 out | sort -u)"
+	ebprec report --folded --pid 1003 -i x.data 2>/dev/null >by_pid
+	cmp out by_pid
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# The habits of ebprec record: how it ends, what it says, what it takes for wrong.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+setup() {
+	need_bpf
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# finished FILE - a capture that ended as it should.
+finished() {
+	contains "$(ebprec info -i "$1")" "finished"
+}
+
+@test "a command killed by a signal gives 128 and the signal" {
+	status=0
+	ebprec record -q -o x.data -- sh -c 'kill -TERM $$' || status=$?
+	same 143 $status
+	finished x.data
+}
+
+@test "a command that is not there is 127, one that may not run is 126" {
+	status=0
+	ebprec record -q -o x.data -- ./nowhere 2>err || status=$?
+	same 127 $status
+	contains "$(cat err)" "nowhere"
+	: >text
+	status=0
+	ebprec record -q -o x.data -- ./text 2>err || status=$?
+	same 126 $status
+}
+
+@test "perf's way of saying how long" {
+	ebprec record -q -a -o x.data sleep 1
+	finished x.data
+	[ "$(ebprec report --folded -i x.data 2>/dev/null | wc -l)" -gt 0 ] || fail "no samples"
+}
+
+@test "SIGTERM ends it cleanly too" {
+	ebprec record -q -a -o x.data &
+	recorder=$!
+	sleep 1
+	kill -TERM $recorder
+	wait $recorder || true
+	finished x.data
+}
+
+@test "one line at the end says what was recorded" {
+	ebprec record -a -d 1 -o x.data 2>err
+	last=$(tail -n 1 err)
+	for word in samples switches MiB lost; do
+		contains "$last" "$word"
+	done
+}
+
+@test "-q says nothing" {
+	run ebprec record -q -a -d 1 -o x.data
+	same "" "$output"
+}
+
+@test "a frequency that is none" {
+	for hz in 0 x 99999999 -5; do
+		run ebprec record -q -a -F $hz -d 1 -o x.data
+		same 2 "$status"
+		[ ! -e x.data ] || fail "left a file"
+	done
+}
+
+@test "an unknown event names what there is" {
+	run ebprec record -q -a -e cylces -d 1 -o x.data
+	same 2 "$status"
+	contains "$output" "cycles"
+}
+
+@test "--without sched leaves the switches out, and nothing else" {
+	need_perf
+	ebprec record -q -a --without sched -o x.data -- sh -c 'pingpong 500; shares 0.5' >told
+	read -r pid _ <told
+	same 0 "$(perf script -i x.data 2>/dev/null | grep -c "sched_switch: .*prev_pid=$pid " || true)"
+	[ "$(ebprec report --folded -i x.data 2>/dev/null | wc -l)" -gt 0 ] || fail "no samples"
+}
+
+@test "a process that starts and ends within the recording has its name and its maps" {
+	cp "$(command -v shares)" ./short-lived
+	ebprec record -q -a -F 997 -o x.data -- sh -c './short-lived 0.5; rm short-lived'
+	ebprec report --folded -i x.data --comm short-lived >folded 2>verdict
+	n=$(awk '/main;outer;inner|\[short-lived/ { n += $NF } END { print n + 0 }' folded)
+	[ "$n" -gt 100 ] || fail "$(head -5 folded; cat verdict)"
+}

@@ -24,7 +24,10 @@ commands() {
 		page=$(sed 's/\\-/-/g' "docs/man/ebprec-$command.1")
 		for option in $(ebprec "$command" --help | grep -oE '^ +(-., )?--[a-z-]+' |
 			grep -oE -- '--[a-z-]+' | grep -vx -- --help); do
-			contains "$page" "$option"
+			case $page in
+			*"$option"* | *"--no-${option#--}"*) ;;
+			*) fail "ebprec-$command.1 does not have $option" ;;
+			esac
 		done
 	done
 }

@@ -70,7 +70,7 @@ static int reserve(void *p, size_t count, size_t *room, size_t item_bytes)
 		return -ENOMEM;
 	memcpy(p, &new, sizeof(new));
 	*room = want;
-	return 0;
+	return 0; /* cppcheck-suppress memleak; the owner's pointer has it */
 }
 
 static struct run *run_new(struct unwmaps *u)
@@ -229,7 +229,7 @@ static struct proc *proc_make(struct unwmaps *u, uint32_t pid)
 			u->free_proc = f;
 		}
 		at = (uint32_t)u->proc_count++;
-		u->proc[at] = (struct proc){ 0 };
+		u->proc[at] = (struct proc){ 0 }; /* NOLINT: reserve() made room */
 	}
 	if (keymap_put(&u->by_pid, pid, 0, at)) {
 		u->free_proc[u->free_count++] = at;

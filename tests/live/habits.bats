@@ -34,9 +34,11 @@ finished() {
 }
 
 @test "perf's way of saying how long" {
-	ebprec record -q -a -o x.data sleep 1
+	shares 1.5 >told & # an idle machine has nothing to sample
+	ebprec record -q -a -F 499 -o x.data sleep 1
+	wait
 	finished x.data
-	[ "$(ebprec report --folded -i x.data 2>/dev/null | wc -l)" -gt 0 ] || fail "no samples"
+	[ "$(ebprec report --folded -i x.data --comm shares 2>/dev/null | wc -l)" -gt 0 ] || fail "no samples"
 }
 
 @test "SIGTERM ends it cleanly too" {

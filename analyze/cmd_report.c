@@ -10,14 +10,16 @@
 #include <string.h>
 
 #include "analyze/commands.h"
+#include "analyze/nameopts.h"
 #include "analyze/say.h"
 #include "analyze/timespan.h"
 #include "analyze/usage.h"
 
 struct report_opts {
-	const char *input, *event, *time, *symfs, *min_percent;
+	const char *input, *event, *time, *min_percent;
 	struct option_list comms, pids, tids, cpus;
-	bool folded, annotate, period, demangle, quiet;
+	struct nameopts names;
+	bool folded, annotate, period, quiet;
 	unsigned jobs;
 };
 
@@ -41,9 +43,7 @@ static const struct option report_options[] = {
 	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%" },
 	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
 	  "leave functions out whose total is less (default: 0.1)" },
-	{ OPT_FLAG, 0, "demangle", NULL, AT(demangle), 0, 0,
-	  "names as in the source; --no-demangle: as in the file" },
-	{ OPT_STRING, 0, "symfs", "DIR", AT(symfs), 0, 0, "look for files below DIR" },
+	NAMEOPTS(AT(names)),
 	{ OPT_UINT, 'j', "jobs", "N", AT(jobs), 1, 64, "threads (default: as many as CPUs)" },
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no verdict, nothing but errors" },
 	{ 0 },
@@ -215,9 +215,9 @@ static int report(struct report *r, const struct report_opts *opts, struct filte
 	struct report_query query = {
 		.filter = filter,
 		.thread_count = opts->jobs,
-		.symfs = opts->symfs,
-		.demangle = opts->demangle,
+		.demangle = opts->names.demangle,
 	};
+	struct nameroots roots;
 	double min_percent;
 	int status, err;
 
@@ -228,7 +228,12 @@ static int report(struct report *r, const struct report_opts *opts, struct filte
 		status = choose_event(opts, r, &query.attr);
 	if (status)
 		return status;
-	err = report_make(r, &query);
+	err = nameroots_make(&opts->names, &roots);
+	if (!err) {
+		query.roots = roots.roots;
+		err = report_make(r, &query);
+		nameroots_done(&roots);
+	}
 	if (err)
 		return say_error("cannot report '%s': %s", opts->input, strerror(-err));
 	status = write_answer(r, opts, query.attr, min_percent);
@@ -264,7 +269,7 @@ static int open_and_report(const struct report_opts *opts, struct filter *filter
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_opts opts = { .demangle = true };
+	struct report_opts opts = { .names = NAMEOPTS_DEFAULTS };
 	struct filter filter;
 	char **words;
 	int status;

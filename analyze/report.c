@@ -50,7 +50,7 @@ static bool has_kernel_places(const struct places *places)
 static int name_places(struct report *r, const struct report_query *query,
 		       const struct places *places)
 {
-	struct resolver_opts opts = { .symfs = query->symfs, .demangle = query->demangle };
+	struct resolver_opts opts = { .roots = query->roots, .demangle = query->demangle };
 	struct resolver *resolver = NULL;
 	char *kallsyms = NULL;
 	int err;
@@ -76,7 +76,7 @@ int report_make(struct report *r, const struct report_query *query)
 		.attr = query->attr,
 		.filter = query->filter,
 		.names = r->names,
-		.symfs = query->symfs,
+		.symfs = query->roots.symfs,
 		.thread_count = query->thread_count,
 	};
 	struct sampler *sampler;

@@ -38,7 +38,7 @@ struct report_query {
 	size_t attr;
 	const struct filter *filter;
 	unsigned thread_count; /* 0: chosen */
-	const char *symfs;     /* NULL: none */
+	struct name_roots roots; /* borrowed during the call */
 	bool demangle;
 };
 

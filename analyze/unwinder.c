@@ -48,13 +48,15 @@ static struct unwtable *table_of_file(struct unwinder *u, const struct model_fil
 		.dev_major = file->dev_major,
 		.dev_minor = file->dev_minor,
 	};
+	struct name_roots roots = { .symfs = u->symfs };
 	struct unwtable *table = NULL;
-	int fd;
+	struct located found;
 
-	if (locate_is_anonymous(file->path) || locate_open(u->symfs, &want, &fd) != NAME_FOUND)
+	if (locate_is_anonymous(file->path) || locate_open(&roots, &want, &found) != NAME_FOUND)
 		return NULL;
-	(void)unwtable_from_fd(fd, u->rules, &table, NULL); /* broken: as if it were not there */
-	close(fd);
+	/* Broken: as if it were not there. */
+	(void)unwtable_from_fd(found.fd, u->rules, &table, NULL);
+	located_done(&found);
 	return table;
 }
 

@@ -60,14 +60,14 @@ names='traceevent|libiberty|demangle'
 
 only_project format 'format/'
 verdict "format/ includes only format/"
-never_system format "$live|$elf|$names"
+never_system format "$live|$elf|$names|lzma"
 verdict "format/ needs no library but libc and libzstd"
 only_project analyze 'analyze/|format/'
 verdict "analyze/ includes only analyze/ and format/"
 never_system analyze "$live"
 verdict "analyze/ does not know libbpf"
-includes analyze | grep -v '^analyze/sym/' | grep -E "include <($elf|libiberty|demangle)" >"$work" || true
-verdict "only analyze/sym/ knows libelf, libdw and libiberty"
+includes analyze | grep -v '^analyze/sym/' | grep -E "include <($elf|lzma|libiberty|demangle)" >"$work" || true
+verdict "only analyze/sym/ knows libelf, libdw, liblzma and libiberty"
 only_project record 'record/|format/|bpf/(events|walkmaps)\.h|bpf/[a-z_]+\.skel\.h'
 verdict "record/ includes only record/, format/, bpf's contracts and skeletons"
 never_system record "$names|elfutils|libdw|dwarf"

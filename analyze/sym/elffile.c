@@ -45,6 +45,7 @@ static int read_segments(struct elffile *e)
 			.vaddr = p.p_vaddr,
 			.off_bytes = p.p_offset,
 			.file_bytes = p.p_filesz,
+			.mem_bytes = p.p_memsz,
 			.exec = p.p_flags & PF_X,
 		};
 	}

@@ -25,7 +25,7 @@ struct elffile_section {
 
 /* A PT_LOAD. */
 struct elffile_segment {
-	uint64_t vaddr, off_bytes, file_bytes;
+	uint64_t vaddr, off_bytes, file_bytes, mem_bytes;
 	bool exec;
 };
 

@@ -2,23 +2,41 @@
 /* locate - the file that was mapped, if this machine still has it */
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "analyze/sym/locate.h"
+#include "analyze/sym/locate_priv.h"
+#include "analyze/sym/roots.h"
 
 #define VDSO_NAME      "[vdso]"
 #define VDSO_MAX_BYTES 65536
 #define DELETED        " (deleted)"
-#define DEBUG_FOLDER   "/usr/lib/debug/.build-id/"
+
+void located_done(struct located *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	free(l->path);
+	*l = (struct located){ .fd = -1 };
+}
+
+int locate_fill(struct located *out, int fd, const char *root, const char *path,
+		enum name_trust trust)
+{
+	char *copy = path ? strdup(path) : NULL;
+
+	if (path && !copy) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*out = (struct located){ fd, root ? root : "", copy, trust };
+	return 0;
+}
 
 bool locate_is_anonymous(const char *path)
 {
@@ -34,63 +52,10 @@ bool locate_is_anonymous(const char *path)
 	return false;
 }
 
-/* ---- opening ---- */
-
-/* Below symfs, as if symfs were the root: symbolic links cannot lead out of it. */
-static int open_below(const char *symfs, const char *path, int flags)
-{
-	struct open_how how = { .flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT };
-	int fd, dir;
-
-	dir = open(symfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -errno;
-	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	if (fd < 0)
-		fd = -errno;
-	close(dir);
-	return fd;
-}
-
-static int open_flags(const char *symfs, const char *path, int flags)
-{
-	int fd;
-
-	flags |= O_CLOEXEC;
-	if (symfs && *symfs)
-		return open_below(symfs, path, flags);
-	fd = open(path, flags);
-	return fd < 0 ? -errno : fd;
-}
-
-/*
- * Looks before it opens: opening a device may have effects.  Non-blocking, should the file have
- * become a FIFO in between.
- */
-static int open_regular(const char *symfs, const char *path, bool follow, struct stat *st)
-{
-	int look, fd, nofollow = follow ? 0 : O_NOFOLLOW;
-
-	look = open_flags(symfs, path, O_PATH | nofollow);
-	if (look < 0)
-		return look;
-	if (fstat(look, st) || !S_ISREG(st->st_mode)) {
-		close(look);
-		return -ENOENT;
-	}
-	close(look);
-	fd = open_flags(symfs, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | nofollow);
-	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode))) {
-		close(fd);
-		return -ENOENT;
-	}
-	return fd;
-}
-
 /* ---- identity ---- */
 
 /* perf.data pads ids to 20 bytes without saying so: zeroes behind the shorter one are no difference. */
-static bool same_id(const struct buildid *a, const struct buildid *b)
+bool locate_same_id(const struct buildid *a, const struct buildid *b)
 {
 	const struct buildid *longer = a->size_bytes > b->size_bytes ? a : b;
 	uint8_t shared = a->size_bytes + b->size_bytes - longer->size_bytes;
@@ -111,7 +76,7 @@ static enum name_reason check_id(int fd, const struct buildid *wanted)
 	err = buildid_from_fd(fd, &id);
 	if (err == -EBADMSG)
 		return NAME_BAD_ELF;
-	return !err && same_id(&id, wanted) ? NAME_FOUND : NAME_BUILD_ID_DIFFERS;
+	return !err && locate_same_id(&id, wanted) ? NAME_FOUND : NAME_BUILD_ID_DIFFERS;
 }
 
 static enum name_reason reason_of(int err)
@@ -119,29 +84,50 @@ static enum name_reason reason_of(int err)
 	return err == -EACCES || err == -EPERM ? NAME_NO_PERMISSION : NAME_FILE_GONE;
 }
 
-/* deleted: the path had the kernel's mark, so what is there now is probably another file. */
-static enum name_reason open_checked(const char *symfs, const struct resolver_file *f,
-				     const char *path, bool deleted, int *out)
+/*
+ * Without a build-id.  The inode alone proves nothing: on btrfs and overlayfs it may be another
+ * one, and it may have been given to another file.  deleted: the path had the kernel's mark, so
+ * what is there now is probably another file.
+ */
+static enum name_reason check_stat(const struct resolver_file *f, const struct stat *st,
+				   bool deleted, enum name_trust *trust)
+{
+	uint64_t mtime_ns =
+		(uint64_t)st->st_mtim.tv_sec * 1000000000ULL + (uint64_t)st->st_mtim.tv_nsec;
+	bool same_inode = f->inode && st->st_ino == f->inode;
+
+	*trust = same_inode ? NAME_BY_INODE : NAME_BY_PATH;
+	if (f->size_bytes || f->mtime_ns) {
+		*trust = NAME_BY_STAT;
+		return (uint64_t)st->st_size == f->size_bytes && mtime_ns == f->mtime_ns
+			       ? NAME_FOUND
+			       : NAME_FILE_CHANGED;
+	}
+	return deleted && !same_inode ? NAME_FILE_GONE : NAME_FOUND;
+}
+
+static enum name_reason open_checked(const struct name_roots *roots, const struct resolver_file *f,
+				     const char *path, bool deleted, struct located *out)
 {
 	bool has_id = f->build_id.size_bytes;
-	enum name_reason reason = NAME_FOUND;
+	enum name_trust trust = NAME_BY_BUILD_ID;
+	enum name_reason reason;
 	struct stat st;
 	int fd;
 
 	/* The kernel's paths have no links; without an id, one that is there now is suspect. */
-	fd = open_regular(symfs, path, has_id || (symfs && *symfs), &st);
+	fd = roots_open(roots->symfs, path, has_id || !roots_is_host(roots->symfs), &st);
 	if (fd < 0)
 		return reason_of(fd);
 	if (has_id)
 		reason = check_id(fd, &f->build_id);
-	else if (deleted && (!f->inode || st.st_ino != f->inode))
-		reason = NAME_FILE_GONE;
+	else
+		reason = check_stat(f, &st, deleted, &trust);
 	if (reason != NAME_FOUND) {
 		close(fd);
 		return reason;
 	}
-	*out = fd;
-	return NAME_FOUND;
+	return locate_fill(out, fd, roots->symfs, path, trust) ? NAME_FILE_GONE : NAME_FOUND;
 }
 
 /* ---- vdso ---- */
@@ -168,7 +154,7 @@ static int vdso_open(void)
 	return fd;
 }
 
-static enum name_reason vdso_checked(const struct buildid *wanted, int *out)
+static enum name_reason vdso_checked(const struct buildid *wanted, struct located *out)
 {
 	enum name_reason reason = NAME_FOUND;
 	int fd;
@@ -182,42 +168,45 @@ static enum name_reason vdso_checked(const struct buildid *wanted, int *out)
 		close(fd);
 		return reason;
 	}
-	*out = fd;
-	return NAME_FOUND;
+	return locate_fill(out, fd, "", NULL,
+			   wanted->size_bytes ? NAME_BY_BUILD_ID : NAME_BY_PATH)
+		       ? NAME_FILE_GONE
+		       : NAME_FOUND;
 }
 
 /* ---- all of it ---- */
 
-enum name_reason locate_open(const char *symfs, const struct resolver_file *f, int *fd)
+/* At the path that was recorded. */
+static enum name_reason by_path(const struct name_roots *roots, const struct resolver_file *f,
+				struct located *out)
 {
 	size_t path_bytes = strlen(f->path), mark_bytes = strlen(DELETED);
 	enum name_reason reason;
 	char *path;
 
-	if (locate_is_anonymous(f->path))
-		return NAME_ANONYMOUS;
 	if (!strcmp(f->path, VDSO_NAME))
-		return vdso_checked(&f->build_id, fd);
-	reason = open_checked(symfs, f, f->path, false, fd);
+		return vdso_checked(&f->build_id, out);
+	reason = open_checked(roots, f, f->path, false, out);
 	if (reason == NAME_FOUND || path_bytes <= mark_bytes ||
 	    strcmp(f->path + path_bytes - mark_bytes, DELETED) != 0)
 		return reason;
 	path = strndup(f->path, path_bytes - mark_bytes);
 	if (!path)
 		return NAME_FILE_GONE;
-	reason = open_checked(symfs, f, path, true, fd);
+	reason = open_checked(roots, f, path, true, out);
 	free(path);
 	return reason;
 }
 
-int locate_debug(const char *symfs, const struct buildid *id, int *fd)
+enum name_reason locate_open(const struct name_roots *roots, const struct resolver_file *f,
+			     struct located *out)
 {
-	char hex[BUILDID_HEX_BYTES], path[sizeof(DEBUG_FOLDER) + BUILDID_HEX_BYTES + 8];
-	struct resolver_file f = { .path = path, .build_id = *id };
+	enum name_reason reason;
 
-	if (id->size_bytes < 2)
-		return -ENOENT;
-	buildid_hex(id, hex);
-	snprintf(path, sizeof(path), DEBUG_FOLDER "%.2s/%s.debug", hex, hex + 2);
-	return open_checked(symfs, &f, path, false, fd) == NAME_FOUND ? 0 : -ENOENT;
+	if (locate_is_anonymous(f->path))
+		return NAME_ANONYMOUS;
+	reason = by_path(roots, f, out);
+	if (reason == NAME_FOUND || !f->build_id.size_bytes)
+		return reason;
+	return locate_by_id(roots, &f->build_id, false, out) ? reason : NAME_FOUND;
 }

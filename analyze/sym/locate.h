@@ -1,29 +1,52 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * locate - the file that was mapped, if this machine still has it
+ * locate - the file that was mapped, if this machine still has it, and its separate symbols
  *
- * The I/O half of the resolver.  Paths come from a capture that anyone may have written: only
- * regular files are opened, below symfs nothing outside of it, and a file is handed out only when
- * it is the one that was recorded.  A build-id decides that in both directions; without one, the
- * path is a guess, and of a deleted file even the inode has to agree.
+ * The I/O half of the resolver.  A file is handed out only when it is the one that was recorded.  A
+ * build-id decides that in both directions, wherever the file lies; without one the size and time of
+ * change that were recorded decide; without those the path is a guess, is said to be one, and of a
+ * deleted file even the inode has to agree.
+ *
+ * Looked for, in this order: the path below symfs; by build-id in each debug folder, in
+ * /usr/lib/debug and in perf's cache.
  */
 #ifndef EBPREC_ANALYZE_SYM_LOCATE_H
 #define EBPREC_ANALYZE_SYM_LOCATE_H
 
 #include <stdbool.h>
 
+#include "analyze/sym/elffile.h"
 #include "analyze/sym/resolve.h"
+
+/* An open file and where it was. */
+struct located {
+	int fd;           /* owned */
+	const char *root; /* as in the roots; "" for the machine's own */
+	char *path;       /* below root; owned (free()); NULL: no file (the vdso) */
+	enum name_trust trust;
+};
+
+void located_done(struct located *l); /* closes and frees */
 
 /* Whether a mapping of this name has no file behind it: "//anon", "[heap]", "/memfd:...". */
 bool locate_is_anonymous(const char *path);
 
 /*
- * Opens f for reading; *fd is owned.  NAME_FOUND, or why there is none (then *fd is untouched).
- * symfs: "" or NULL for none.  "[vdso]" gives a copy of this process's own, if it is the same.
+ * NAME_FOUND, or why there is none (then *out is untouched).  "[vdso]" gives a copy of this
+ * process's own, if it is the same.
  */
-enum name_reason locate_open(const char *symfs, const struct resolver_file *f, int *fd);
+enum name_reason locate_open(const struct name_roots *roots, const struct resolver_file *f,
+			     struct located *out);
 
-/* Opens SYMFS/usr/lib/debug/.build-id/ab/cdef.debug; -ENOENT when there is none or another's. */
-int locate_debug(const char *symfs, const struct buildid *id, int *fd);
+/*
+ * The separate symbols of a file: by its build-id, else by the debuglink of elf, which was mapped
+ * as path.  id may be empty and elf NULL.  -ENOENT; -ESTALE: there is one, of another build.
+ */
+int locate_debug(const struct name_roots *roots, const struct buildid *id,
+		 const struct elffile *elf, const char *path, struct located *out);
+
+/* What dwz moved out of the debug file: by its build-id, else by path from the file's folder. */
+int locate_alt(const struct name_roots *roots, const struct elffile *debug,
+	       const struct located *of, struct located *out);
 
 #endif

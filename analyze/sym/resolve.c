@@ -3,19 +3,14 @@
  * resolve - the name of the code at a place, or the reason it has none
  *
  * Three caches: files by identity, a file's symbols when first asked for, and results by place.
- * After its symbols are read a file is closed; what stays is the symbol table and the map from
- * file offsets to addresses.
  */
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyze/sym/kernsyms.h"
-#include "analyze/sym/locate.h"
 #include "analyze/sym/resolve.h"
-#include "analyze/sym/symtab.h"
+#include "analyze/sym/symfile.h"
 
 #define CHUNK_COUNT 512
 /* Of what is not a file: shares the key space of file ids. */
@@ -33,10 +28,7 @@ struct alias {
 struct file {
 	struct alias *aliases; /* in the order they were added; the first gives the name */
 	bool loaded;
-	enum name_reason reason; /* NAME_FOUND: symbols are there */
-	struct symtab *symbols;
-	struct elffile_segment *segments;
-	size_t segment_count;
+	struct symfile sym;
 };
 
 struct slot {
@@ -55,7 +47,7 @@ struct chunk {
 
 struct resolver {
 	bool demangle;
-	char *symfs;
+	struct name_roots roots;
 	struct kernsyms *kernel; /* NULL: kernel addresses are hidden */
 	struct file **files;
 	size_t file_count;
@@ -78,6 +70,10 @@ static const struct {
 	[NAME_NO_PERMISSION] = { "the file may not be read", "run as a user who may read it" },
 	[NAME_BUILD_ID_DIFFERS] = { "another version of the file is there now",
 				    "restart the program and record again" },
+	[NAME_FILE_CHANGED] = { "another file is there now",
+				"restart the program and record again" },
+	[NAME_DEBUG_STALE] = { "its symbols were stripped, and its debug file is of another build",
+			       "install the debug symbols of this version" },
 	[NAME_STRIPPED] = { "its symbols were stripped", "install its debug symbols" },
 	[NAME_BETWEEN] = { "no symbol covers this place", NULL },
 	[NAME_BAD_ELF] = { "the file is broken", NULL },
@@ -93,6 +89,19 @@ const char *name_reason_text(enum name_reason reason)
 const char *name_reason_remedy(enum name_reason reason)
 {
 	return (unsigned)reason < NAME_REASONS ? reasons[reason].remedy : NULL;
+}
+
+static const char *const trusts[NAME_TRUSTS] = {
+	[NAME_BY_NOTHING] = "not found",
+	[NAME_BY_BUILD_ID] = "build-id",
+	[NAME_BY_STAT] = "size and time, or checksum",
+	[NAME_BY_INODE] = "inode",
+	[NAME_BY_PATH] = "path alone: a guess",
+};
+
+const char *name_trust_text(enum name_trust trust)
+{
+	return (unsigned)trust < NAME_TRUSTS ? trusts[trust] : "unknown";
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -208,6 +217,7 @@ uint32_t resolver_add_file(struct resolver *r, const struct resolver_file *file)
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return UINT32_MAX;
+	symfile_init(&f->sym);
 	f->aliases = alias_new(file);
 	if (!f->aliases) {
 		free(f);
@@ -226,88 +236,27 @@ static void file_free(struct file *f)
 		f->aliases = a->next;
 		free(a);
 	}
-	symtab_free(f->symbols);
-	free(f->segments);
+	symfile_done(&f->sym);
 	free(f);
 }
 
 /* ---- loading ---- */
 
-/* The file's separate symbols, when it has none of its own but a debug package does.  May be NULL. */
-static struct elffile *open_debug(const struct resolver *r, const struct elffile *elf, int fd,
-				  int *debug_fd)
-{
-	struct elffile *debug = NULL;
-	struct buildid id;
-
-	if (elffile_by_type(elf, SHT_SYMTAB) || buildid_from_fd(fd, &id) ||
-	    locate_debug(r->symfs, &id, debug_fd))
-		return NULL;
-	return elffile_open(*debug_fd, &debug) ? NULL : debug;
-}
-
-static enum name_reason load_elf(const struct resolver *r, struct file *f, int fd)
-{
-	struct elffile *elf = NULL, *debug = NULL;
-	enum name_reason reason = NAME_BAD_ELF;
-	const struct elffile_segment *segments;
-	int debug_fd = -1;
-
-	if (elffile_open(fd, &elf))
-		return NAME_BAD_ELF;
-	debug = open_debug(r, elf, fd, &debug_fd);
-	segments = elffile_segments(elf, &f->segment_count);
-	f->segments = reallocarray(NULL, f->segment_count + 1, sizeof(*segments));
-	if (f->segments && !symtab_new(elf, debug, &f->symbols)) {
-		if (f->segment_count)
-			memcpy(f->segments, segments, f->segment_count * sizeof(*segments));
-		reason = symtab_count(f->symbols) ? NAME_FOUND : NAME_STRIPPED;
-	}
-	elffile_close(debug);
-	elffile_close(elf);
-	if (debug_fd >= 0)
-		close(debug_fd);
-	return reason;
-}
-
 /* By the first path that still leads to the file; the reason is that of the first. */
 static void load(struct resolver *r, struct file *f)
 {
+	enum name_reason first = NAME_FOUND;
 	const struct alias *a;
-	int fd;
 
 	f->loaded = true;
 	for (a = f->aliases; a; a = a->next) {
-		enum name_reason reason = locate_open(r->symfs, &a->as, &fd);
-
-		if (reason == NAME_FOUND) {
-			f->reason = load_elf(r, f, fd);
-			close(fd);
+		if (symfile_load(&f->sym, &r->roots, &a->as))
 			return;
-		}
 		if (a == f->aliases)
-			f->reason = reason;
+			first = f->sym.reason;
 	}
-}
-
-/* Where the byte of the file is in its own address space. */
-static bool offset_to_vaddr(const struct file *f, uint64_t off_bytes, uint64_t *out)
-{
-	bool found = false;
-	size_t i;
-
-	for (i = 0; i < f->segment_count; i++) {
-		const struct elffile_segment *s = &f->segments[i];
-
-		if (off_bytes < s->off_bytes || off_bytes - s->off_bytes >= s->file_bytes)
-			continue;
-		if (!found || s->exec)
-			*out = s->vaddr + (off_bytes - s->off_bytes);
-		found = true;
-		if (s->exec)
-			break;
-	}
-	return found;
+	if (!symfile_load_debug(&f->sym, &r->roots, &f->aliases->as.build_id))
+		f->sym.reason = first;
 }
 
 /* ---- results ---- */
@@ -384,13 +333,13 @@ static void resolve_in_file(struct resolver *r, struct file *f, uint64_t off_byt
 	if (!f->loaded)
 		load(r, f);
 	out->dso = f->aliases->as.path;
-	out->reason = f->reason;
-	if (f->reason != NAME_FOUND)
+	out->reason = f->sym.reason;
+	if (f->sym.reason != NAME_FOUND)
 		return;
-	if (offset_to_vaddr(f, off_bytes, &vaddr))
-		out->name = symtab_find(f->symbols, vaddr, r->demangle);
+	if (symfile_vaddr(&f->sym, off_bytes, &vaddr))
+		out->name = symtab_find(f->sym.symbols, vaddr, r->demangle);
 	if (!out->name)
-		out->reason = symtab_is_full(f->symbols) ? NAME_BETWEEN : NAME_STRIPPED;
+		out->reason = symfile_miss(&f->sym);
 }
 
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
@@ -442,30 +391,47 @@ const struct resolved *resolver_unmapped(struct resolver *r, uint64_t addr)
 	return x;
 }
 
+bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_source *out)
+{
+	const struct symfile *s;
+
+	if (file >= r->file_count)
+		return false;
+	s = &r->files[file]->sym;
+	*out = (struct resolver_source){
+		.path = r->files[file]->aliases->as.path,
+		.build_id = r->files[file]->aliases->as.build_id,
+		.asked = r->files[file]->loaded,
+		.reason = s->reason,
+		.trust = s->file.path ? s->file.trust : s->debug.trust,
+		.file = s->file.path ? s->file.path : "",
+		.debug_file = s->debug.path ? s->debug.path : "",
+		.mini = s->mini,
+		.full = s->symbols && symtab_is_full(s->symbols),
+	};
+	return true;
+}
+
 /* ---- making ---- */
 
 int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 {
 	struct resolver *r = calloc(1, sizeof(*r));
-	int err = -ENOMEM;
+	int err = 0;
 
 	if (!r)
 		return -ENOMEM;
 	r->demangle = opts->demangle;
+	r->roots = opts->roots;
 	r->no_memory = (struct resolved){ .dso = "", .reason = NAME_BETWEEN };
-	r->symfs = strdup(opts->symfs ? opts->symfs : "");
-	if (!r->symfs)
-		goto fail;
-	err = 0;
 	if (opts->kallsyms)
 		err = kernsyms_new(opts->kallsyms, opts->kallsyms_bytes, &r->kernel);
-	if (err == -ENOMEM)
-		goto fail;
+	if (err == -ENOMEM) {
+		resolver_free(r);
+		return err;
+	}
 	*out = r; /* hidden or empty kallsyms are a reason, no error */
 	return 0;
-fail:
-	resolver_free(r);
-	return err;
 }
 
 void resolver_free(struct resolver *r)
@@ -485,6 +451,5 @@ void resolver_free(struct resolver *r)
 	free(r->files);
 	free(r->file_slots);
 	free(r->slots);
-	free(r->symfs);
 	free(r);
 }

@@ -24,11 +24,32 @@ enum name_reason {
 	NAME_FILE_GONE,        /* the file is not on this machine */
 	NAME_NO_PERMISSION,    /* it is, but may not be read */
 	NAME_BUILD_ID_DIFFERS, /* another version of the file is there now */
+	NAME_FILE_CHANGED,     /* it has no build-id, and another size or time than recorded */
 	NAME_STRIPPED,         /* the file has no symbols, or only its exports and this is none */
+	NAME_DEBUG_STALE,      /* the same, and its debug file is of another build */
 	NAME_BETWEEN,          /* no symbol covers this place */
 	NAME_BAD_ELF,          /* the file is broken */
 	NAME_KERNEL_HIDDEN, /* kernel addresses were hidden (kptr_restrict), or no kallsyms in the capture */
 	NAME_REASONS,
+};
+
+/* What says that a file is the recorded one. */
+enum name_trust {
+	NAME_BY_NOTHING,  /* there is no file */
+	NAME_BY_BUILD_ID,
+	NAME_BY_STAT,     /* size and time of change, or a checksum */
+	NAME_BY_INODE,    /* a hint: inode numbers are used again */
+	NAME_BY_PATH,     /* a guess */
+	NAME_TRUSTS,
+};
+const char *name_trust_text(enum name_trust trust);
+
+/* Where names are looked for.  All borrowed; all zero is this machine's "/". */
+struct name_roots {
+	const char *symfs;             /* the root of recorded paths; "" or NULL: "/" */
+	const char *const *debug_dirs; /* searched before SYMFS/usr/lib/debug */
+	size_t debug_dir_count;
+	const char *cache; /* perf's, as ~/.debug; NULL: none */
 };
 
 /* One line for people, e.g. "the file is not on this machine". */
@@ -39,8 +60,8 @@ const char *name_reason_remedy(enum name_reason reason);
 struct resolver; /* opaque; used by one thread */
 
 struct resolver_opts {
-	const char *symfs; /* prefix for all files ("" or NULL: none) */
-	bool demangle;     /* as `perf script` does: without parameters */
+	struct name_roots roots; /* what it points to: borrowed until resolver_free() */
+	bool demangle;           /* as `perf script` does: without parameters */
 	/* Text of /proc/kallsyms at record time; NULL: none.  Borrowed until resolver_free(). */
 	const char *kallsyms;
 	size_t kallsyms_bytes;
@@ -52,6 +73,7 @@ struct resolver_file {
 	struct buildid build_id;
 	uint64_t inode; /* 0: not known */
 	uint32_t dev_major, dev_minor;
+	uint64_t size_bytes, mtime_ns; /* when it was recorded; both 0: not known */
 };
 
 struct resolved {
@@ -72,6 +94,20 @@ uint32_t resolver_add_file(struct resolver *r, const struct resolver_file *file)
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 				     bool return_address);
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address);
+/* Where a file's names came from; strings live until resolver_free(). */
+struct resolver_source {
+	const char *path;       /* as mapped */
+	struct buildid build_id;
+	bool asked;             /* an address in it was resolved */
+	enum name_reason reason; /* NAME_FOUND: there are symbols */
+	enum name_trust trust;
+	const char *file;       /* that was read; "" for none */
+	const char *debug_file; /* the same of separate symbols */
+	bool mini, full;        /* has MiniDebugInfo; has local functions */
+};
+/* By the ids of resolver_add_file().  false: no such id. */
+bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_source *out);
+
 /* For an address that no mapping covers (NAME_NO_MAP). */
 const struct resolved *resolver_unmapped(struct resolver *r, uint64_t addr);
 

@@ -454,13 +454,16 @@ out:
 
 /* ---- all of it ---- */
 
-static int add_tables(struct symtab *t, const struct elffile *file, const struct elffile *debug)
+static int add_tables(struct symtab *t, const struct elffile *file, const struct elffile *debug,
+		      const struct elffile *mini)
 {
 	int err, broken = 0;
 
 	err = debug ? add_table(t, debug, SHT_SYMTAB) : -ENODATA;
 	if (err && err != -ENOMEM)
 		err = add_table(t, file, SHT_SYMTAB);
+	if (err && err != -ENOMEM && mini)
+		err = add_table(t, mini, SHT_SYMTAB);
 	if (err == -ENOMEM)
 		return err;
 	t->full = !err;
@@ -475,14 +478,15 @@ static int add_tables(struct symtab *t, const struct elffile *file, const struct
 	return add_plt(t, file);
 }
 
-int symtab_new(const struct elffile *file, const struct elffile *debug, struct symtab **out)
+int symtab_new(const struct elffile *file, const struct elffile *debug, const struct elffile *mini,
+	       struct symtab **out)
 {
 	struct symtab *t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)
 		return -ENOMEM;
-	err = add_tables(t, file, debug);
+	err = add_tables(t, file, debug, mini);
 	if (err) {
 		symtab_free(t);
 		return err;

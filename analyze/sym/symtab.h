@@ -2,7 +2,7 @@
 /*
  * symtab - which function covers this address of an ELF file?
  *
- * Joins .symtab and .dynsym of the file, .symtab of its debug file, and the PLT.  In executable
+ * Joins .symtab (of the file, its debug file or its MiniDebugInfo), .dynsym, and the PLT.  In executable
  * sections only: functions, data that lies between them, and labels of assembly where no function
  * is.  A symbol without a size reaches to the next one, but not out of its section.
  *
@@ -22,10 +22,11 @@
 struct symtab; /* opaque; one thread */
 
 /*
- * debug may be NULL; both files may be closed after.  A table that is broken is left out.  No
+ * debug and mini may be NULL; all files may be closed after.  A table that is broken is left out.  No
  * symbols at all is no error.  -EBADMSG: there are tables, but none can be read; -ENOMEM.
  */
-int symtab_new(const struct elffile *file, const struct elffile *debug, struct symtab **out);
+int symtab_new(const struct elffile *file, const struct elffile *debug, const struct elffile *mini,
+	       struct symtab **out);
 void symtab_free(struct symtab *t); /* NULL is fine */
 
 size_t symtab_count(const struct symtab *t);

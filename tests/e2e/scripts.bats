@@ -69,7 +69,7 @@ licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
 
 @test "libelf is for analyze/sym/ alone" {
 	broken_tree analyze/x.c <<<"$licence"$'\n#include <gelf.h>'
-	same "only analyze/sym/ knows libelf, libdw and libiberty" "$(broken_rule)"
+	same "only analyze/sym/ knows libelf, libdw, liblzma and libiberty" "$(broken_rule)"
 	cd - && broken_tree analyze/sym/x.c <<<"$licence"$'\n#include <gelf.h>'
 	rm analyze/x.c
 	same "" "$(broken_rule)"

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	memcpy(copy, data, size_bytes);
 	if (elffile_from_bytes(copy, size_bytes, &e))
 		goto out;
-	if (!symtab_new(e, size_bytes & 1 ? e : NULL, &t)) {
+	if (!symtab_new(e, size_bytes & 1 ? e : NULL, size_bytes & 2 ? e : NULL, &t)) {
 		sections = elffile_sections(e, &count);
 		for (i = 0; i < count && i < 64; i++)
 			ask(t, sections[i].addr, sections[i].size_bytes);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * nameopts - the options by which a user says where names are to be looked for
+ *
+ * Every command that names code has them, so they are written once: a command embeds the struct and
+ * puts NAMEOPTS(offset of it) among its options.
+ */
+#ifndef EBPREC_ANALYZE_NAMEOPTS_H
+#define EBPREC_ANALYZE_NAMEOPTS_H
+
+#include <stdbool.h>
+
+#include "analyze/sym/resolve.h"
+#include "format/options.h"
+
+struct nameopts {
+	const char *symfs;
+	struct option_list debug_dirs;
+	bool demangle;
+};
+
+#define NAMEOPTS_DEFAULTS { .demangle = true }
+
+#define NAMEOPTS(at)                                                                              \
+	{ OPT_FLAG, 0, "demangle", NULL, (at) + offsetof(struct nameopts, demangle), 0, 0,        \
+	  "names as in the source; --no-demangle: as in the file" },                              \
+	{ OPT_STRING, 0, "symfs", "DIR", (at) + offsetof(struct nameopts, symfs), 0, 0,           \
+	  "look for files below DIR" },                                                           \
+	{ OPT_LIST, 0, "debug-dir", "DIR", (at) + offsetof(struct nameopts, debug_dirs), 0, 0,    \
+	  "look for debug files in DIR, too (repeatable)" }
+
+/* What resolver and report take.  Embedded by the owner; nameroots_done(). */
+struct nameroots {
+	struct name_roots roots; /* borrows from the options */
+	char *cache;
+};
+
+int nameroots_make(const struct nameopts *opts, struct nameroots *out); /* -ENOMEM */
+void nameroots_done(struct nameroots *r);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/symfile.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/sym/debuglink.h"
+
+#define PAGE_BYTES 4096
+
+void symfile_init(struct symfile *s)
+{
+	*s = (struct symfile){ .reason = NAME_FILE_GONE, .file.fd = -1, .debug.fd = -1 };
+}
+
+void symfile_done(struct symfile *s)
+{
+	symtab_free(s->symbols);
+	free(s->segments);
+	located_done(&s->file);
+	located_done(&s->debug);
+	symfile_init(s);
+}
+
+static void close_fd(struct located *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
+/* ---- segments ---- */
+
+static int keep_segments(struct symfile *s, const struct elffile *e)
+{
+	const struct elffile_segment *segments = elffile_segments(e, &s->segment_count);
+
+	s->segments = reallocarray(NULL, s->segment_count + 1, sizeof(*segments));
+	if (!s->segments)
+		return -ENOMEM;
+	if (s->segment_count)
+		memcpy(s->segments, segments, s->segment_count * sizeof(*segments));
+	return 0;
+}
+
+static uint64_t page_up(uint64_t v)
+{
+	return v > UINT64_MAX - PAGE_BYTES ? v : (v + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+}
+
+/*
+ * objcopy --only-keep-debug takes the contents out of the segments and with them the offsets that
+ * they had.  As far as segments follow each other page on page, as GNU ld lays them out, the file
+ * had the same order; behind the first gap nothing is guessed.
+ */
+static void restore_offsets(struct symfile *s)
+{
+	uint64_t base = s->segment_count ? s->segments[0].vaddr : 0, next = base;
+	size_t i;
+
+	for (i = 0; i < s->segment_count; i++) {
+		struct elffile_segment *g = &s->segments[i];
+
+		if (g->vaddr != next || g->vaddr % PAGE_BYTES)
+			return;
+		if (!g->file_bytes && g->exec) {
+			g->off_bytes = g->vaddr - base;
+			g->file_bytes = g->mem_bytes;
+		}
+		if (g->mem_bytes > UINT64_MAX - g->vaddr)
+			return;
+		next = page_up(g->vaddr + g->mem_bytes);
+	}
+}
+
+bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < s->segment_count; i++) {
+		const struct elffile_segment *g = &s->segments[i];
+
+		if (off_bytes < g->off_bytes || off_bytes - g->off_bytes >= g->file_bytes)
+			continue;
+		if (!found || g->exec)
+			*out = g->vaddr + (off_bytes - g->off_bytes);
+		found = true;
+		if (g->exec)
+			break;
+	}
+	return found;
+}
+
+/* ---- loading ---- */
+
+/* The file's separate symbols, when it has none of its own.  May be NULL. */
+static struct elffile *open_debug(struct symfile *s, const struct name_roots *roots,
+				  const struct elffile *elf, const struct resolver_file *as)
+{
+	struct elffile *debug = NULL;
+	struct buildid id = { 0 };
+	int err;
+
+	if (elffile_by_type(elf, SHT_SYMTAB))
+		return NULL;
+	if (buildid_from_fd(s->file.fd, &id))
+		id.size_bytes = 0;
+	err = locate_debug(roots, &id, elf, s->file.path ? s->file.path : as->path, &s->debug);
+	s->debug_stale = err == -ESTALE;
+	if (err || !elffile_open(s->debug.fd, &debug))
+		return debug;
+	located_done(&s->debug);
+	return NULL;
+}
+
+static enum name_reason load_tables(struct symfile *s, const struct elffile *elf,
+				    const struct elffile *debug)
+{
+	struct elffile *mini = NULL;
+	uint8_t *unpacked = NULL;
+	size_t unpacked_bytes;
+	int err;
+
+	if (!debug && !elffile_by_type(elf, SHT_SYMTAB) &&
+	    !minidebug_read(elf, &unpacked, &unpacked_bytes) &&
+	    elffile_from_bytes(unpacked, unpacked_bytes, &mini))
+		mini = NULL;
+	s->mini = mini;
+	err = symtab_new(elf, debug, mini, &s->symbols);
+	elffile_close(mini);
+	free(unpacked);
+	if (!err)
+		err = keep_segments(s, elf);
+	if (err)
+		return NAME_BAD_ELF;
+	return symtab_count(s->symbols) ? NAME_FOUND : symfile_miss(s);
+}
+
+bool symfile_load(struct symfile *s, const struct name_roots *roots,
+		  const struct resolver_file *as)
+{
+	struct elffile *elf = NULL, *debug;
+
+	s->reason = locate_open(roots, as, &s->file);
+	if (s->reason != NAME_FOUND)
+		return false;
+	if (elffile_open(s->file.fd, &elf)) {
+		s->reason = NAME_BAD_ELF;
+	} else {
+		debug = open_debug(s, roots, elf, as);
+		s->reason = load_tables(s, elf, debug);
+		elffile_close(debug);
+		elffile_close(elf);
+	}
+	close_fd(&s->file);
+	close_fd(&s->debug);
+	return true;
+}
+
+bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
+			const struct buildid *id)
+{
+	struct elffile *debug = NULL;
+	enum name_reason reason;
+
+	if (!id->size_bytes || locate_debug(roots, id, NULL, "", &s->debug))
+		return false;
+	if (elffile_open(s->debug.fd, &debug)) {
+		located_done(&s->debug);
+		return false;
+	}
+	reason = load_tables(s, debug, NULL);
+	elffile_close(debug);
+	close_fd(&s->debug);
+	if (reason != NAME_FOUND)
+		return false;
+	restore_offsets(s);
+	s->reason = reason;
+	return true;
+}
+
+enum name_reason symfile_miss(const struct symfile *s)
+{
+	if (s->symbols && symtab_is_full(s->symbols))
+		return NAME_BETWEEN;
+	return s->debug_stale ? NAME_DEBUG_STALE : NAME_STRIPPED;
+}

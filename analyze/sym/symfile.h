@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * symfile - the symbols of one file that was mapped, from wherever they are
+ *
+ * Joins what locate finds: the file, its separate debug file, and the MiniDebugInfo inside of it.
+ * When only the debug file is left, it has the names; where the program's bytes were mapped is then
+ * known only if the debug file kept its program headers.  Afterwards all files are closed.
+ */
+#ifndef EBPREC_ANALYZE_SYM_SYMFILE_H
+#define EBPREC_ANALYZE_SYM_SYMFILE_H
+
+#include "analyze/sym/elffile.h"
+#include "analyze/sym/locate.h"
+#include "analyze/sym/symtab.h"
+
+/* Embedded by the owner; symfile_init() first.  Read freely. */
+struct symfile {
+	enum name_reason reason; /* NAME_FOUND: symbols is there */
+	struct symtab *symbols;
+	struct elffile_segment *segments;
+	size_t segment_count;
+	struct located file, debug; /* where they were; closed; path NULL: none */
+	bool mini;
+	bool debug_stale; /* a debug file of another build is in the way */
+};
+
+void symfile_init(struct symfile *s);
+void symfile_done(struct symfile *s);
+
+/*
+ * Loads the file as it was recorded; once it returned true, not again.  false: it is not here,
+ * s->reason says why, and another path of the same file may be tried.
+ */
+bool symfile_load(struct symfile *s, const struct name_roots *roots,
+		  const struct resolver_file *as);
+/* The same without the file itself, by the build-id of its debug file.  s->reason stays on failure. */
+bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
+			const struct buildid *id);
+
+/* Where the byte of the file is in its own address space. */
+bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out);
+/* The reason of an address that has no name, though the file has symbols. */
+enum name_reason symfile_miss(const struct symfile *s);
+
+#endif

@@ -53,6 +53,19 @@ start_load() {
 	sleep 0.5
 }
 
+# build_ladder NAME FLAGS... - tests/fixtures/ladder.c and its libraries, in $work/ladder-NAME
+build_ladder() {
+	local dir=$work/ladder-$1 i
+	shift
+	mkdir -p "$dir"
+	for i in 0 1 2 3; do
+		cc -O2 "$@" -shared -fPIC -DRUNG=rung$i -o "$dir/librung$i.so" tests/fixtures/rung.c
+	done
+	# shellcheck disable=SC2016 # for the dynamic linker
+	cc -O2 "$@" -o "$dir/ladder" tests/fixtures/ladder.c -L"$dir" -lrung0 -lrung1 -lrung2 -lrung3 \
+		-Wl,-rpath,'$ORIGIN'
+}
+
 # timed NAME CMD... - runs CMD; its time goes to $work/NAME.time: wall, user, system s, peak KiB.
 timed() {
 	local name=$1 status=0

@@ -16,6 +16,7 @@ enum ebprec_event_type {
 	EBPREC_EV_SWITCH = 2, /* struct switch_event */
 	EBPREC_EV_MARK = 3,   /* struct mark_event */
 	EBPREC_EV_COPY = 4, /* struct copy_event: a sample whose user stack is still to be walked */
+	EBPREC_EV_TASK = 5, /* struct task_event */
 	EBPREC_EV_END,      /* one past the last: size of the map `lost` */
 };
 
@@ -89,6 +90,42 @@ struct switch_event {
 	__u32 prev_exit_state;
 	__u32 preempt; /* bool */
 	char prev_comm[16], next_comm[16];
+	/* Of the thread that leaves: */
+	__u16 syscall;      /* the number and 1; 0: in none */
+	__u8 how, why;      /* as in cpu_event */
+	__u32 weight;       /* switches that this stack stands for; 0: no stack was taken */
+	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
+	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
+	__u32 flags;        /* enum stackinfo_flags */
+	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
+};
+
+#define SWITCH_EVENT_HEAD_BYTES 96
+
+/* What else happens to a thread; which tracepoint of sched:*. */
+enum task_what {
+	TASK_WAKEUP,     /* sched_wakeup: runnable from here on */
+	TASK_WAKEUP_NEW, /* sched_wakeup_new: for the first time */
+	TASK_MIGRATE,    /* sched_migrate_task, from CPU a to CPU b */
+	TASK_FORK,       /* sched_process_fork: the current thread made it */
+	TASK_EXIT,       /* sched_process_exit: it begins to end */
+	TASK_WHATS,
+};
+
+/* An interrupt did it, on top of the thread that is named: a bit of the tracepoint's common_flags. */
+enum task_irq { TASK_HARDIRQ = 0x08 };
+
+struct task_event {
+	struct event_header h;
+	__u8 what; /* enum task_what */
+	__u8 irq;  /* enum task_irq, of whoever woke it */
+	__u16 pad;
+	__u32 by_pid, by_tid; /* who did it: the waker, the parent, the thread itself */
+	__u32 pid, tid;       /* to whom */
+	__s32 prio;
+	__s32 a, b; /* WAKEUP*: a is the CPU; MIGRATE: from a to b; EXIT: a: the last one */
+	char comm[16];
+	char by_comm[16]; /* FORK */
 };
 
 /* ---- mark.bpf.c ---- */
@@ -118,7 +155,9 @@ _Static_assert(__builtin_offsetof(struct cpu_event, frames) == CPU_EVENT_HEAD_BY
 	       "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct copy_event, stack) == COPY_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
-_Static_assert(sizeof(struct switch_event) == 80, "bpf/user contract");
+_Static_assert(__builtin_offsetof(struct switch_event, frames) == SWITCH_EVENT_HEAD_BYTES,
+	       "bpf/user contract");
+_Static_assert(sizeof(struct task_event) == 80, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct mark_event, text) == MARK_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
 

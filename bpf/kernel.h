@@ -18,7 +18,12 @@ struct signal_struct {
 	atomic_t live; /* threads not yet in exit */
 };
 
+struct thread_info {
+	unsigned cpu; /* in here since 5.16, which is before what ebprec needs */
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int
 		__state; /* "state" before 5.14; ebprec needs 5.18 (prev_state as an argument) */
 	int exit_state;
@@ -27,18 +32,22 @@ struct task_struct {
 	int tgid; /* the process */
 	char comm[16];
 	struct signal_struct *signal;
-	unsigned int flags;     /* TASK_KERNEL */
+	unsigned int flags;     /* TASK_KERNEL, TASK_EXITING */
+	void *stack;            /* its lowest address */
 	struct mm_struct *mm;   /* NULL: kernel threads, and in exit */
 	unsigned in_execve : 1; /* from open to the first instruction of the new program */
 };
 
 #pragma clang attribute pop
 
-/* include/linux/sched.h: kernel threads, and threads of a process that never run its code. */
+#define THREAD_STACK_MOST (32u << 10) /* bytes; 16 KiB, twice that with KASAN */
+
+/* include/linux/sched.h: kernel threads, and threads of a process that never run its code; exit. */
 enum task_kernel {
 	TASK_IO_WORKER = 0x10,
 	TASK_USER_WORKER = 0x4000, /* since 6.4; nothing before */
 	TASK_KTHREAD = 0x200000,
+	TASK_EXITING = 0x4,
 	TASK_KERNEL = TASK_IO_WORKER | TASK_USER_WORKER | TASK_KTHREAD,
 };
 

@@ -1,22 +1,71 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 /*
- * sched - every context switch
+ * sched - when each thread runs, waits for a CPU, or waits for something else
  *
- * Cost, measured on a 2-core VM (6.18): 0.11 to 0.14 us a switch.  The event is what the tracepoint
- * sched:sched_switch has, and the process of the thread that leaves; user space builds the
- * tracepoint's own bytes from it, so that no tracepoint buffer is needed here.
+ * Every switch, wakeup, migration, fork and exit, told as the tracepoints sched:* tell them; user
+ * space builds their bytes, so that no tracepoint buffer is needed here.  A switch also says in
+ * which system call the thread leaves the CPU.
+ *
+ * Some switches carry the stack of who leaves.  Taking one costs more than all the rest, so the
+ * programs measure what stacks cost and take as many as stack_ns_a_second allows on each CPU: every
+ * switch has the same chance, which is adjusted ADJUST_NS apart, and the stack says how many
+ * switches it stands for.  But a thread whose last stack is RARE_NS ago gets one anyway (standing
+ * for itself alone), so that those who wait seldom and long are seen.  The choice never depends on
+ * what happens after it, so sums of weights are right on average.
+ *
+ * Who woke a thread is known at sched_waking, in the waker; that it is runnable at sched_wakeup,
+ * maybe on another CPU and in an interrupt.  The waker is kept in the task's storage in between.
+ *
+ * Cost, measured on a 2-core VM (6.18): see docs/OVERHEAD.md.
  */
 #include "bpf/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
-#include "bpf/kernel.h"
 
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_tracing.h>
+#include "bpf/walk.bpf.h"
 
-struct task_facts {
-	__u32 pid, tid;
-	__s32 prio;
-	__u32 exit_state;
+/* What stacks may cost; 0: none is taken. */
+const volatile __u32 stack_ns_a_second = 0;
+/* Whether user stacks can be walked. */
+const volatile bool user_stacks = 0;
+
+#define ADJUST_NS    5000000ULL
+#define RARE_NS      100000000ULL
+#define CHANCE_ONE   (1u << 20)
+#define CHANCE_LEAST (1u << 6) /* one of 16384 */
+
+struct stack_budget {
+	__u64 since_ns; /* when the chance was last adjusted */
+	__u64 spent_ns; /* on stacks since then */
+	__u32 chance;   /* of CHANCE_ONE; 0: not begun */
+	__u32 pad;
 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stack_budget);
+} stack_budgets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct switch_event);
+} scratch SEC(".maps"); /* too large for the stack; a switch never interrupts a switch */
+
+struct thread_facts {
+	__u64 stack_ns;       /* when its last stack was taken */
+	__u32 by_pid, by_tid; /* who is waking it */
+	__u32 irq;            /* enum task_irq */
+	__u32 woken;          /* by_* are of the wakeup that is under way */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_facts);
+} threads SEC(".maps");
 
 /*
  * A field of a task: read directly where the verifier knows the pointer (tp_btf), else by the
@@ -24,23 +73,167 @@ struct task_facts {
  */
 #define TASK(t, field, direct) ((direct) ? (t)->field : BPF_CORE_READ(t, field))
 
-static __always_inline void handle_switch(bool direct, bool preempt, struct task_struct *prev,
-					  struct task_struct *next, __u32 prev_state)
+static __always_inline __u32 syscall_of(struct task_struct *t)
 {
-	struct switch_event *ev;
-	__u32 prev_pid = TASK(prev, tgid, direct);
-	void *ring;
+	__u64 number;
+	struct pt_regs *regs;
 
-	if (filter && !is_target(prev_pid) && !is_target(TASK(next, tgid, direct)))
-		return;
-	ring = ring_here();
-	ev = ring ? bpf_ringbuf_reserve(ring, sizeof(*ev), 0) : NULL;
-	if (!ev) {
-		count_lost(EBPREC_EV_SWITCH);
+	if (t->flags & TASK_KERNEL)
+		return 0;
+	regs = (void *)bpf_task_pt_regs((void *)t);
+	if (bpf_probe_read_kernel(&number, sizeof(number), &regs->orig_rax))
+		return 0;
+	return number < 0xffff ? number + 1 : 0;
+}
+
+/*
+ * Whether an interrupt runs on top of the current thread.  The kernel's own count of that is a
+ * variable whose address not every kernel tells; so: the idle thread wakes nobody, interrupts that
+ * meet the kernel run on another stack, and those that meet a program leave no system call behind
+ * (nor does a page fault, which is taken for one).
+ */
+static __always_inline __u32 irq_here(void *ctx)
+{
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	/* The verifier lets only the difference of two pointers become a number. */
+	__u64 here = (__u64)ctx - (__u64)t;
+
+	barrier_var(here);
+	here += bpf_get_current_task();
+	if (!t->pid || here - (__u64)t->stack > THREAD_STACK_MOST)
+		return TASK_HARDIRQ;
+	if (t->flags & (TASK_KERNEL | TASK_EXITING) || syscall_of(t))
+		return 0;
+	return TASK_HARDIRQ;
+}
+
+/* ---- stacks ---- */
+
+static __always_inline void adjust(struct stack_budget *b, __u64 now_ns)
+{
+	__u64 passed_ns = now_ns - b->since_ns, allowed_ns, chance = b->chance;
+
+	if (!chance) {
+		b->chance = CHANCE_ONE;
+		b->since_ns = now_ns;
 		return;
 	}
-	fill_header(&ev->h, EBPREC_EV_SWITCH, sizeof(*ev));
-	ev->prev_pid = prev_pid;
+	if (passed_ns < ADJUST_NS)
+		return;
+	if (passed_ns > 1000000000)
+		passed_ns = 1000000000;
+	allowed_ns = passed_ns * stack_ns_a_second / 1000000000 + 1;
+	if (b->spent_ns <= allowed_ns / 2)
+		chance *= 2;
+	else
+		chance = chance * allowed_ns / b->spent_ns;
+	if (chance > CHANCE_ONE)
+		chance = CHANCE_ONE;
+	if (chance < CHANCE_LEAST)
+		chance = CHANCE_LEAST;
+	b->chance = chance;
+	b->since_ns = now_ns;
+	b->spent_ns = 0;
+}
+
+/* How many switches the stack of this one would stand for; 0: it is not taken. */
+static __always_inline __u32 choose(struct stack_budget *b, struct task_struct *prev, bool direct,
+				    __u64 now_ns)
+{
+	struct thread_facts *f = NULL;
+
+	adjust(b, now_ns);
+	if (direct)
+		f = bpf_task_storage_get(&threads, prev, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (f && now_ns - f->stack_ns > RARE_NS &&
+	    b->spent_ns < 2 * (ADJUST_NS * stack_ns_a_second / 1000000000)) {
+		f->stack_ns = now_ns;
+		return 1;
+	}
+	if (b->chance < CHANCE_ONE && (bpf_get_prandom_u32() & (CHANCE_ONE - 1)) >= b->chance)
+		return 0;
+	if (f)
+		f->stack_ns = now_ns;
+	return CHANCE_ONE / b->chance;
+}
+
+static __always_inline bool saved_registers(struct task_struct *prev, struct walk_state *w)
+{
+	struct pt_regs saved;
+
+	if (prev->flags & TASK_KERNEL || !prev->mm)
+		return false;
+	if (bpf_probe_read_kernel(&saved, sizeof(saved), (void *)bpf_task_pt_regs((void *)prev)))
+		return false;
+	WALK_TAKE_REGS(w->gprs, &saved);
+	w->compat = (saved.cs & 0xffff) == 0x23;
+	return (saved.cs & 3) == 3;
+}
+
+static __always_inline __u32 put_user(struct switch_event *ev, __u32 at, const struct walk_state *w)
+{
+	__u64 n = w->n;
+
+	if (n > CPU_USER_MAX || at > CPU_KERNEL_MAX)
+		return 0;
+	bpf_probe_read_kernel(&ev->frames[at], n * sizeof(__u64), w->frames);
+	return n;
+}
+
+static __always_inline __u32 take_user(struct switch_event *ev, __u32 at)
+{
+	struct walk_state *w = walk_here();
+
+	if (!w || !user_stacks)
+		return 0;
+	walk_start(w);
+	if (!saved_registers((void *)bpf_get_current_task_btf(), w))
+		return 0;
+	walk_run(w);
+	ev->how = walk_how(w);
+	ev->why = w->why;
+	ev->flags = (w->compat ? STACKINFO_COMPAT : 0) |
+		    (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
+	return put_user(ev, at, w);
+}
+
+/* Adds the stacks and sends the event.  False: there was no room. */
+static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch_event *ev,
+					    struct stack_budget *b)
+{
+	__u64 kernel_count = 0, user_count; /* 64 bits: the bound must survive clang's shifting */
+	__u64 size_bytes;
+	long bytes;
+
+	bytes = bpf_get_stack(ctx, ev->frames, CPU_KERNEL_MAX * sizeof(__u64), 0);
+	if (bytes > 0)
+		kernel_count = bytes / sizeof(__u64);
+	if (kernel_count > CPU_KERNEL_MAX)
+		kernel_count = CPU_KERNEL_MAX;
+	user_count = take_user(ev, kernel_count);
+	if (user_count > CPU_USER_MAX)
+		user_count = CPU_USER_MAX;
+	ev->kernel_count = kernel_count;
+	ev->user_count = user_count;
+	size_bytes = SWITCH_EVENT_HEAD_BYTES + (kernel_count + user_count) * sizeof(__u64);
+	ev->h.size_bytes = size_bytes;
+	barrier_var(size_bytes);
+	if (size_bytes > sizeof(*ev))
+		return false;
+	if (bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
+		return false;
+	b->spent_ns += bpf_ktime_get_ns() - ev->h.time_ns;
+	return true;
+}
+
+/* ---- switches ---- */
+
+static __always_inline void fill_switch(struct switch_event *ev, bool direct, bool preempt,
+					struct task_struct *prev, struct task_struct *next,
+					__u32 prev_state)
+{
+	fill_header(&ev->h, EBPREC_EV_SWITCH, SWITCH_EVENT_HEAD_BYTES);
+	ev->prev_pid = TASK(prev, tgid, direct);
 	ev->prev_tid = TASK(prev, pid, direct);
 	ev->prev_prio = TASK(prev, prio, direct);
 	ev->prev_state = prev_state;
@@ -50,23 +243,203 @@ static __always_inline void handle_switch(bool direct, bool preempt, struct task
 	ev->next_prio = TASK(next, prio, direct);
 	bpf_probe_read_kernel(ev->prev_comm, sizeof(ev->prev_comm), &prev->comm);
 	bpf_probe_read_kernel(ev->next_comm, sizeof(ev->next_comm), &next->comm);
+	ev->syscall = syscall_of((void *)bpf_get_current_task_btf());
+	ev->how = ev->why = 0;
+	ev->weight = 0;
+	ev->kernel_count = ev->user_count = 0;
+	ev->flags = 0;
+}
+
+static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
+					  struct task_struct *prev, struct task_struct *next,
+					  __u32 prev_state)
+{
+	struct switch_event *ev;
+	struct stack_budget *b;
+	__u32 zero = 0, weight = 0;
+	void *ring;
+
+	if (filter && !is_target(TASK(prev, tgid, direct)) && !is_target(TASK(next, tgid, direct)))
+		return;
+	ring = ring_here();
+	if (!ring)
+		goto lost;
+	b = bpf_map_lookup_elem(&stack_budgets, &zero);
+	if (b && stack_ns_a_second && TASK(prev, pid, direct))
+		weight = choose(b, prev, direct, bpf_ktime_get_ns());
+	if (weight) {
+		ev = bpf_map_lookup_elem(&scratch, &zero);
+		if (!ev)
+			goto lost;
+		fill_switch(ev, direct, preempt, prev, next, prev_state);
+		ev->weight = weight;
+		if (!send_with_stack(ctx, ring, ev, b))
+			goto lost;
+		return;
+	}
+	ev = bpf_ringbuf_reserve(ring, SWITCH_EVENT_HEAD_BYTES, 0);
+	if (!ev)
+		goto lost;
+	fill_switch(ev, direct, preempt, prev, next, prev_state);
+	bpf_ringbuf_submit(ev, wake_flags(ring));
+	return;
+lost:
+	count_lost(EBPREC_EV_SWITCH);
+}
+
+/* ---- all else ---- */
+
+static __always_inline struct task_event *begin(bool direct, __u32 what, struct task_struct *t,
+						void **ring)
+{
+	__u64 by = bpf_get_current_pid_tgid();
+	struct task_event *ev;
+
+	if (filter && !is_target(TASK(t, tgid, direct)))
+		return NULL;
+	*ring = ring_here();
+	ev = *ring ? bpf_ringbuf_reserve(*ring, sizeof(*ev), 0) : NULL;
+	if (!ev) {
+		count_lost(EBPREC_EV_TASK);
+		return NULL;
+	}
+	fill_header(&ev->h, EBPREC_EV_TASK, sizeof(*ev));
+	ev->what = what;
+	ev->irq = 0;
+	ev->pad = 0;
+	ev->by_pid = by >> 32;
+	ev->by_tid = by;
+	ev->pid = TASK(t, tgid, direct);
+	ev->tid = TASK(t, pid, direct);
+	ev->prio = TASK(t, prio, direct);
+	ev->a = ev->b = 0;
+	bpf_probe_read_kernel(ev->comm, sizeof(ev->comm), &t->comm);
+	return ev;
+}
+
+static __always_inline void handle_wakeup(void *ctx, bool direct, __u32 what, struct task_struct *t)
+{
+	struct thread_facts *f = NULL;
+	struct task_event *ev;
+	void *ring;
+
+	ev = begin(direct, what, t, &ring);
+	if (!ev)
+		return;
+	ev->a = TASK(t, thread_info.cpu, direct);
+	if (direct)
+		f = bpf_task_storage_get(&threads, t, NULL, 0);
+	if (f && f->woken) {
+		ev->by_pid = f->by_pid;
+		ev->by_tid = f->by_tid;
+		ev->irq = f->irq;
+		f->woken = 0;
+	} else {
+		ev->irq = irq_here(ctx);
+	}
 	bpf_ringbuf_submit(ev, wake_flags(ring));
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(switch_btf, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+SEC("tp_btf/sched_waking")
+int BPF_PROG(waking_btf, struct task_struct *t)
 {
-	handle_switch(1, preempt, prev, next, prev_state);
+	struct thread_facts *f;
+	__u64 by;
+
+	if (filter && !is_target(t->tgid))
+		return 0;
+	f = bpf_task_storage_get(&threads, t, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!f)
+		return 0;
+	by = bpf_get_current_pid_tgid();
+	f->by_pid = by >> 32;
+	f->by_tid = by;
+	f->irq = irq_here(ctx);
+	f->woken = 1;
 	return 0;
 }
 
-SEC("raw_tp/sched_switch")
-int BPF_PROG(switch_raw, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+static __always_inline void handle_migrate(bool direct, struct task_struct *t, int to)
 {
-	handle_switch(0, preempt, prev, next, prev_state);
-	return 0;
+	struct task_event *ev;
+	void *ring;
+
+	ev = begin(direct, TASK_MIGRATE, t, &ring);
+	if (!ev)
+		return;
+	ev->a = TASK(t, thread_info.cpu, direct);
+	ev->b = to;
+	bpf_ringbuf_submit(ev, wake_flags(ring));
 }
+
+static __always_inline void handle_fork(bool direct, struct task_struct *parent,
+					struct task_struct *child)
+{
+	struct task_event *ev;
+	void *ring;
+
+	ev = begin(direct, TASK_FORK, child, &ring);
+	if (!ev)
+		return;
+	ev->by_pid = TASK(parent, tgid, direct);
+	ev->by_tid = TASK(parent, pid, direct);
+	bpf_probe_read_kernel(ev->by_comm, sizeof(ev->by_comm), &parent->comm);
+	bpf_ringbuf_submit(ev, wake_flags(ring));
+}
+
+static __always_inline void handle_exit(bool direct, struct task_struct *t)
+{
+	struct task_event *ev;
+	void *ring;
+
+	ev = begin(direct, TASK_EXIT, t, &ring);
+	if (!ev)
+		return;
+	ev->a = (direct ? t->signal->live.counter : BPF_CORE_READ(t, signal, live.counter)) == 0;
+	bpf_ringbuf_submit(ev, wake_flags(ring));
+}
+
+#define TASK_PROGRAMS(kind, direct)                                                      \
+	SEC(#kind "/sched_wakeup")                                                       \
+	int BPF_PROG(wakeup_##kind, struct task_struct *t)                               \
+	{                                                                                \
+		handle_wakeup(ctx, direct, TASK_WAKEUP, t);                              \
+		return 0;                                                                \
+	}                                                                                \
+	SEC(#kind "/sched_wakeup_new")                                                   \
+	int BPF_PROG(wakeup_new_##kind, struct task_struct *t)                           \
+	{                                                                                \
+		handle_wakeup(ctx, direct, TASK_WAKEUP_NEW, t);                          \
+		return 0;                                                                \
+	}                                                                                \
+	SEC(#kind "/sched_migrate_task")                                                 \
+	int BPF_PROG(migrate_##kind, struct task_struct *t, int to)                      \
+	{                                                                                \
+		handle_migrate(direct, t, to);                                           \
+		return 0;                                                                \
+	}                                                                                \
+	SEC(#kind "/sched_process_fork")                                                 \
+	int BPF_PROG(fork_##kind, struct task_struct *parent, struct task_struct *child) \
+	{                                                                                \
+		handle_fork(direct, parent, child);                                      \
+		return 0;                                                                \
+	}                                                                                \
+	SEC(#kind "/sched_process_exit")                                                 \
+	int BPF_PROG(exit_##kind, struct task_struct *t)                                 \
+	{                                                                                \
+		handle_exit(direct, t);                                                  \
+		return 0;                                                                \
+	}                                                                                \
+	/* Last: from the first switch on, no wakeup is missed. */                       \
+	SEC(#kind "/sched_switch")                                                       \
+	int BPF_PROG(switch_##kind, bool preempt, struct task_struct *prev,              \
+		     struct task_struct *next, unsigned int prev_state)                  \
+	{                                                                                \
+		handle_switch(ctx, direct, preempt, prev, next, prev_state);             \
+		return 0;                                                                \
+	}
+
+TASK_PROGRAMS(tp_btf, 1)
+TASK_PROGRAMS(raw_tp, 0)
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

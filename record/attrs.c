@@ -16,8 +16,10 @@ void attrs_done(struct attrs *a)
 {
 	size_t i;
 
-	for (i = 0; i < ATTR_END; i++)
+	for (i = 0; i < ATTR_END; i++) {
 		free(a->entry[i].ids);
+		free(a->entry[i].format);
+	}
 	*a = (struct attrs){ 0 };
 }
 
@@ -103,6 +105,12 @@ void attrs_set_tracepoint(struct attrs *a, enum attrs_event event, const char *n
 		.sample_type = SAMPLE_TYPE | PERF_SAMPLE_RAW,
 	};
 	common(&e->attr);
+}
+
+void attrs_set_format(struct attrs *a, enum attrs_event event, char *format)
+{
+	free(a->entry[event].format);
+	a->entry[event].format = format;
 }
 
 int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id)

@@ -18,8 +18,13 @@
 #include "record/outbuf.h"
 
 enum attrs_event {
-	ATTR_SAMPLE,  /* cycles or cpu-clock */
-	ATTR_SWITCH,  /* sched:sched_switch */
+	ATTR_SAMPLE, /* cycles or cpu-clock */
+	ATTR_SWITCH, /* sched:sched_switch */
+	ATTR_WAKEUP, /* sched:sched_wakeup, and so on */
+	ATTR_WAKEUP_NEW,
+	ATTR_MIGRATE,
+	ATTR_FORK,
+	ATTR_EXIT,
 	ATTR_MARK,    /* ebprec:mark */
 	ATTR_COUNTER, /* ebprec:counter */
 	ATTR_SIDE,    /* dummy: the side-band */
@@ -30,6 +35,7 @@ struct attrs_entry {
 	bool present;
 	char name[32];
 	struct perf_event_attr attr;
+	char *format;  /* of a kernel's tracepoint; owned, NULL: none */
 	uint64_t *ids; /* owned */
 	size_t id_count;
 };
@@ -50,6 +56,8 @@ void attrs_set_sample(struct attrs *a, const struct perf_event_attr *kernel);
 void attrs_set_side(struct attrs *a, const struct perf_event_attr *kernel);
 void attrs_set_tracepoint(struct attrs *a, enum attrs_event event, const char *name,
 			  uint32_t tracepoint_id);
+/* The text of its format, for the file.  Taken: freed with *a. */
+void attrs_set_format(struct attrs *a, enum attrs_event event, char *format);
 
 /* One more id of the kernel's for an event.  -ENOMEM. */
 int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id);

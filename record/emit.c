@@ -21,9 +21,11 @@ int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s)
 	static const struct {
 		enum ebx_stream stream;
 	} to[ATTR_END] = {
-		[ATTR_SAMPLE] = { EBX_STREAM_CPU }, [ATTR_SWITCH] = { EBX_STREAM_SCHED },
-		[ATTR_MARK] = { EBX_STREAM_MARK },  [ATTR_COUNTER] = { EBX_STREAM_METRIC },
-		[ATTR_SIDE] = { EBX_STREAM_SIDE },
+		[ATTR_SAMPLE] = { EBX_STREAM_CPU },     [ATTR_SWITCH] = { EBX_STREAM_SCHED },
+		[ATTR_WAKEUP] = { EBX_STREAM_SCHED },   [ATTR_WAKEUP_NEW] = { EBX_STREAM_SCHED },
+		[ATTR_MIGRATE] = { EBX_STREAM_SCHED },  [ATTR_FORK] = { EBX_STREAM_SCHED },
+		[ATTR_EXIT] = { EBX_STREAM_SCHED },     [ATTR_MARK] = { EBX_STREAM_MARK },
+		[ATTR_COUNTER] = { EBX_STREAM_METRIC }, [ATTR_SIDE] = { EBX_STREAM_SIDE },
 	};
 	_Alignas(8) uint8_t record[SAMPLEREC_MAX_BYTES];
 	size_t bytes;
@@ -35,6 +37,7 @@ int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s)
 	seen(e, s->time_ns);
 	e->account.sample_count += event == ATTR_SAMPLE;
 	e->account.switch_count += event == ATTR_SWITCH;
+	e->account.wakeup_count += event == ATTR_WAKEUP || event == ATTR_WAKEUP_NEW;
 	e->account.mark_count += event == ATTR_MARK;
 	return writer_record(e->writer, to[event].stream, record, bytes, s->time_ns, (int)s->cpu);
 }
@@ -82,6 +85,7 @@ int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now
 		[EBPREC_EV_SWITCH] = { ATTR_SWITCH, EBX_STREAM_SCHED },
 		[EBPREC_EV_MARK] = { ATTR_MARK, EBX_STREAM_MARK },
 		[EBPREC_EV_COPY] = { ATTR_SAMPLE, EBX_STREAM_CPU },
+		[EBPREC_EV_TASK] = { ATTR_WAKEUP, EBX_STREAM_SCHED },
 	};
 	struct siderec r = { .id = emit_side_id(e), .time_ns = now_ns };
 	uint64_t fresh;

@@ -22,7 +22,8 @@
 
 /* What was recorded and what was not: for the status line, the summary and META_ACCOUNT. */
 struct account {
-	uint64_t sample_count, switch_count, mark_count, side_count;
+	uint64_t sample_count, switch_count, wakeup_count, mark_count, side_count;
+	uint64_t switch_stack_count;        /* of the switches, those with a stack */
 	uint64_t lost_count[EBPREC_EV_END]; /* no room in a BPF ring, by type */
 	uint64_t side_lost_count;           /* no room in a side-band ring */
 	uint64_t throttle_count;

@@ -206,7 +206,7 @@ static void cpu_detach(struct instrument_ctx *c)
 const struct instrument inst_cpu = {
 	.name = "cpu",
 	.summary = "where the CPUs are",
-	.event = EBPREC_EV_CPU,
+	.events = 1u << EBPREC_EV_CPU,
 	.prepare = cpu_prepare,
 	.attach = cpu_attach,
 	.on_event = cpu_on_event,

@@ -130,7 +130,7 @@ static void mark_detach(struct instrument_ctx *c)
 const struct instrument inst_mark = {
 	.name = "mark",
 	.summary = "moments that programs and people name",
-	.event = EBPREC_EV_MARK,
+	.events = 1u << EBPREC_EV_MARK,
 	.prepare = mark_prepare,
 	.attach = mark_attach,
 	.on_event = mark_on_event,

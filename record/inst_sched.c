@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* inst_sched - every context switch, as the tracepoint sched:sched_switch */
+/*
+ * inst_sched - every switch, wakeup, migration, fork and exit, as the tracepoints sched:*
+ *
+ * The file has the kernel's own format texts, so the records are laid out as the running kernel
+ * would; a tracepoint that cannot be described is left out of the file, but for the switch, without
+ * which the others mean nothing.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,24 +13,56 @@
 #include "bpf/sched.skel.h"
 #include "record/instrument.h"
 #include "record/samplerec.h"
+#include "record/tplayout.h"
+#include "record/tracefs.h"
+
+/* Fields as task_raw() puts them. */
+enum { F_COMM, F_PID, F_PRIO, F_A, F_B };
+
+static const struct task_kind {
+	enum attrs_event event;
+	const char *name; /* of the tracepoint, in sched */
+	const char *fields[TPLAYOUT_FIELDS_MAX];
+} kinds[TASK_WHATS] = {
+	[TASK_WAKEUP] = { ATTR_WAKEUP, "sched_wakeup", { "comm", "pid", "prio", "target_cpu" } },
+	[TASK_WAKEUP_NEW] = { ATTR_WAKEUP_NEW,
+			      "sched_wakeup_new",
+			      { "comm", "pid", "prio", "target_cpu" } },
+	[TASK_MIGRATE] = { ATTR_MIGRATE,
+			   "sched_migrate_task",
+			   { "comm", "pid", "prio", "orig_cpu", "dest_cpu" } },
+	[TASK_FORK] = { ATTR_FORK,
+			"sched_process_fork",
+			{ "parent_comm", "parent_pid", "child_comm", "child_pid" } },
+	[TASK_EXIT] = { ATTR_EXIT, "sched_process_exit", { "comm", "pid", "prio" } },
+};
 
 struct sched_state {
 	struct sched_bpf *skel;
 	struct switch_layout layout;
-	struct keymap named; /* threads of others whose name is in the capture */
+	struct tplayout task[TASK_WHATS];
+	bool has_group_dead;
+	struct keymap named;             /* threads of others whose name is in the capture */
+	uint64_t schedule, schedule_end; /* the code of __schedule(); 0: not known */
 };
 
 /* tp_btf reads the tasks directly; raw_tp by a helper, where tp_btf is not to be had. */
 static int load(struct instrument_ctx *c, struct sched_state *s, bool btf)
 {
+	struct bpf_program *prog;
 	int err;
 
 	s->skel = sched_bpf__open();
 	if (!s->skel)
 		return -errno;
-	bpf_program__set_autoload(s->skel->progs.switch_btf, btf);
-	bpf_program__set_autoload(s->skel->progs.switch_raw, !btf);
+	bpf_object__for_each_program(prog, s->skel->obj) bpf_program__set_autoload(
+		prog, btf == !strncmp(bpf_program__section_name(prog), "tp_btf/", 7));
+	s->skel->rodata->stack_ns_a_second = c->opts->stack_ns_a_second / c->cpus->count;
+	s->skel->rodata->user_stacks = c->walker != NULL;
+	s->skel->rodata->max_frames = c->opts->max_frames;
 	err = instrument_share(c, s->skel);
+	if (!err && c->walker)
+		err = walkspace_share(walker_space(c->walker), s->skel);
 	if (!err)
 		err = sched_bpf__load(s->skel);
 	if (err) {
@@ -34,25 +72,68 @@ static int load(struct instrument_ctx *c, struct sched_state *s, bool btf)
 	return err;
 }
 
+/* Describes sched:sched_switch in the file. */
+static int describe_switch(struct instrument_ctx *c, struct sched_state *s)
+{
+	char *format = tracefs_format("sched", "sched_switch");
+	int err = format ? switch_layout_from_format(format, &s->layout) : -ENOENT;
+
+	if (err) {
+		free(format);
+		return note_fail(c->notes, err, "is tracefs mounted on /sys/kernel/tracing?",
+				 "cannot read the format of sched:sched_switch");
+	}
+	attrs_set_tracepoint(c->attrs, ATTR_SWITCH, "sched:sched_switch", s->layout.id);
+	attrs_set_format(c->attrs, ATTR_SWITCH, format);
+	return 0;
+}
+
+static void describe_task(struct instrument_ctx *c, struct sched_state *s, enum task_what what)
+{
+	static const char *const with_group[] = { "comm", "pid", "prio", "group_dead", NULL };
+	const struct task_kind *kind = &kinds[what];
+	char name[32], *format = tracefs_format("sched", kind->name);
+	int err = format ? tplayout_from_format(format, kind->fields, &s->task[what]) : -ENOENT;
+
+	if (err) {
+		note(c->notes, NOTE_WARNING, "cannot read the format of sched:%s: %s, skipping",
+		     kind->name, strerror(-err));
+		free(format);
+		return;
+	}
+	if (what == TASK_EXIT) /* group_dead is as young as Linux 6.17 */
+		s->has_group_dead = !tplayout_from_format(format, with_group, &s->task[what]);
+	snprintf(name, sizeof(name), "sched:%s", kind->name);
+	attrs_set_tracepoint(c->attrs, kind->event, name, s->task[what].id);
+	attrs_set_format(c->attrs, kind->event, format);
+}
+
+/* Stacks that BPF takes begin inside the tracepoint: where the kernel's own code begins. */
+static void find_schedule(struct instrument_ctx *c, struct sched_state *s)
+{
+	if (!c->kallsyms || !ksyms_find(c->kallsyms, "__schedule", &s->schedule))
+		return;
+	s->schedule_end = ksyms_next(c->kallsyms, s->schedule);
+}
+
 static int sched_prepare(struct instrument_ctx *c)
 {
 	struct sched_state *s = calloc(1, sizeof(*s));
-	int err;
+	int what, err;
 
 	if (!s)
 		return -ENOMEM;
 	c->state = s;
-	err = c->switch_format ? switch_layout_from_format(c->switch_format, &s->layout) : -ENOENT;
-	if (err)
-		return note_fail(c->notes, err, "is tracefs mounted on /sys/kernel/tracing?",
-				 "cannot read the format of sched:sched_switch");
 	err = load(c, s, true);
 	if (err && err != -EPERM)
 		err = load(c, s, false);
 	if (err)
 		return instrument_fail(c, err, "cannot load the recorder of context switches");
-	attrs_set_tracepoint(c->attrs, ATTR_SWITCH, "sched:sched_switch", s->layout.id);
-	return 0;
+	err = describe_switch(c, s);
+	for (what = 0; !err && what < TASK_WHATS; what++)
+		describe_task(c, s, (enum task_what)what);
+	find_schedule(c, s);
+	return err;
 }
 
 static int sched_attach(struct instrument_ctx *c)
@@ -84,37 +165,113 @@ static int name_stranger(struct instrument_ctx *c, struct sched_state *s,
 	return emit_side(c->emit, &r, siderec_comm(&r, ev->prev_pid, ev->prev_tid, comm));
 }
 
-static int sched_on_event(struct instrument_ctx *c, const struct event_header *h)
+/* How many frames, from the leaf, are of the tracepoint and the BPF program. */
+static size_t own_frames(const struct sched_state *s, const struct switch_event *ev)
+{
+	size_t i;
+
+	for (i = 0; s->schedule_end && i < ev->kernel_count; i++) {
+		if (ev->frames[i] >= s->schedule && ev->frames[i] < s->schedule_end)
+			return i;
+	}
+	return 0;
+}
+
+static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 {
 	struct sched_state *s = c->state;
-	const struct switch_event *ev = (const void *)h;
+	size_t i, frames = (size_t)ev->kernel_count + ev->user_count, own;
 	uint8_t raw[SAMPLEREC_RAW_MAX];
 	struct samplerec rec = {
 		.pid = ev->prev_pid,
 		.tid = ev->prev_tid,
-		.cpu = h->cpu,
-		.time_ns = h->time_ns,
+		.cpu = ev->h.cpu,
+		.time_ns = ev->h.time_ns,
 		.period = 1,
 		.raw = raw,
 		.raw_bytes = s->layout.size_bytes,
 	};
 	int err;
 
-	if (h->size_bytes < sizeof(*ev))
+	if (ev->h.size_bytes < SWITCH_EVENT_HEAD_BYTES ||
+	    ev->h.size_bytes < SWITCH_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
 		return -EBADMSG;
 	err = name_stranger(c, s, ev);
 	if (err)
 		return err;
 	switch_encode(&s->layout, ev, raw);
+	if (ev->weight) {
+		own = own_frames(s, ev);
+		rec.kernel = ev->frames + own;
+		rec.kernel_count = ev->kernel_count - own;
+		rec.user = ev->frames + ev->kernel_count;
+		rec.user_count = ev->user_count;
+		for (i = 0; c->kallsyms && i < rec.kernel_count; i++)
+			ksyms_touch(c->kallsyms, rec.kernel[i]);
+		c->emit->account.switch_stack_count++;
+	}
 	return emit_sample(c->emit, ATTR_SWITCH, &rec);
 }
 
+static void task_raw(const struct sched_state *s, const struct task_event *ev, struct tpraw *raw)
+{
+	tpraw_begin(raw, &s->task[ev->what], ev->irq, ev->by_tid);
+	if (ev->what == TASK_FORK) {
+		tpraw_comm(raw, 0, ev->by_comm);
+		tpraw_number(raw, 1, ev->by_tid);
+		tpraw_comm(raw, 2, ev->comm);
+		tpraw_number(raw, 3, ev->tid);
+		return;
+	}
+	tpraw_comm(raw, F_COMM, ev->comm);
+	tpraw_number(raw, F_PID, ev->tid);
+	tpraw_number(raw, F_PRIO, (uint64_t)(int64_t)ev->prio);
+	if (ev->what != TASK_EXIT || s->has_group_dead)
+		tpraw_number(raw, F_A, (uint64_t)(int64_t)ev->a);
+	if (ev->what == TASK_MIGRATE)
+		tpraw_number(raw, F_B, (uint64_t)(int64_t)ev->b);
+}
+
+static int on_task(struct instrument_ctx *c, const struct task_event *ev)
+{
+	struct sched_state *s = c->state;
+	struct tpraw raw;
+	struct samplerec rec = {
+		.pid = ev->by_pid,
+		.tid = ev->by_tid,
+		.cpu = ev->h.cpu,
+		.time_ns = ev->h.time_ns,
+		.period = 1,
+		.raw = raw.bytes,
+	};
+
+	if (ev->h.size_bytes < sizeof(*ev) || ev->what >= TASK_WHATS)
+		return -EBADMSG;
+	if (!c->attrs->entry[kinds[ev->what].event].present)
+		return 0;
+	task_raw(s, ev, &raw);
+	rec.raw_bytes = tpraw_end(&raw);
+	return emit_sample(c->emit, kinds[ev->what].event, &rec);
+}
+
+static int sched_on_event(struct instrument_ctx *c, const struct event_header *h)
+{
+	if (h->type == EBPREC_EV_SWITCH)
+		return on_switch(c, (const void *)h);
+	return on_task(c, (const void *)h);
+}
+
+/* Switches were attached last and end first: between any two of them, nothing else is missing. */
 static void sched_stop(struct instrument_ctx *c)
 {
 	struct sched_state *s = c->state;
 
-	if (s && s->skel)
-		sched_bpf__detach(s->skel);
+	if (!s || !s->skel)
+		return;
+	bpf_link__destroy(s->skel->links.switch_tp_btf); /* NULL is fine */
+	bpf_link__destroy(s->skel->links.switch_raw_tp);
+	s->skel->links.switch_tp_btf = s->skel->links.switch_raw_tp = NULL;
+	sched_bpf__detach(s->skel);
 }
 
 static void sched_detach(struct instrument_ctx *c)
@@ -131,8 +288,8 @@ static void sched_detach(struct instrument_ctx *c)
 
 const struct instrument inst_sched = {
 	.name = "sched",
-	.summary = "every context switch",
-	.event = EBPREC_EV_SWITCH,
+	.summary = "when threads run and wait, and where",
+	.events = 1u << EBPREC_EV_SWITCH | 1u << EBPREC_EV_TASK,
 	.prepare = sched_prepare,
 	.attach = sched_attach,
 	.on_event = sched_on_event,

@@ -29,18 +29,17 @@ struct instrument_ctx {
 	const struct rings *rings;
 	const struct targets *targets;
 	const struct sideband *sideband;
-	struct walker *walker;     /* NULL: stacks are not walked by tables */
-	struct attrs *attrs;       /* prepare() adds its events */
-	struct ksyms *kallsyms;    /* NULL: not to be had */
-	const char *switch_format; /* format text of sched:sched_switch; NULL: not to be had */
+	struct walker *walker;  /* NULL: stacks are not walked by tables */
+	struct attrs *attrs;    /* prepare() adds its events */
+	struct ksyms *kallsyms; /* NULL: not to be had */
 	struct notes *notes;
 	struct emit *emit; /* from attach() on */
 	void *state;       /* the instrument's own */
 };
 
 struct instrument {
-	const char *name, *summary;   /* "sched", "context switches" */
-	enum ebprec_event_type event; /* what on_event() takes; 0: none */
+	const char *name, *summary; /* "sched", "context switches" */
+	uint32_t events;            /* what on_event() takes: bits 1 << enum ebprec_event_type */
 	/*
 	 * Opens and loads the programs, and describes the events.  On failure note_fail() has said
 	 * why; -ENOTSUP, -EPERM and the like only cost this instrument.

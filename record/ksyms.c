@@ -188,6 +188,13 @@ static size_t upper(const struct ksyms *k, uint64_t addr)
 	return low;
 }
 
+uint64_t ksyms_next(const struct ksyms *k, uint64_t addr)
+{
+	size_t i = upper(k, addr);
+
+	return i < k->count ? k->sym[i].addr : 0;
+}
+
 bool ksyms_at(const struct ksyms *k, uint64_t addr, const char *module, struct ksym *out)
 {
 	size_t i = upper(k, addr);

@@ -41,6 +41,8 @@ void ksyms_free(struct ksyms *k); /* NULL is fine */
 
 /* The address of the first symbol of that name outside of modules; false: there is none. */
 bool ksyms_find(const struct ksyms *k, const char *name, uint64_t *addr);
+/* Where the symbol at addr ends: the address of the next one; 0: there is none. */
+uint64_t ksyms_next(const struct ksyms *k, uint64_t addr);
 /* A symbol at exactly this address, in that module (NULL: in any). */
 bool ksyms_at(const struct ksyms *k, uint64_t addr, const char *module, struct ksym *out);
 

@@ -24,7 +24,7 @@ static const struct option options[] = {
 	{ OPT_SECONDS, 'd', "duration", "SECONDS", AT(duration_ns), 0, 0, "stop after this time" },
 	{ OPT_UINT, 'z', "level", "LEVEL", AT(level), 1, 19, "zstd level 1 to 19 (default 3)" },
 	{ OPT_SIZE, 'm', "ring", "MIB", AT(ring_bytes), 0, 0,
-	  "room for events of all CPUs (default 4 a CPU, at most 256)" },
+	  "room for events of all CPUs (default 8 a CPU, at most 256)" },
 	{ OPT_LIST, 0, "with", "PART", AT(with), 0, 0, "also record PART" },
 	{ OPT_LIST, 0, "without", "PART", AT(without), 0, 0,
 	  "leave PART out: sched, mark, kallsyms" },
@@ -36,6 +36,8 @@ static const struct option options[] = {
 	  "user frames of a stack (default 256, which is the most)" },
 	{ OPT_SIZE, 0, "tables", "MIB", AT(table_bytes), 0, 0,
 	  "room for unwind tables (default 64)" },
+	{ OPT_STRING, 0, "max-overhead", "PERCENT", AT(max_overhead), 0, 0,
+	  "of a CPU for stacks of waiting threads (default 2; 0: no such stacks)" },
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors and losses" },
 	{ OPT_COUNT, 'v', "verbose", NULL, AT(verbose), 0, 0,
 	  "say more; twice: libbpf's words, too" },
@@ -213,6 +215,22 @@ static enum opts_result read_call_graph(struct record_opts *o, struct option_err
 		     text, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+static enum opts_result read_overhead(struct record_opts *o, struct option_error *error)
+{
+	double percent = 2;
+	char *end;
+
+	if (o->max_overhead) {
+		percent = strtod(o->max_overhead, &end);
+		if (end == o->max_overhead || *end || !(percent >= 0 && percent <= 100))
+			return wrong(error,
+				     "option '--max-overhead' is 0 to 100 percent, not '%.60s'",
+				     o->max_overhead);
+	}
+	o->stack_ns_a_second = (uint64_t)(percent * 1e7);
+	return OPTS_RUN;
+}
+
 static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 			       struct option_error *error)
 {
@@ -230,6 +248,8 @@ static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 		result = read_event(o, error);
 	if (result == OPTS_RUN)
 		result = read_call_graph(o, error);
+	if (result == OPTS_RUN)
+		result = read_overhead(o, error);
 	if (result != OPTS_RUN)
 		return result;
 	if (!strcmp(o->output, "-"))

@@ -18,7 +18,7 @@ struct record_opts {
 	/* As given; the defaults are opts_parse()'s. */
 	bool all, graph, quiet, version;
 	unsigned verbose;
-	const char *freq, *event_name, *output, *call_graph;
+	const char *freq, *event_name, *output, *call_graph, *max_overhead;
 	uint64_t duration_ns; /* 0: until it is stopped */
 	uint64_t ring_bytes;  /* of all CPUs together; 0: the default */
 	unsigned level;       /* zstd */
@@ -28,8 +28,9 @@ struct record_opts {
 	unsigned freq_hz;
 	enum record_event event;
 	enum cpu_stacks stacks;
-	unsigned copy_bytes;  /* of a stack; a multiple of 8 */
-	uint64_t table_bytes; /* of unwind tables, at most */
+	unsigned copy_bytes;        /* of a stack; a multiple of 8 */
+	uint64_t table_bytes;       /* of unwind tables, at most */
+	uint64_t stack_ns_a_second; /* what stacks of switches may cost, on all CPUs; 0: none */
 	bool sched, mark, kallsyms;
 	uint32_t pids[RECORD_PIDS_MAX];
 	unsigned pid_count;

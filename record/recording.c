@@ -123,7 +123,6 @@ static void release(struct recording *r)
 	cpulist_done(&r->cpus);
 	workload_done(&r->workload);
 	notes_done(&r->notes);
-	free(r->switch_format);
 	for (i = 0; i < r->opts->pid_count; i++) {
 		if (r->pid_fds[i] >= 0)
 			close(r->pid_fds[i]);

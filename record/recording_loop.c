@@ -35,9 +35,9 @@ static int on_event(void *arg, const struct event_header *ev)
 		r->emit.account.broken_event_count += err == -EBADMSG;
 		return err == -EBADMSG ? 0 : err;
 	}
-	for (i = 0; i < INSTRUMENT_COUNT; i++) {
+	for (i = 0; i < INSTRUMENT_COUNT && ev->type < EBPREC_EV_END; i++) {
 		if (!r->running[i] || !recording_instruments[i]->on_event ||
-		    recording_instruments[i]->event != ev->type)
+		    !(recording_instruments[i]->events & 1u << ev->type))
 			continue;
 		err = recording_instruments[i]->on_event(&r->ctx[i], ev);
 		if (err != -EBADMSG)

@@ -38,7 +38,6 @@ struct recording {
 	struct mapids buildids;
 	struct hostinfo host;
 	struct attrs attrs;
-	char *switch_format;
 	struct writer *writer;
 	struct emit emit;
 	struct instrument_ctx ctx[INSTRUMENT_COUNT];

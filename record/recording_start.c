@@ -149,7 +149,6 @@ static void read_kernel(struct recording *r)
 		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
 		     strerror(-err), err == -EACCES ? " (see kernel.kptr_restrict)" : "");
 	vdso_find(&r->vdso);
-	r->switch_format = tracefs_format("sched", "sched_switch");
 }
 
 static int make_walker(struct recording *r)
@@ -207,7 +206,6 @@ static int prepare(struct recording *r)
 			.walker = r->walker,
 			.attrs = &r->attrs,
 			.kallsyms = r->opts->kallsyms ? r->kallsyms : NULL,
-			.switch_format = r->switch_format,
 			.notes = &r->notes,
 			.emit = &r->emit,
 		};
@@ -227,14 +225,17 @@ static int prepare(struct recording *r)
 
 static int tracing_section(struct recording *r, struct features *f)
 {
-	struct tracing_event events[3];
-	size_t count = 0, size_bytes;
+	struct tracing_event events[ATTR_END + 2];
+	size_t i, count = 0, size_bytes;
 	char *header_page = tracefs_header_page();
 	uint8_t *section = NULL;
 	int err;
 
-	if (r->attrs.entry[ATTR_SWITCH].present)
-		events[count++] = (struct tracing_event){ "sched", r->switch_format };
+	for (i = 0; i < ATTR_END; i++) {
+		if (r->attrs.entry[i].present && r->attrs.entry[i].format)
+			events[count++] =
+				(struct tracing_event){ "sched", r->attrs.entry[i].format };
+	}
 	events[count++] = (struct tracing_event){ "ebprec", tracing_mark_format() };
 	events[count++] = (struct tracing_event){ "ebprec", tracing_counter_format() };
 	err = tracing_build(events, count, header_page, &section, &size_bytes);

@@ -17,7 +17,7 @@
 #include "record/cpulist.h"
 
 #define RINGS_MIN_BYTES     (64u << 10) /* a CPU */
-#define RINGS_DEFAULT_BYTES (4u << 20)  /* a CPU, as long as the total is below ... */
+#define RINGS_DEFAULT_BYTES (8u << 20)  /* a CPU, as long as the total is below ... */
 #define RINGS_DEFAULT_TOTAL (256u << 20)
 
 struct rings; /* opaque */

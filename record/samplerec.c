@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/cursor.h"
+#include "format/switchinfo.h"
 #include "format/tracing.h"
 
 static uint8_t *put_u32(uint8_t *p, uint32_t v)
@@ -112,7 +113,7 @@ int switch_layout_from_format(const char *format, struct switch_layout *out)
 		if (field.off_bytes + field.size_bytes > end)
 			end = field.off_bytes + field.size_bytes;
 	}
-	l.size_bytes = ((end + 4 + 7) & ~7u) - 4;
+	l.size_bytes = ((end + SWITCHINFO_BYTES + 4 + 7) & ~7u) - 4;
 	*out = l;
 	return 0;
 }
@@ -144,6 +145,11 @@ uint64_t switch_state(const struct switch_event *ev)
 void switch_encode(const struct switch_layout *layout, const struct switch_event *ev, uint8_t *out)
 {
 	uint64_t state = switch_state(ev);
+	const struct switchinfo info = {
+		.syscall = ev->syscall,
+		.weight = ev->weight,
+		.stack = { .how = ev->how, .why = ev->why, .flags = (uint16_t)ev->flags },
+	};
 
 	memset(out, 0, layout->size_bytes);
 	le16_store(out, (uint16_t)layout->id); /* common_type */
@@ -158,4 +164,5 @@ void switch_encode(const struct switch_layout *layout, const struct switch_event
 	memcpy(out + layout->next_comm, ev->next_comm, sizeof(ev->next_comm));
 	le32_store(out + layout->next_pid, ev->next_tid);
 	le32_store(out + layout->next_prio, (uint32_t)ev->next_prio);
+	switchinfo_encode(&info, out + layout->size_bytes - SWITCHINFO_BYTES);
 }

@@ -35,8 +35,9 @@ size_t samplerec_encode(uint8_t *out, const struct samplerec *s);
 
 /* Where the fields of sched:sched_switch lie on the running kernel. */
 struct switch_layout {
-	uint32_t id;         /* of the tracepoint */
-	uint32_t size_bytes; /* of the raw data: 4 + size_bytes is a multiple of 8 */
+	uint32_t id; /* of the tracepoint */
+	/* Of the raw data, struct switchinfo at the end: 4 + size_bytes is a multiple of 8. */
+	uint32_t size_bytes;
 	uint32_t prev_comm, prev_pid, prev_prio, prev_state, next_comm, next_pid, next_prio;
 	uint32_t prev_state_bytes; /* 8 or 4 */
 	uint32_t common_pid;

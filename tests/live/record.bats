@@ -72,22 +72,24 @@ switches() {
 	done
 }
 
-@test "every switch of the machine is there, as the kernel's own trace has it" {
+@test "every switch, wakeup, migration, fork and exit is there, as the kernel's own trace has it" {
 	trace=/sys/kernel/tracing/instances/ebprec-test-$$
 	mkdir "$trace" || fail "no tracing instance"
 	echo 40000 >"$trace/buffer_size_kb"
 	echo mono >"$trace/trace_clock"
-	echo 1 >"$trace/events/sched/sched_switch/enable"
+	events="switch wakeup wakeup_new migrate_task process_fork process_exit"
+	for event in $events; do echo 1 >"$trace/events/sched/sched_$event/enable"; done
 	ebprec record -aq -o all.data -- sh -c 'pingpong 2000; ls -lR /usr/share | sort' >/dev/null
-	echo 0 >"$trace/events/sched/sched_switch/enable"
-	sed -n 's/^.*\[\([0-9]*\)\] [^ ]* *\([0-9.]*\): sched_switch: /\1 \2 /p' "$trace/trace" >kernel.txt
+	for event in $events; do echo 0 >"$trace/events/sched/sched_$event/enable"; done
+	sed -n 's/^.*\[\([0-9]*\)\] [^ ]* *\([0-9.]*\): \(sched_[a-z_]*: \)/\1 \2 \3/p' "$trace/trace" >kernel.txt
 	rmdir "$trace"
 	perf script -i all.data -F cpu,time,event,trace --ns 2>/dev/null |
-		sed -n 's/^ *\[\([0-9]*\)\] *\([0-9.]*\): *sched:sched_switch: /\1 \2 /p' >ours.txt
+		sed -n 's/^ *\[\([0-9]*\)\] *\([0-9.]*\): *sched:\(sched_[a-z_]*: \)/\1 \2 \3/p' >ours.txt
+	for event in $events; do grep -q "sched_$event: " ours.txt || fail "no sched_$event"; done
 	[ "$(wc -l <ours.txt)" -gt 4000 ]
 	# The trace is longer at both ends, and on some kernels lacks switches away from the idle thread:
 	# what it has must be ours.  A thread may be reaped (X) between its two looks at it (Z).
-	perl - <<'PERL' || fail "the kernel saw other switches"
+	perl - <<'PERL' || fail "the kernel saw other events"
 		use strict;
 		my (%seen, $bad);
 		for my $file ("ours.txt", "kernel.txt") {
@@ -99,13 +101,16 @@ switches() {
 		}
 		for my $cpu (keys %{$seen{"ours.txt"}}) {
 			my @ours = @{$seen{"ours.txt"}{$cpu}};
+			# Programs are attached and detached one after another, that for switches within all others.
+			pop @ours until $ours[-1][1] =~ /^sched_switch/;
+			shift @ours until $ours[0][1] =~ /^sched_switch/;
 			my ($i, $common, $missing) = (0, 0, 0);
 			for my $k (@{$seen{"kernel.txt"}{$cpu}}) {
 				next if $k->[0] < $ours[0][0] + 1e-5 || $k->[0] > $ours[-1][0] - 1e-5;
 				$i++ while $i < @ours && $ours[$i][1] ne $k->[1];
 				$i++ < @ours ? $common++ : $missing++;
 			}
-			print STDERR "CPU $cpu: ", scalar @ours, " switches, $common in both, $missing missing\n";
+			print STDERR "CPU $cpu: ", scalar @ours, " events, $common in both, $missing missing\n";
 			$bad ||= $missing || $common < @ours / 2;
 		}
 		exit $bad;
@@ -173,8 +178,8 @@ PERL
 	[ "$lost" -gt 30000 ] || fail "only $lost lost"
 	# The two of pingpong switch 40 000 times.
 	[ $((lost + $(account lost.data switches))) -ge 40000 ]
-	contains "$(cat said)" "$(($(account lost.data lost switches) + $(account lost.data lost samples) + $(account lost.data lost side_records))) lost"
-	same "$((lost + $(account lost.data lost samples) + $(account lost.data lost side_records)))" \
+	contains "$(cat said)" "$(($(account lost.data lost switches) + $(account lost.data lost samples) + $(account lost.data lost task_events) + $(account lost.data lost side_records))) lost"
+	same "$((lost + $(account lost.data lost samples) + $(account lost.data lost task_events) + $(account lost.data lost side_records)))" \
 		"$(perf script -i lost.data --show-lost-events 2>/dev/null | awk '/PERF_RECORD_LOST/ { n += $NF } END { print n }')"
 }
 

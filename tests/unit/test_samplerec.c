@@ -13,6 +13,7 @@
 
 #include "format/cursor.h"
 #include "format/perfrec.h"
+#include "format/switchinfo.h"
 #include "format/unwind.h"
 #include "record/attrs.h"
 
@@ -141,13 +142,18 @@ static void switch_fields_go_where_the_format_says(void **state)
 					 .prev_prio = 120,
 					 .next_prio = 98,
 					 .prev_state = 1,
+					 .syscall = 1,
+					 .weight = 17,
+					 .how = STACKINFO_CFI,
+					 .why = UNWIND_COMPLETE,
 					 .prev_comm = "before",
 					 .next_comm = "fifteen letters" };
 	uint8_t raw[SAMPLEREC_RAW_MAX];
+	struct switchinfo info;
 	struct switch_layout l;
 
 	assert_int_equal(switch_layout_from_format(format_6_18, &l), 0);
-	assert_int_equal(l.size_bytes, 68);
+	assert_int_equal(l.size_bytes, 76);
 	switch_encode(&l, &ev, raw);
 	assert_int_equal(le16_load(raw), 372);
 	assert_int_equal(le32_load(raw + 4), 11);
@@ -158,6 +164,31 @@ static void switch_fields_go_where_the_format_says(void **state)
 	assert_string_equal((char *)raw + 40, "fifteen letters");
 	assert_int_equal(le32_load(raw + 56), 22);
 	assert_int_equal(le32_load(raw + 60), 98);
+	assert_true(
+		switchinfo_decode(raw + l.size_bytes - SWITCHINFO_BYTES, SWITCHINFO_BYTES, &info));
+	assert_int_equal(info.syscall, 1); /* number 0: read() */
+	assert_int_equal(info.weight, 17);
+	assert_int_equal(info.stack.how, STACKINFO_CFI);
+	assert_int_equal(info.stack.why, UNWIND_COMPLETE);
+}
+
+static void switchinfo_is_not_made_of_what_is_none(void **state)
+{
+	uint8_t good[SWITCHINFO_BYTES], raw[SWITCHINFO_BYTES];
+	const struct switchinfo info = { .weight = 1 };
+	struct switchinfo out = { .weight = 42 };
+
+	switchinfo_encode(&info, good);
+	assert_false(switchinfo_decode(good, SWITCHINFO_BYTES - 1, &out)); /* cut */
+	memset(raw, 0, sizeof(raw));
+	assert_false(switchinfo_decode(raw, sizeof(raw), &out)); /* padding */
+	memcpy(raw, good, sizeof(raw));
+	raw[1] = 1;
+	assert_false(switchinfo_decode(raw, sizeof(raw), &out)); /* another version */
+	memcpy(raw, good, sizeof(raw));
+	raw[8] = STACKINFO_HOWS;
+	assert_false(switchinfo_decode(raw, sizeof(raw), &out)); /* found in an unheard-of way */
+	assert_int_equal(out.weight, 42);
 }
 
 static void switch_layout_refuses_formats_it_does_not_know(void **state)
@@ -237,6 +268,7 @@ int main(void)
 		cmocka_unit_test(samplerec_mode_follows_the_first_frame),
 		cmocka_unit_test(samplerec_holds_the_largest_stacks_and_no_larger),
 		cmocka_unit_test(switch_fields_go_where_the_format_says),
+		cmocka_unit_test(switchinfo_is_not_made_of_what_is_none),
 		cmocka_unit_test(switch_layout_refuses_formats_it_does_not_know),
 		cmocka_unit_test(switch_state_is_the_kernels),
 	};

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cmd_fetch.h"
 #include "analyze/commands.h"
 #include "analyze/nameopts.h"
 #include "analyze/say.h"
@@ -19,7 +20,7 @@ struct report_opts {
 	const char *input, *event, *time, *min_percent;
 	struct option_list comms, pids, tids, cpus;
 	struct nameopts names;
-	bool folded, annotate, period, quiet;
+	bool folded, annotate, period, quiet, symbols, json;
 	unsigned jobs;
 };
 
@@ -43,6 +44,9 @@ static const struct option report_options[] = {
 	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%" },
 	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
 	  "leave functions out whose total is less (default: 0.1)" },
+	{ OPT_FLAG, 0, "symbols-report", NULL, AT(symbols), 0, 0,
+	  "show for each file where its names came from, or why not" },
+	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "symbols-report: as JSON" },
 	NAMEOPTS(AT(names)),
 	{ OPT_UINT, 'j', "jobs", "N", AT(jobs), 1, 64, "threads (default: as many as CPUs)" },
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no verdict, nothing but errors" },
@@ -183,7 +187,9 @@ static int write_answer(struct report *r, const struct report_opts *opts, size_t
 	struct report_folded how = { .annotate = opts->annotate, .by_period = opts->period };
 	int err;
 
-	if (opts->folded) {
+	if (opts->symbols) {
+		err = symuse_write(&r->symbols, r->names, opts->json, stdout);
+	} else if (opts->folded) {
 		err = report_folded(r, &how, stdout);
 	} else {
 		write_head(r, opts, attr);
@@ -210,6 +216,27 @@ static void say_empty(const struct report *r, const struct report_opts *opts)
 			 opts->time ? " (see 'ebprec info' for the times of the whole)" : "");
 }
 
+static int make_named(struct report *r, const struct report_opts *opts, struct report_query *query)
+{
+	struct nameroots roots;
+	int err;
+
+	err = nameroots_make(&opts->names, &roots, opts->quiet ? NULL : cmd_fetch_progress, NULL);
+	if (err == -ENOENT) {
+		say_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping (Debian: "
+			 "libdebuginfod1)");
+		err = 0;
+	}
+	if (err)
+		return err;
+	query->roots = roots.roots;
+	err = report_make(r, query);
+	if (!opts->quiet)
+		cmd_fetch_verdict(roots.roots.fetcher);
+	nameroots_done(&roots);
+	return err;
+}
+
 static int report(struct report *r, const struct report_opts *opts, struct filter *filter)
 {
 	struct report_query query = {
@@ -217,7 +244,6 @@ static int report(struct report *r, const struct report_opts *opts, struct filte
 		.thread_count = opts->jobs,
 		.demangle = opts->names.demangle,
 	};
-	struct nameroots roots;
 	double min_percent;
 	int status, err;
 
@@ -228,12 +254,7 @@ static int report(struct report *r, const struct report_opts *opts, struct filte
 		status = choose_event(opts, r, &query.attr);
 	if (status)
 		return status;
-	err = nameroots_make(&opts->names, &roots);
-	if (!err) {
-		query.roots = roots.roots;
-		err = report_make(r, &query);
-		nameroots_done(&roots);
-	}
+	err = make_named(r, opts, &query);
 	if (err)
 		return say_error("cannot report '%s': %s", opts->input, strerror(-err));
 	status = write_answer(r, opts, query.attr, min_percent);
@@ -279,6 +300,8 @@ int cmd_report(int argc, char **argv)
 	if (opts.input && *words)
 		return usage_error(&report_usage, "two captures were named: '%s' and '%s'",
 				   opts.input, *words);
+	if (opts.json && !opts.symbols)
+		return usage_error(&report_usage, "option '--json' needs '--symbols-report'");
 	if (!opts.input)
 		opts.input = *words ? *words : "ebprec.data";
 	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */

@@ -51,6 +51,16 @@ static const char *kernel_reason(const struct report *r, const char **remedy)
 	return "its names are not in the file, and this is not the machine, or not its boot";
 }
 
+static void say_guesses(const struct report *r)
+{
+	uint64_t guessed = symuse_guessed(&r->symbols);
+
+	if (guessed)
+		say_note("  %.1f %% are from files that only their path speaks for "
+			 "(see --symbols-report)",
+			 percent(guessed, r->verdict.frames));
+}
+
 static void say_names(const struct report *r)
 {
 	const struct verdict *v = &r->verdict;
@@ -122,6 +132,7 @@ void cmd_report_verdict(const struct report *r, const char *path)
 	if (r->verdict.samples) {
 		say_stacks(r);
 		say_names(r);
+		say_guesses(r);
 	}
 	say_losses(r);
 	say_file(r, path);

@@ -144,9 +144,9 @@ struct files {
 	struct recent *recent;
 };
 
-static int resolver_file(struct files *f, uint32_t file, uint32_t *out)
+uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *resolver)
 {
-	const struct model_file *m = model_file(f->model, file);
+	const struct model_file *m = model_file(model, file);
 	struct resolver_file add = {
 		.path = m->path,
 		.build_id = m->build_id,
@@ -154,10 +154,16 @@ static int resolver_file(struct files *f, uint32_t file, uint32_t *out)
 		.dev_major = m->dev_major,
 		.dev_minor = m->dev_minor,
 	};
+
+	return resolver_add_file(resolver, &add);
+}
+
+static int resolver_file(struct files *f, uint32_t file, uint32_t *out)
+{
 	uint32_t id;
 
 	if (!f->ids[file]) {
-		id = resolver_add_file(f->resolver, &add);
+		id = naming_file(f->model, file, f->resolver);
 		if (id == UINT32_MAX)
 			return -ENOMEM;
 		f->ids[file] = id + 1;

@@ -34,6 +34,9 @@ struct naming {
 	struct hashidx index;
 };
 
+/* The number that the resolver gives to a file of the model; UINT32_MAX: no memory. */
+uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *resolver);
+
 /* Names all places.  -ENOMEM, -EOVERFLOW. */
 int naming_run(struct naming *n, const struct model *model, const struct places *places,
 	       struct resolver *resolver, struct strings *names);

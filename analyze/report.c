@@ -31,6 +31,7 @@ int report_open(const struct capture *capture, struct report *r)
 void report_done(struct report *r)
 {
 	verdict_done(&r->verdict);
+	symuse_done(&r->symbols);
 	stacks_done(&r->stacks);
 	naming_done(&r->naming);
 	load_scan_done(&r->scan);
@@ -48,8 +49,9 @@ static bool has_kernel_places(const struct places *places)
 }
 
 static int name_places(struct report *r, const struct report_query *query,
-		       const struct places *places)
+		       const struct sampler *sampler)
 {
+	const struct places *places = sampler_places(sampler);
 	struct resolver_opts opts = { .roots = query->roots, .demangle = query->demangle };
 	struct resolver *resolver = NULL;
 	char *kallsyms = NULL;
@@ -64,7 +66,11 @@ static int name_places(struct report *r, const struct report_query *query,
 	}
 	err = resolver_new(&opts, &resolver);
 	if (!err)
+		err = symuse_load(&r->symbols, sampler_stacks(sampler), places, r->model, resolver);
+	if (!err)
 		err = naming_run(&r->naming, r->model, places, resolver, r->names);
+	if (!err)
+		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);
 	resolver_free(resolver);
 	free(kallsyms);
 	return err;
@@ -87,7 +93,7 @@ int report_make(struct report *r, const struct report_query *query)
 		return err;
 	sampler_finish(sampler); /* symbol tables will need the room */
 	r->sampled = *sampler_counts(sampler);
-	err = name_places(r, query, sampler_places(sampler));
+	err = name_places(r, query, sampler);
 	if (!err)
 		err = stacks_init(&r->stacks);
 	if (!err)

@@ -16,6 +16,7 @@
 #include "analyze/naming.h"
 #include "analyze/stacks.h"
 #include "analyze/strings.h"
+#include "analyze/symuse.h"
 #include "analyze/verdict.h"
 
 /* The first half: whose samples there are. */
@@ -29,6 +30,7 @@ struct report {
 	struct stacks stacks; /* frames: functions of naming; groups: comms, or SAMPLER_TID_GROUP */
 	struct naming naming;
 	struct verdict verdict;
+	struct symuse symbols;
 	struct sampler_counts sampled;
 	struct load_stats stats;
 	int kallsyms_err; /* 0, or why there are no kernel names: kallsyms_of_capture() */

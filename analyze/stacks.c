@@ -125,3 +125,21 @@ int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *fr
 	free(nodes);
 	return err;
 }
+
+int stacks_weigh_frames(const struct stacks *s, uint64_t *weights)
+{
+	uint64_t *through = calloc(s->node_count, sizeof(*through));
+
+	if (!through)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->entry_count; i++) {
+		through[s->entries[i].key.user] += s->entries[i].sample_count;
+		through[s->entries[i].key.kernel] += s->entries[i].sample_count;
+	}
+	for (size_t i = s->node_count; i-- > STACKS_FIRST_NODE;) {
+		through[s->nodes[i].parent] += through[i];
+		weights[s->nodes[i].frame] += through[i];
+	}
+	free(through);
+	return 0;
+}

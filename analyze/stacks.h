@@ -67,4 +67,7 @@ void stacks_finish(struct stacks *s);
  */
 int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames);
 
+/* Adds to weights[f] how many samples had frame f, once for each time it was in their stack.  -ENOMEM. */
+int stacks_weigh_frames(const struct stacks *s, uint64_t *weights);
+
 #endif

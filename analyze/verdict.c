@@ -106,25 +106,6 @@ static void count_stacks(const struct stacks *s, const struct ends *ends, const 
 	}
 }
 
-/* How many samples each function's frames were in; recursion counts each frame. */
-static int count_frames(const struct stacks *s, uint64_t *frames)
-{
-	uint64_t *through = calloc(s->node_count, sizeof(*through));
-
-	if (!through)
-		return -ENOMEM;
-	for (size_t i = 0; i < s->entry_count; i++) {
-		through[s->entries[i].key.user] += s->entries[i].sample_count;
-		through[s->entries[i].key.kernel] += s->entries[i].sample_count;
-	}
-	for (size_t i = s->node_count; i-- > STACKS_FIRST_NODE;) {
-		through[s->nodes[i].parent] += through[i];
-		frames[s->nodes[i].frame] += through[i];
-	}
-	free(through);
-	return 0;
-}
-
 static int by_file(const void *va, const void *vb)
 {
 	const struct verdict_cause *a = va, *b = vb;
@@ -221,7 +202,7 @@ static int make(const struct stacks *s, const struct naming *n, const struct str
 	if (err)
 		return err;
 	memset(counts, 0, n->function_count * sizeof(*counts));
-	err = count_frames(s, counts);
+	err = stacks_weigh_frames(s, counts);
 	return err ? err : sum_unnamed(n, names, counts, v);
 }
 

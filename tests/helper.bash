@@ -9,7 +9,7 @@ BUILD=${EBPREC_BUILD:-$BATS_TEST_DIRNAME/../../build}
 PATH=$BUILD:$BUILD/tests/gen:$BUILD/tests/live:$PATH
 export PATH LC_ALL=C TZ=UTC NO_COLOR=1
 stderr=
-unset EBPREC_PAGER PAGER
+unset EBPREC_PAGER PAGER DEBUGINFOD_URLS
 
 need_root() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"

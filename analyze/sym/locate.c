@@ -208,5 +208,8 @@ enum name_reason locate_open(const struct name_roots *roots, const struct resolv
 	reason = by_path(roots, f, out);
 	if (reason == NAME_FOUND || !f->build_id.size_bytes)
 		return reason;
-	return locate_by_id(roots, &f->build_id, false, out) ? reason : NAME_FOUND;
+	if (!locate_by_id(roots, &f->build_id, false, out) ||
+	    !locate_fetch(roots, &f->build_id, false, out))
+		return NAME_FOUND;
+	return reason;
 }

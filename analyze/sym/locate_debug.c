@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyze/sym/debuglink.h"
+#include "analyze/sym/fetcher.h"
 #include "analyze/sym/locate_priv.h"
 #include "analyze/sym/roots.h"
 
@@ -73,6 +74,21 @@ int locate_by_id(const struct name_roots *roots, const struct buildid *id, bool 
 		if (try_id(roots->cache, "", of_cache[i], id, out, &err))
 			return 0;
 	return err;
+}
+
+int locate_fetch(const struct name_roots *roots, const struct buildid *id, bool debug,
+		 struct located *out)
+{
+	char *path;
+	int fd, err;
+
+	if (!roots->fetcher || !id->size_bytes)
+		return -ENOENT;
+	err = fetcher_get(roots->fetcher, id, debug ? FETCH_DEBUG : FETCH_PROGRAM, &fd, &path);
+	if (err)
+		return err == -ESTALE ? err : -ENOENT;
+	*out = (struct located){ fd, "", path, NAME_BY_BUILD_ID };
+	return 0;
 }
 
 /* ---- by link ---- */
@@ -152,51 +168,77 @@ static int by_link(const struct name_roots *roots, struct link_search *s)
 	return s->err;
 }
 
-int locate_debug(const struct name_roots *roots, const struct buildid *id,
-		 const struct elffile *elf, const char *path, struct located *out)
+/* -ENOENT also when there is no link. */
+static int by_link_of(const struct name_roots *roots, const struct buildid *id,
+		      const struct elffile *elf, const char *path, struct located *out)
 {
 	struct link_search s = { .id = id, .out = out };
 	struct debuglink link;
 	const char *slash = strrchr(path, '/');
 	char *folder;
-	int err, link_err;
+	int err;
 
-	err = locate_by_id(roots, id, true, out);
-	if (!err || !elf || *path != '/' || debuglink_read(elf, &link))
-		return err == -ESTALE || !err ? err : -ENOENT;
+	if (!elf || *path != '/' || debuglink_read(elf, &link))
+		return -ENOENT;
 	folder = strndup(path, (size_t)(slash - path));
 	s.link = &link;
 	s.folder = folder;
-	link_err = folder ? by_link(roots, &s) : -ENOMEM;
+	err = folder ? by_link(roots, &s) : -ENOMEM;
 	free(folder);
 	free(link.name);
-	if (!link_err || link_err == -ENOMEM)
-		return link_err;
-	return err == -ESTALE ? err : link_err;
+	return err;
+}
+
+/* A file of another build is worth telling only when no other place has the right one. */
+int locate_debug(const struct name_roots *roots, const struct buildid *id,
+		 const struct elffile *elf, const char *path, struct located *out)
+{
+	bool stale;
+	int err;
+
+	err = locate_by_id(roots, id, true, out);
+	stale = err == -ESTALE;
+	if (err)
+		err = by_link_of(roots, id, elf, path, out);
+	stale |= err == -ESTALE;
+	if (err)
+		err = locate_fetch(roots, id, true, out);
+	stale |= err == -ESTALE;
+	return err && stale ? -ESTALE : err;
+}
+
+/* At the place that the debug file names, from its folder. */
+static int alt_at(const struct located *of, const struct altlink *link, struct located *out)
+{
+	const char *slash = of->path ? strrchr(of->path, '/') : NULL;
+	char *path = NULL;
+	int err;
+
+	if (!slash)
+		return -ENOENT;
+	if (*link->path == '/')
+		return locate_with_id(of->root, link->path, &link->build_id, out);
+	if (asprintf(&path, "%.*s/%s", (int)(slash - of->path), of->path, link->path) < 0)
+		return -ENOMEM;
+	err = locate_with_id(of->root, path, &link->build_id, out);
+	free(path);
+	return err;
 }
 
 int locate_alt(const struct name_roots *roots, const struct elffile *debug,
 	       const struct located *of, struct located *out)
 {
 	struct altlink link;
-	const char *slash;
-	char *path;
 	int err;
 
 	err = altlink_read(debug, &link);
 	if (err)
 		return err;
 	err = locate_by_id(roots, &link.build_id, true, out);
-	if (err && of->path) {
-		slash = strrchr(of->path, '/');
-		if (*link.path == '/' || !slash)
-			path = strdup(link.path);
-		else if (asprintf(&path, "%.*s/%s", (int)(slash - of->path), of->path,
-				  link.path) < 0)
-			path = NULL;
-		err = path ? locate_with_id(of->root, path, &link.build_id, out) : -ENOMEM;
-		free(path);
-	}
+	if (err)
+		err = alt_at(of, &link, out);
+	if (err)
+		err = locate_fetch(roots, &link.build_id, true, out);
 	free(link.path);
 	return err;
 }

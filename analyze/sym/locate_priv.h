@@ -13,6 +13,9 @@ int locate_with_id(const char *root, const char *path, const struct buildid *id,
 /* By build-id in all places that are named after ids: the program itself, or its debug file. */
 int locate_by_id(const struct name_roots *roots, const struct buildid *id, bool debug,
 		 struct located *out);
+/* The same from the fetcher, when there is one.  -ENOENT, -ESTALE: it came with another id. */
+int locate_fetch(const struct name_roots *roots, const struct buildid *id, bool debug,
+		 struct located *out);
 /* Takes the fd over.  -ENOMEM. */
 int locate_fill(struct located *out, int fd, const char *root, const char *path,
 		enum name_trust trust);

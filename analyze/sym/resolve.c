@@ -259,6 +259,12 @@ static void load(struct resolver *r, struct file *f)
 		f->sym.reason = first;
 }
 
+void resolver_load(struct resolver *r, uint32_t file)
+{
+	if (file < r->file_count && !r->files[file]->loaded)
+		load(r, r->files[file]);
+}
+
 /* ---- results ---- */
 
 static uint64_t place_hash(uint32_t file, uint64_t offset, bool return_address)

@@ -44,12 +44,15 @@ enum name_trust {
 };
 const char *name_trust_text(enum name_trust trust);
 
+struct fetcher;
+
 /* Where names are looked for.  All borrowed; all zero is this machine's "/". */
 struct name_roots {
 	const char *symfs;             /* the root of recorded paths; "" or NULL: "/" */
 	const char *const *debug_dirs; /* searched before SYMFS/usr/lib/debug */
 	size_t debug_dir_count;
-	const char *cache; /* perf's, as ~/.debug; NULL: none */
+	const char *cache;       /* perf's, as ~/.debug; NULL: none */
+	struct fetcher *fetcher; /* asked last for what is not here; NULL: nobody */
 };
 
 /* One line for people, e.g. "the file is not on this machine". */
@@ -89,6 +92,12 @@ void resolver_free(struct resolver *r); /* NULL is fine; all results go with it 
 
 /* Makes a file known; equal files (build-id, or path and inode) get equal ids.  UINT32_MAX: no memory. */
 uint32_t resolver_add_file(struct resolver *r, const struct resolver_file *file);
+
+/*
+ * Loads the file's symbols now: files are fetched in the order of these calls, the most wanted
+ * first.  Else they are loaded when an address in them is asked for.
+ */
+void resolver_load(struct resolver *r, uint32_t file);
 
 /* Both never return NULL; valid until resolver_free(), equal places give equal pointers. */
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,

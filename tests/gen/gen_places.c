@@ -2,11 +2,11 @@
 /*
  * gen_places - writes a perf.data with a sample at every place of given files
  *
- *	gen_places OUT STEP FILE...
+ *	gen_places [-b] OUT STEP FILE...
  *
  * Each file is mapped as one process has it, and there is a sample at each STEP bytes of its
  * executable segments, so that the names of two readers can be compared place by place.  `perf script` prints
- * offsets in the file.  FILE must be absolute and below 4 GiB.
+ * offsets in the file.  FILE must be absolute and below 4 GiB.  With -b its build-id is recorded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "format/buildid.h"
 #include "tests/gen/records.h"
 
 #define PID        1000
@@ -21,7 +22,8 @@
 
 static uint8_t rec[REC_MAX];
 
-static int put_map(struct writer *w, const char *path, uint64_t base, const GElf_Phdr *p)
+static int put_map(struct writer *w, const char *path, const struct buildid *id, uint64_t base,
+		   const GElf_Phdr *p)
 {
 	uint64_t off = p->p_offset & ~(uint64_t)(PAGE_BYTES - 1);
 	size_t size = rec_mmap2(rec, PID, path, 0);
@@ -30,6 +32,12 @@ static int put_map(struct writer *w, const char *path, uint64_t base, const GElf
 	le64_store(rec + 24, (p->p_offset + p->p_filesz - off + PAGE_BYTES - 1) &
 				     ~(uint64_t)(PAGE_BYTES - 1));
 	le64_store(rec + 32, off);
+	if (id->size_bytes) {
+		memset(rec + 40, 0, 24);
+		rec[40] = id->size_bytes;
+		memcpy(rec + 44, id->bytes, id->size_bytes);
+		le16_store(rec + 4, (uint16_t)(le16_load(rec + 4) | PERF_RECORD_MISC_MMAP_BUILD_ID));
+	}
 	return writer_record(w, EBX_STREAM_SIDE, rec, size, 0, -1);
 }
 
@@ -54,9 +62,10 @@ static int put_samples(struct writer *w, uint64_t base, const GElf_Phdr *p, uint
 	return err;
 }
 
-static int put_file(struct writer *w, const char *path, uint64_t base, uint64_t step,
-		    uint64_t *time_ns)
+static int put_file(struct writer *w, const char *path, bool with_id, uint64_t base,
+		    uint64_t step, uint64_t *time_ns)
 {
+	struct buildid id = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err = -EBADMSG;
 	size_t i, count = 0;
 	GElf_Phdr p;
@@ -64,13 +73,17 @@ static int put_file(struct writer *w, const char *path, uint64_t base, uint64_t 
 
 	if (fd < 0)
 		return -errno;
+	if (with_id && buildid_from_fd(fd, &id)) {
+		close(fd);
+		return -ENOENT;
+	}
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && !elf_getphdrnum(elf, &count))
 		err = 0;
 	for (i = 0; !err && i < count; i++) {
 		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
 			continue;
-		err = put_map(w, path, base, &p);
+		err = put_map(w, path, &id, base, &p);
 		if (!err)
 			err = put_samples(w, base, &p, step, time_ns);
 	}
@@ -90,8 +103,11 @@ int main(int argc, char **argv)
 				    .plain = true };
 	uint64_t time_ns = 1000000000;
 	struct writer *w = NULL;
+	bool with_id = argc > 1 && !strcmp(argv[1], "-b");
 	int i, fd, err;
 
+	argc -= with_id;
+	argv += with_id;
 	if (argc < 4)
 		return 2;
 	elf_version(EV_CURRENT);
@@ -102,7 +118,7 @@ int main(int argc, char **argv)
 		err = writer_record(w, EBX_STREAM_SIDE, rec, rec_comm(rec, PID, PID, "places", 0),
 				    0, -1);
 	for (i = 3; !err && i < argc; i++)
-		err = put_file(w, argv[i], (uint64_t)(i - 2) << 32, strtoull(argv[2], NULL, 0),
+		err = put_file(w, argv[i], with_id, (uint64_t)(i - 2) << 32, strtoull(argv[2], NULL, 0),
 			       &time_ns);
 	if (!err)
 		err = writer_finish(w, NULL, 0);

@@ -369,7 +369,7 @@ static void places_make(const struct env *e, struct places *p)
 	snprintf(p->cache, sizeof(p->cache), "%s/cache", e->root);
 	p->dirs[0] = p->first;
 	p->dirs[1] = p->second;
-	p->roots = (struct name_roots){ p->symfs, p->dirs, 2, p->cache };
+	p->roots = (struct name_roots){ p->symfs, p->dirs, 2, p->cache, NULL };
 }
 
 static void resolve_debug_files_are_found_in_every_folder(void **state)

@@ -2,8 +2,23 @@
 #include "record/tracefs.h"
 
 #include <stdio.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include "record/slurp.h"
+
+/* tracefs where nothing is mounted, as in a chroot: a mount that only this descriptor knows of. */
+static int detached_mount(void)
+{
+	int context = fsopen("tracefs", FSOPEN_CLOEXEC), fd = -1;
+
+	if (context < 0)
+		return -1;
+	if (!fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		fd = fsmount(context, FSMOUNT_CLOEXEC, 0);
+	close(context);
+	return fd;
+}
 
 static char *read_event_file(const char *name)
 {
@@ -12,6 +27,7 @@ static char *read_event_file(const char *name)
 	struct outbuf text = { 0 };
 	char path[256];
 	size_t i;
+	int fd;
 
 	for (i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
 		snprintf(path, sizeof(path), "%s/events/%s", mounts[i], name);
@@ -19,7 +35,14 @@ static char *read_event_file(const char *name)
 			return (char *)text.data;
 		outbuf_done(&text);
 	}
-	return NULL;
+	fd = detached_mount();
+	if (fd < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "events/%s", name);
+	if (slurp_at(fd, path, &text) || !text.size_bytes)
+		outbuf_done(&text);
+	close(fd);
+	return (char *)text.data;
 }
 
 char *tracefs_format(const char *system, const char *name)

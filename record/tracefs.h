@@ -3,7 +3,10 @@
 #ifndef EBPREC_RECORD_TRACEFS_H
 #define EBPREC_RECORD_TRACEFS_H
 
-/* Text of events/SYSTEM/NAME/format, owned; NULL: not readable, or tracefs is not mounted. */
+/*
+ * Text of events/SYSTEM/NAME/format, owned; NULL: not readable.  tracefs need not be mounted when we
+ * may mount.
+ */
 char *tracefs_format(const char *system, const char *name);
 /* Text of events/header_page, owned; NULL. */
 char *tracefs_header_page(void);

@@ -32,6 +32,14 @@ as_nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"
 }
 
+# hiding DIR CMD... - runs CMD, and nobody else, with an empty folder in the place of DIR below /sys.
+hiding() {
+	# --make-rprivate for / would fail in a chroot, whose / is no mount point.
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m --propagation unchanged sh -c '
+		mount --make-rprivate /sys && mount -t tmpfs none "$0" && exec "$@"' "$@"
+}
+
 # fail WORDS - ends the test, saying why.
 fail() {
 	printf '%s\n' "$*" >&2

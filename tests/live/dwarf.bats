@@ -83,7 +83,7 @@ setup_file() {
 		NF >= 2 { name = $2; chain = chain == "" ? name : name ";" chain }
 		END { flush(); for (c in count) print c, count[c] }' | sort >"$BATS_TEST_TMPDIR/perf.txt"
 	ebprec report -i "$BATS_FILE_TMPDIR/deep.data" --comm deep --folded 2>/dev/null |
-		sed 's/^deep;//; s/@@[A-Z0-9_.]*//g' | sort >"$BATS_TEST_TMPDIR/ours.txt"
+		sed 's/^deep;//; s/@@[A-Z0-9_.]*//g; s/\[[^];]*\]/[unknown]/g' | sort >"$BATS_TEST_TMPDIR/ours.txt"
 	awk '
 		{ n = $NF; sub(/ [0-9]+$/, ""); gsub(/@@[A-Z0-9_.]*/, "") }
 		FNR == NR { perf[$0] += n; all += n; next }

@@ -13,6 +13,16 @@ setup() {
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 }
 
+teardown() {
+	umount small 2>/dev/null || true
+}
+
+# small_disk SIZE - a disk of that size on the folder `small`
+small_disk() {
+	mkdir small
+	mount -t tmpfs -o "size=$1" none small
+}
+
 # account FILE KEY... - a number of the META object that counts
 account() {
 	ebprec info --json "$1" | perl -MJSON::PP -e '
@@ -164,7 +174,7 @@ PERL
 	wait $pid || true
 	grep -q "PERF_RECORD_COMM: sleep:$pid/$pid" out
 	grep -q "PERF_RECORD_FORK($pid:$pid):($$:$$)" out || grep -q "PERF_RECORD_FORK($pid:$pid)" out
-	id=$(file -bL "$(command -v sleep)" | sed -n 's/.*BuildID\[sha1\]=\([0-9a-f]*\).*/\1/p')
+	id=$(readelf -n "$(command -v sleep)" | sed -n 's/.*Build ID: //p')
 	grep "PERF_RECORD_MMAP2 $pid/$pid" out | grep -q "<$id>.*$(readlink -f "$(command -v sleep)")"
 	inode=$(stat -Lc %i /proc/self/ns/mnt)
 	grep "PERF_RECORD_NAMESPACES $$/$$ " out | grep -q "$(printf '0x%x' "$inode")" ||
@@ -184,11 +194,11 @@ PERL
 }
 
 @test "a full disk ends the recording, what was recorded stays readable" {
-	mkdir small
+	small_disk 600k
 	status=0
-	unshare -m sh -c 'mount -t tmpfs -o size=600k none small
-		ebprec-record -q -a -F 999 -o small/x.data -- sh -c "while :; do ls /; done" >/dev/null 2>err
-		status=$?; cp small/x.data . ; exit $status' || status=$?
+	ebprec-record -q -a -F 999 -o small/x.data -- sh -c "while :; do ls /; done" >/dev/null 2>err || status=$?
+	cp small/x.data .
+	umount small
 	same 1 "$status"
 	same "ebprec: cannot write 'small/x.data': No space left on device (what was recorded before is readable)" \
 		"$(head -1 err)"
@@ -199,9 +209,10 @@ PERL
 }
 
 @test "a disk that is full from the start: one line, no file" {
-	mkdir small
-	run unshare -m sh -c 'mount -t tmpfs -o size=8k none small
-		ebprec-record -q -a -o small/x.data -- true; status=$?; ls small; exit $status'
+	small_disk 8k
+	run ebprec-record -q -a -o small/x.data -- true
+	same '' "$(ls small)"
+	umount small
 	same 1 "$status"
 	same "ebprec: cannot write 'small/x.data': No space left on device" "$output"
 }
@@ -257,7 +268,11 @@ PERL
 }
 
 @test "a machine that lacks something: said, and the rest is recorded" {
-	run unshare -m sh -c 'mount -t tmpfs none /sys/kernel/tracing; exec ebprec-record -q -a -o z.data -- sleep 0.3'
+	# Who may mount does not need tracefs to be mounted.
+	hiding /sys/kernel/tracing ebprec-record -q -a -o y.data -- sleep 0.3
+	perf evlist -i y.data | grep -qx sched:sched_switch
+	run hiding /sys/kernel/tracing setpriv --bounding-set=-sys_admin --inh-caps=-all \
+		ebprec-record -q -a -o z.data -- sleep 0.3
 	[ "$status" -eq 0 ] || fail "$output"
 	contains "$output" "cannot read the format of sched:sched_switch"
 	contains "$output" ", skipping"
@@ -268,7 +283,7 @@ PERL
 
 @test "a kernel without BTF: one line, no file" {
 	for who in -q -qa; do
-		refuses unshare -m sh -c "mount -t tmpfs none /sys/kernel/btf; exec ebprec-record $who -o x.data -- true"
+		refuses hiding /sys/kernel/btf ebprec-record $who -o x.data -- true
 		contains "$stderr" "no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory"
 		same 'stderr' "$(echo *)"
 	done

@@ -90,6 +90,9 @@ struct switch_event {
 	__u32 prev_exit_state;
 	__u32 preempt; /* bool */
 	char prev_comm[16], next_comm[16];
+	__u32 next_pid;
+	__u32 wanted;                   /* enum switch_wants */
+	__u64 prev_ran_ns, next_ran_ns; /* CPU time in all its life: se.sum_exec_runtime */
 	/* Of the thread that leaves: */
 	__u16 syscall;      /* the number and 1; 0: in none */
 	__u8 how, why;      /* as in cpu_event */
@@ -100,7 +103,12 @@ struct switch_event {
 	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
 };
 
-#define SWITCH_EVENT_HEAD_BYTES 96
+#define SWITCH_EVENT_HEAD_BYTES 120
+
+enum switch_wants { /* whose process is recorded */
+		    SWITCH_WANTS_PREV = 1,
+		    SWITCH_WANTS_NEXT = 2,
+};
 
 /* What else happens to a thread; which tracepoint of sched:*. */
 enum task_what {

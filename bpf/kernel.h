@@ -22,6 +22,10 @@ struct thread_info {
 	unsigned cpu; /* in here since 5.16, which is before what ebprec needs */
 };
 
+struct sched_entity {
+	unsigned long long sum_exec_runtime; /* ns; also of real-time threads */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int
@@ -31,6 +35,7 @@ struct task_struct {
 	int pid;  /* the thread */
 	int tgid; /* the process */
 	char comm[16];
+	struct sched_entity se;
 	struct signal_struct *signal;
 	unsigned int flags;     /* TASK_KERNEL, TASK_EXITING */
 	void *stack;            /* its lowest address */

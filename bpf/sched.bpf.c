@@ -230,7 +230,7 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 
 static __always_inline void fill_switch(struct switch_event *ev, bool direct, bool preempt,
 					struct task_struct *prev, struct task_struct *next,
-					__u32 prev_state)
+					__u32 prev_state, __u32 wanted)
 {
 	fill_header(&ev->h, EBPREC_EV_SWITCH, SWITCH_EVENT_HEAD_BYTES);
 	ev->prev_pid = TASK(prev, tgid, direct);
@@ -241,6 +241,10 @@ static __always_inline void fill_switch(struct switch_event *ev, bool direct, bo
 	ev->preempt = preempt;
 	ev->next_tid = TASK(next, pid, direct);
 	ev->next_prio = TASK(next, prio, direct);
+	ev->next_pid = TASK(next, tgid, direct);
+	ev->wanted = wanted;
+	ev->prev_ran_ns = TASK(prev, se.sum_exec_runtime, direct);
+	ev->next_ran_ns = TASK(next, se.sum_exec_runtime, direct);
 	bpf_probe_read_kernel(ev->prev_comm, sizeof(ev->prev_comm), &prev->comm);
 	bpf_probe_read_kernel(ev->next_comm, sizeof(ev->next_comm), &next->comm);
 	ev->syscall = syscall_of((void *)bpf_get_current_task_btf());
@@ -256,10 +260,12 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 {
 	struct switch_event *ev;
 	struct stack_budget *b;
-	__u32 zero = 0, weight = 0;
+	__u32 zero = 0, weight = 0, wanted;
 	void *ring;
 
-	if (filter && !is_target(TASK(prev, tgid, direct)) && !is_target(TASK(next, tgid, direct)))
+	wanted = (is_target(TASK(prev, tgid, direct)) ? SWITCH_WANTS_PREV : 0) |
+		 (is_target(TASK(next, tgid, direct)) ? SWITCH_WANTS_NEXT : 0);
+	if (!wanted)
 		return;
 	ring = ring_here();
 	if (!ring)
@@ -271,7 +277,7 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 		ev = bpf_map_lookup_elem(&scratch, &zero);
 		if (!ev)
 			goto lost;
-		fill_switch(ev, direct, preempt, prev, next, prev_state);
+		fill_switch(ev, direct, preempt, prev, next, prev_state, wanted);
 		ev->weight = weight;
 		if (!send_with_stack(ctx, ring, ev, b))
 			goto lost;
@@ -280,7 +286,7 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	ev = bpf_ringbuf_reserve(ring, SWITCH_EVENT_HEAD_BYTES, 0);
 	if (!ev)
 		goto lost;
-	fill_switch(ev, direct, preempt, prev, next, prev_state);
+	fill_switch(ev, direct, preempt, prev, next, prev_state, wanted);
 	bpf_ringbuf_submit(ev, wake_flags(ring));
 	return;
 lost:

@@ -21,11 +21,12 @@ int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s)
 	static const struct {
 		enum ebx_stream stream;
 	} to[ATTR_END] = {
-		[ATTR_SAMPLE] = { EBX_STREAM_CPU },     [ATTR_SWITCH] = { EBX_STREAM_SCHED },
-		[ATTR_WAKEUP] = { EBX_STREAM_SCHED },   [ATTR_WAKEUP_NEW] = { EBX_STREAM_SCHED },
-		[ATTR_MIGRATE] = { EBX_STREAM_SCHED },  [ATTR_FORK] = { EBX_STREAM_SCHED },
-		[ATTR_EXIT] = { EBX_STREAM_SCHED },     [ATTR_MARK] = { EBX_STREAM_MARK },
-		[ATTR_COUNTER] = { EBX_STREAM_METRIC }, [ATTR_SIDE] = { EBX_STREAM_SIDE },
+		[ATTR_SAMPLE] = { EBX_STREAM_CPU },    [ATTR_SWITCH] = { EBX_STREAM_SCHED },
+		[ATTR_WAKEUP] = { EBX_STREAM_SCHED },  [ATTR_WAKEUP_NEW] = { EBX_STREAM_SCHED },
+		[ATTR_MIGRATE] = { EBX_STREAM_SCHED }, [ATTR_FORK] = { EBX_STREAM_SCHED },
+		[ATTR_EXIT] = { EBX_STREAM_SCHED },    [ATTR_MARK] = { EBX_STREAM_MARK },
+		[ATTR_RUNTIME] = { EBX_STREAM_SCHED }, [ATTR_COUNTER] = { EBX_STREAM_METRIC },
+		[ATTR_SIDE] = { EBX_STREAM_SIDE },
 	};
 	_Alignas(8) uint8_t record[SAMPLEREC_MAX_BYTES];
 	size_t bytes;

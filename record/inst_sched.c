@@ -5,13 +5,18 @@
  * The file has the kernel's own format texts, so the records are laid out as the running kernel
  * would; a tracepoint that cannot be described is left out of the file, but for the switch, without
  * which the others mean nothing.
+ *
+ * And what follows from the switches: how long each thread ran, told once a second as
+ * sched:sched_stat_runtime, from which `perf sched latency` has its run times.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bpf/sched.skel.h"
+#include "record/clock.h"
 #include "record/instrument.h"
+#include "record/runtimes.h"
 #include "record/samplerec.h"
 #include "record/tplayout.h"
 #include "record/tracefs.h"
@@ -37,11 +42,21 @@ static const struct task_kind {
 	[TASK_EXIT] = { ATTR_EXIT, "sched_process_exit", { "comm", "pid", "prio" } },
 };
 
+#define TELL_NS 1000000000ULL /* run times are told this often */
+
+/* Fields as tell_runtimes() puts them.  vruntime, which is not known, is there up to Linux 6.7. */
+enum { R_COMM, R_PID, R_RUNTIME };
+static const char *const runtime_fields[] = { "comm", "pid", "runtime", "vruntime", NULL };
+static const char *const runtime_fields_6_8[] = { "comm", "pid", "runtime", NULL };
+
 struct sched_state {
 	struct sched_bpf *skel;
 	struct switch_layout layout;
 	struct tplayout task[TASK_WHATS];
 	bool has_group_dead;
+	struct tplayout runtime;
+	struct runtimes *runtimes; /* NULL: the kernel has no such tracepoint */
+	uint64_t told_ns, stopped_ns;
 	struct keymap named;             /* threads of others whose name is in the capture */
 	uint64_t schedule, schedule_end; /* the code of __schedule(); 0: not known */
 };
@@ -108,6 +123,21 @@ static void describe_task(struct instrument_ctx *c, struct sched_state *s, enum 
 	attrs_set_format(c->attrs, kind->event, format);
 }
 
+static void describe_runtime(struct instrument_ctx *c, struct sched_state *s)
+{
+	char *format = tracefs_format("sched", "sched_stat_runtime");
+
+	if (!format || (tplayout_from_format(format, runtime_fields, &s->runtime) &&
+			tplayout_from_format(format, runtime_fields_6_8, &s->runtime))) {
+		note(c->notes, NOTE_WARNING,
+		     "cannot read the format of sched:sched_stat_runtime, skipping");
+		free(format);
+		return;
+	}
+	attrs_set_tracepoint(c->attrs, ATTR_RUNTIME, "sched:sched_stat_runtime", s->runtime.id);
+	attrs_set_format(c->attrs, ATTR_RUNTIME, format);
+}
+
 /* Stacks that BPF takes begin inside the tracepoint: where the kernel's own code begins. */
 static void find_schedule(struct instrument_ctx *c, struct sched_state *s)
 {
@@ -132,6 +162,8 @@ static int sched_prepare(struct instrument_ctx *c)
 	err = describe_switch(c, s);
 	for (what = 0; !err && what < TASK_WHATS; what++)
 		describe_task(c, s, (enum task_what)what);
+	if (!err)
+		describe_runtime(c, s);
 	find_schedule(c, s);
 	return err;
 }
@@ -141,7 +173,66 @@ static int sched_attach(struct instrument_ctx *c)
 	struct sched_state *s = c->state;
 	int err = sched_bpf__attach(s->skel);
 
-	return err ? instrument_fail(c, err, "cannot attach to sched:sched_switch") : 0;
+	if (err)
+		return instrument_fail(c, err, "cannot attach to sched:sched_switch");
+	s->told_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!c->attrs->entry[ATTR_RUNTIME].present)
+		return 0;
+	return runtimes_new(c->cpus->ids[c->cpus->count - 1] + 1, s->told_ns, &s->runtimes);
+}
+
+static int tell_runtimes(struct instrument_ctx *c, struct sched_state *s)
+{
+	const struct runtime *t;
+	struct samplerec rec;
+	struct tpraw raw;
+	size_t i, count;
+	int err = runtimes_take(s->runtimes, &t, &count);
+
+	for (i = 0; i < count && !err; i++, t++) {
+		tpraw_begin(&raw, &s->runtime, 0, t->tid);
+		tpraw_comm(&raw, R_COMM, t->comm);
+		tpraw_number(&raw, R_PID, t->tid);
+		tpraw_number(&raw, R_RUNTIME, t->sum_ns);
+		/*
+		 * At a moment when the thread was alive, for perf to know it: not after its EXIT; and
+		 * not before what perf has already put in order.
+		 */
+		rec = (struct samplerec){
+			.pid = t->pid,
+			.tid = t->tid,
+			.cpu = t->cpu,
+			.time_ns = t->from_ns > c->emit->floor_ns ? t->from_ns : c->emit->floor_ns,
+			.period = 1,
+			.raw = raw.bytes,
+			.raw_bytes = tpraw_end(&raw),
+		};
+		err = emit_sample(c->emit, ATTR_RUNTIME, &rec);
+	}
+	return err;
+}
+
+static int count_runtime(struct instrument_ctx *c, struct sched_state *s,
+			 const struct switch_event *ev)
+{
+	int err = runtimes_switch(s->runtimes, ev);
+
+	if (err || ev->h.time_ns < s->told_ns + TELL_NS)
+		return err;
+	s->told_ns = ev->h.time_ns;
+	return tell_runtimes(c, s);
+}
+
+/* Who is on a CPU at the end has no switch to count its time by. */
+static int sched_augment(struct instrument_ctx *c)
+{
+	struct sched_state *s = c->state;
+	int err;
+
+	if (!s->runtimes)
+		return 0;
+	err = runtimes_until(s->runtimes, s->stopped_ns);
+	return err ? err : tell_runtimes(c, s);
 }
 
 /*
@@ -210,7 +301,8 @@ static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 			ksyms_touch(c->kallsyms, rec.kernel[i]);
 		c->emit->account.switch_stack_count++;
 	}
-	return emit_sample(c->emit, ATTR_SWITCH, &rec);
+	err = emit_sample(c->emit, ATTR_SWITCH, &rec);
+	return err || !s->runtimes ? err : count_runtime(c, s, ev);
 }
 
 static void task_raw(const struct sched_state *s, const struct task_event *ev, struct tpraw *raw)
@@ -271,6 +363,7 @@ static void sched_stop(struct instrument_ctx *c)
 	bpf_link__destroy(s->skel->links.switch_tp_btf); /* NULL is fine */
 	bpf_link__destroy(s->skel->links.switch_raw_tp);
 	s->skel->links.switch_tp_btf = s->skel->links.switch_raw_tp = NULL;
+	s->stopped_ns = clock_ns(CLOCK_MONOTONIC);
 	sched_bpf__detach(s->skel);
 }
 
@@ -282,6 +375,7 @@ static void sched_detach(struct instrument_ctx *c)
 		return;
 	sched_bpf__destroy(s->skel);
 	keymap_done(&s->named);
+	runtimes_free(s->runtimes);
 	free(s);
 	c->state = NULL;
 }
@@ -293,6 +387,7 @@ const struct instrument inst_sched = {
 	.prepare = sched_prepare,
 	.attach = sched_attach,
 	.on_event = sched_on_event,
+	.augment = sched_augment,
 	.stop = sched_stop,
 	.detach = sched_detach,
 };

@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# How long threads ran, by stock perf from our capture, against what the kernel counted for them.
+
+load ../helper
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
+}
+
+# latency FILE - "TID RUNTIME_NS" of each thread of cputime, as perf sched latency has it
+latency() {
+	perf sched latency -p -i "$1" 2>err | sed -n 's/^ *cputime:\([0-9]*\) *| *\([0-9.]*\) ms.*/\1 \2/p' |
+		awk '{ printf "%d %.0f\n", $1, $2 * 1e6 }' | sort
+	[ ! -s err ] || fail "perf sched latency said: $(head -3 err)"
+}
+
+# ran TRUTH GOT - each thread of TRUTH ran as long as it knew itself; more for its end, and less for
+# what the command's process did before the recording began
+ran() {
+	same "$(cut -d' ' -f1 "$1")" "$(cut -d' ' -f1 "$2")"
+	paste -d' ' "$1" "$2" | awk '
+		$4 < 0.98 * $2 || $4 > 1.1 * $2 { print; bad = 1 }
+		END { exit bad || !NR }' || fail "tid, truth, tid, perf"
+}
+
+@test "perf sched latency has the run time of each thread, from its first turn to its end" {
+	for options in -a ""; do
+		# shellcheck disable=SC2086 # maybe no word
+		ebprec record $options -q -o x.data -- cputime 200 >out
+		sort out >truth
+		latency x.data >got
+		ran truth got
+	done
+}
+
+@test "long recordings tell it once a second, and those who never leave the CPU at the end" {
+	ebprec record -q -o x.data -- cputime 2500 >out
+	sort out >truth
+	latency x.data >got
+	ran truth got
+	told=$(perf script -i x.data -F event,trace 2>/dev/null | grep -c 'sched_stat_runtime:.*comm=cputime')
+	[ "$told" -ge 4 ] || fail "told $told times"
+	switched=$(perf script -i x.data -F event,trace 2>/dev/null | grep -c 'sched_switch:.*prev_comm=cputime')
+	[ "$told" -lt "$((switched / 10))" ] || fail "told $told times, $switched switches"
+	# A real-time thread is not put aside by others.
+	chrt -f 1 shares 3 3>&- &
+	spin=$!
+	sleep 0.3
+	before=$(awk '{ print $1 }' /proc/$spin/schedstat)
+	ebprec record -q -d 1 -o y.data -p $spin
+	most=$(($(awk '{ print $1 }' /proc/$spin/schedstat) - before))
+	kill $spin
+	wait $spin || true
+	perf script -i y.data -F comm,event,trace 2>/dev/null | sed -n 's/.*sched_stat_runtime: comm=shares .*runtime=\([0-9]*\).*/\1/p' |
+		awk -v most=$most '{ ran += $1 } END { print ran, most; exit !(ran > 0.5e9 && ran <= most) }'
+}
+
+@test "perf sched timehist has it as well" {
+	ebprec record -q -o x.data -- cputime 200 >out
+	sort out >truth
+	perf sched timehist -s -i x.data 2>/dev/null |
+		sed -n 's/^ *cputime\[\([0-9]*\)[]/][^ ]* *[0-9]* *[0-9]* *\([0-9.]*\) .*/\1 \2/p' |
+		awk '{ printf "%d %.0f\n", $1, $2 * 1e6 }' | sort >got
+	same "$(cut -d' ' -f1 truth)" "$(cut -d' ' -f1 got)"
+	# It counts from switch to switch, with the interrupts between.
+	paste -d' ' truth got | awk '$4 < 0.95 * $2 { print; bad = 1 } END { exit bad || !NR }'
+}

@@ -191,7 +191,7 @@ static void show_fields(struct view *v, uint64_t sample_type)
 static void show_events(struct view *v, const struct capture *c, const struct tally *t)
 {
 	static const char *const columns[] = { "name",   "type",    "config", "frequency",
-					       "period", "samples", "fields" };
+					       "period", "samples", "lost",   "fields" };
 	static const char *const types[] = { "hardware", "software", "tracepoint",
 					     "cache",    "raw",      "breakpoint" };
 	const struct perf_event_attr *a;
@@ -209,7 +209,8 @@ static void show_events(struct view *v, const struct capture *c, const struct ta
 		view_number(v, "config", a->config);
 		view_number(v, "frequency", a->freq ? a->sample_freq : 0);
 		view_number(v, "period", a->freq ? 0 : a->sample_period);
-		view_number(v, "samples", t->attr_samples[i]);
+		view_number(v, "samples", t->attrs[i].sample_count);
+		view_number(v, "lost", t->attrs[i].lost_count);
 		show_fields(v, a->sample_type);
 	}
 	view_table_end(v);
@@ -229,7 +230,7 @@ static void show_ratio(struct view *v, uint64_t raw_bytes, uint64_t file_bytes)
 static void show_streams(struct view *v, const struct tally *t)
 {
 	static const char *const columns[] = { "stream", "frames", "records", "samples",
-					       "lost",   "raw",    "stored",  "ratio" };
+					       "raw",    "stored", "ratio" };
 	const struct tally_stream *s;
 	unsigned i;
 
@@ -243,7 +244,6 @@ static void show_streams(struct view *v, const struct tally *t)
 		view_number(v, "frames", s->frame_count);
 		view_number(v, "records", s->record_count);
 		view_number(v, "samples", s->sample_count);
-		view_number(v, "lost", s->lost_count);
 		view_size(v, "raw", s->raw_bytes);
 		view_size(v, "stored", s->file_bytes);
 		show_ratio(v, s->raw_bytes, s->file_bytes);
@@ -298,25 +298,34 @@ static void show_kinds(struct view *v, const struct tally *t)
 	view_table_end(v);
 }
 
-static void show_losses(struct view *v, const struct tally *t)
+/*
+ * LOST records tell of every loss, and the frames' headers again of those of events.  The larger
+ * number is taken: where it differs, LOST records are among what is broken.
+ */
+static void show_losses(struct view *v, const struct capture *c, const struct tally *t)
 {
-	uint64_t ring_count = 0;
-	unsigned i;
+	uint64_t frame_count = 0, side_count = 0, event_count;
+	const struct capture_attr *attrs;
+	size_t i, count;
 
+	attrs = capture_attrs(c, &count);
+	for (i = 0; i < count; i++)
+		side_count += capture_attr_is_side(&attrs[i]) ? t->attrs[i].lost_count : 0;
 	for (i = 0; i < EBX_STREAM_END; i++)
-		ring_count += t->streams[i].lost_count;
+		frame_count += t->streams[i].lost_count;
+	event_count = t->lost_count - side_count;
 	view_section(v, "losses");
-	view_number(v, "lost_in_kernel", t->lost_count);
-	view_number(v, "lost_in_recorder", ring_count);
+	view_number(v, "events_lost", event_count > frame_count ? event_count : frame_count);
+	view_number(v, "side_records_lost", side_count);
 	view_number(v, "throttled", t->types[PERF_RECORD_THROTTLE]);
-	view_number(v, "samples_unknown", t->unknown_samples);
+	view_number(v, "samples_unknown", t->attrs[t->attr_count].sample_count);
 }
 
 /* Where each frame is, and of which time. */
 static void show_frames(struct view *v, const struct capture *c)
 {
 	static const char *const columns[] = { "at",   "stream", "records", "first",
-					       "last", "raw",    "stored" };
+					       "last", "lost",   "raw",     "stored" };
 	size_t i, count;
 	const struct capture_frame *f = capture_frames(c, &count);
 
@@ -329,6 +338,7 @@ static void show_frames(struct view *v, const struct capture *c)
 		view_number(v, "records", f->record_count);
 		view_ns(v, "first", f->t_min_ns);
 		view_ns(v, "last", f->t_max_ns);
+		view_number(v, "lost", f->lost_count);
 		view_size(v, "raw", f->raw_bytes);
 		view_size(v, "stored", f->file_bytes);
 	}
@@ -504,7 +514,7 @@ static int show(const struct capture *c, const struct info_opts *opts)
 		show_objects(v, c);
 	show_features(v, c);
 	err = show_texts(v, c);
-	show_losses(v, &t);
+	show_losses(v, c, &t);
 	show_damage(v, c, &t);
 out:
 	tally_done(&t);

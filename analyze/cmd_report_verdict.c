@@ -87,7 +87,7 @@ static void say_names(const struct report *r)
 
 static void say_losses(const struct report *r)
 {
-	uint64_t samples = r->counts.lost_samples + r->stats.lost_samples;
+	uint64_t samples = r->counts.lost_samples;
 
 	if (samples)
 		say_note("lost: %" PRIu64 " samples were lost while recording", samples);

@@ -91,6 +91,23 @@ static void see_kernel(struct load_scan *scan, const struct perfrec_side *side)
 	scan->kernel_addr = side->mmap.file_off_bytes;
 }
 
+/*
+ * A LOST record of ours says which event was lost; where it is not the side-band, no name is missing
+ * for it.  perf's events and side-band share their rings, and its records do not tell.
+ */
+static bool see_lost(struct first_pass *p, const struct perfrec_side *side)
+{
+	const struct capture_attr *attr;
+
+	if (side->type != PERF_RECORD_LOST || !p->scan->attr_lost)
+		return false;
+	attr = capture_attr_by_id(p->finder.c, side->lost.id);
+	if (!attr || capture_attr_is_side(attr))
+		return false;
+	p->scan->attr_lost[attr - p->finder.attrs] += side->lost.count;
+	return true;
+}
+
 static int see_side(struct first_pass *p, const struct perf_event_header *header)
 {
 	const struct capture_attr *attr = find_attr(&p->finder, header);
@@ -103,6 +120,8 @@ static int see_side(struct first_pass *p, const struct perf_event_header *header
 		model_add_unread(p->model, header->type, err != -ENOTSUP);
 		return 0;
 	}
+	if (see_lost(p, &side))
+		return 0;
 	if (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2)
 		see_kernel(p->scan, &side);
 	return model_add(p->model, &side);
@@ -148,14 +167,14 @@ int load_model(const struct capture *c, struct strings *names, struct model **ou
 {
 	struct load_scan fresh = { .span = TIMESPAN_ALL };
 	struct first_pass p = { .finder = finder_of(c), .scan = &fresh };
+	uint64_t **counts = capture_get_kind(c) == CAPTURE_EBX ? &fresh.attr_lost
+							       : &fresh.attr_samples;
 	int err;
 
 	fresh.attr_count = p.finder.count;
-	if (capture_get_kind(c) != CAPTURE_EBX) {
-		fresh.attr_samples = calloc(p.finder.count + 1, sizeof(*fresh.attr_samples));
-		if (!fresh.attr_samples)
-			return -ENOMEM;
-	}
+	*counts = calloc(p.finder.count + 1, sizeof(**counts));
+	if (!*counts)
+		return -ENOMEM;
 	err = model_new(names, &p.model);
 	if (!err)
 		err = run_first_pass(c, &p);
@@ -178,7 +197,8 @@ int load_model(const struct capture *c, struct strings *names, struct model **ou
 void load_scan_done(struct load_scan *scan)
 {
 	free(scan->attr_samples);
-	scan->attr_samples = NULL;
+	free(scan->attr_lost);
+	scan->attr_samples = scan->attr_lost = NULL;
 }
 
 /* ---- which event ---- */
@@ -461,12 +481,12 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 {
 	struct load_stats fresh = { 0 };
 	struct second_pass p = { .c = c, .query = query };
-	const struct capture_frame *frames = capture_frames(c, &p.frame_count);
 	const struct capture_attr *attrs;
 	size_t attr_count;
 	int err;
 
 	attrs = capture_attrs(c, &attr_count);
+	capture_frames(c, &p.frame_count);
 	assert(query->attr < attr_count);
 	p.attr = &attrs[query->attr];
 	p.divisible = capture_is_divisible(c);
@@ -483,9 +503,6 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	unwinder_free(p.unwinder);
 	if (err)
 		return err;
-	for (size_t i = 0; i < p.frame_count; i++)
-		if (frames[i].stream < 32 && p.stream_mask & 1u << frames[i].stream)
-			fresh.lost_samples += frames[i].lost_count;
 	*stats = fresh;
 	return 0;
 }

@@ -21,6 +21,7 @@
 struct load_scan {
 	size_t attr_count;
 	uint64_t *attr_samples; /* perf's files: samples of each attr; NULL in our captures */
+	uint64_t *attr_lost;    /* ours: events of each attr that were lost; NULL in perf's files */
 	struct timespan span;   /* first and last sample; all when there is none */
 	bool span_known;
 	uint32_t damaged_frames;
@@ -55,7 +56,6 @@ struct load_query {
 struct load_stats {
 	uint64_t event_samples;  /* of the event, in the file */
 	uint64_t broken_samples; /* did not fit their attr: left out */
-	uint64_t lost_samples;   /* as the frames' headers say */
 	uint32_t damaged_frames;
 };
 

@@ -91,6 +91,8 @@ int report_make(struct report *r, const struct report_query *query)
 	err = load_samples(r->capture, r->model, &load, &sampler, &r->stats);
 	if (err)
 		return err;
+	if (r->scan.attr_lost)
+		r->counts.lost_samples += r->scan.attr_lost[query->attr];
 	sampler_finish(sampler); /* symbol tables will need the room */
 	r->sampled = *sampler_counts(sampler);
 	err = name_places(r, query, sampler);

@@ -96,31 +96,36 @@ static void add_objects(const struct capture *c, struct tally *t)
 	}
 }
 
+/* The counts of the event with this id. */
+static struct tally_attr *attr_of(const struct capture *c, uint64_t id, struct tally *t)
+{
+	const struct capture_attr *attr = capture_attr_by_id(c, id);
+
+	return &t->attrs[attr ? (size_t)(attr - capture_attrs(c, &t->attr_count)) : t->attr_count];
+}
+
 static void add_sample(const struct capture *c, const struct record *r, struct tally *t)
 {
-	const struct capture_attr *attrs = capture_attrs(c, &t->attr_count), *attr;
-	uint64_t id;
+	const struct capture_attr *attrs = capture_attrs(c, &t->attr_count);
 
-	if (!t->attr_count)
-		return;
-	id = perfrec_identifier(r->header, r->header->size, &attrs->attr);
-	attr = capture_attr_by_id(c, id);
-	if (attr)
-		t->attr_samples[attr - attrs]++;
-	else
-		t->unknown_samples++;
+	if (t->attr_count)
+		attr_of(c, perfrec_identifier(r->header, r->header->size, &attrs->attr), t)
+			->sample_count++;
 }
 
 static void add_lost(const struct capture *c, const struct record *r, struct tally *t)
 {
 	static const struct perf_event_attr none;
-	size_t attr_count;
-	const struct capture_attr *attrs = capture_attrs(c, &attr_count);
+	const struct capture_attr *attrs = capture_attrs(c, &t->attr_count);
+	const struct perf_event_attr *attr = t->attr_count ? &attrs->attr : &none;
 	struct perfrec_side side;
 
-	if (!perfrec_side(r->header, r->header->size, attr_count ? &attrs->attr : &none, &side,
-			  NULL))
-		t->lost_count += side.lost.count;
+	if (perfrec_side(r->header, r->header->size, attr, &side, NULL))
+		return;
+	if (side.type == PERF_RECORD_LOST_SAMPLES)
+		side.lost.id = perfrec_identifier(r->header, r->header->size, attr);
+	attr_of(c, side.lost.id, t)->lost_count += side.lost.count;
+	t->lost_count += side.lost.count;
 }
 
 static void add_record(const struct capture *c, const struct record *r, struct tally *t)
@@ -146,8 +151,8 @@ int tally_capture(const struct capture *c, struct tally *out)
 	int err;
 
 	capture_attrs(c, &t.attr_count);
-	t.attr_samples = calloc(t.attr_count + 1, sizeof(*t.attr_samples));
-	if (!t.attr_samples)
+	t.attrs = calloc(t.attr_count + 1, sizeof(*t.attrs));
+	if (!t.attrs)
 		return -ENOMEM;
 	add_frames(c, &t);
 	add_objects(c, &t);
@@ -160,7 +165,7 @@ int tally_capture(const struct capture *c, struct tally *out)
 	if (err)
 		goto out;
 	*out = t;
-	t.attr_samples = NULL; /* ownership moved */
+	t.attrs = NULL; /* ownership moved */
 out:
 	record_iter_free(it);
 	tally_done(&t);
@@ -169,6 +174,6 @@ out:
 
 void tally_done(struct tally *t)
 {
-	free(t->attr_samples);
-	t->attr_samples = NULL;
+	free(t->attrs);
+	t->attrs = NULL;
 }

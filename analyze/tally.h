@@ -2,8 +2,9 @@
 /*
  * tally - how much of what is in a capture
  *
- * One walk over all records counts them by type and by event, and adds up what was lost; the
- * frames and objects are summed from what capture_open() found.
+ * One walk over all records counts them by type and by event, and adds up what was lost, by event,
+ * as LOST records say it; the frames' headers say the same losses again.  Frames and objects are
+ * summed from what capture_open() found.
  */
 #ifndef EBPREC_ANALYZE_TALLY_H
 #define EBPREC_ANALYZE_TALLY_H
@@ -21,6 +22,11 @@ struct tally_stream {
 	uint64_t raw_bytes, file_bytes; /* raw: 0 when a frame's is not known */
 };
 
+struct tally_attr {
+	uint64_t sample_count;
+	uint64_t lost_count; /* as LOST and LOST_SAMPLES records say */
+};
+
 struct tally_kind {
 	uint64_t object_count, part_count, cut_count, raw_bytes, file_bytes;
 };
@@ -30,13 +36,12 @@ struct tally {
 		streams[EBX_STREAM_END];      /* [0]: CAPTURE_STREAM_MIXED and unknown ones */
 	struct tally_kind kinds[TALLY_KINDS]; /* [0]: unknown kinds */
 	uint64_t types[TALLY_TYPES];
-	uint64_t other_types;   /* records of a type beyond */
-	uint64_t record_bytes;  /* of all records walked */
-	uint64_t *attr_samples; /* [attr]: its samples; owned */
+	uint64_t other_types;     /* records of a type beyond */
+	uint64_t record_bytes;    /* of all records walked */
+	struct tally_attr *attrs; /* [attr], and one more for ids that no attr has; owned */
 	size_t attr_count;
-	uint64_t unknown_samples; /* with an id that no attr has */
-	uint64_t lost_count;      /* sum of LOST and LOST_SAMPLES records */
-	uint32_t bad_frames;      /* found broken by the walk */
+	uint64_t lost_count; /* sum of LOST and LOST_SAMPLES records: of all attrs */
+	uint32_t bad_frames; /* found broken by the walk */
 };
 
 /* *out is owned: tally_done().  -ENOMEM. */

@@ -42,6 +42,12 @@ struct capture_attr {
 	const char *name; /* from EVENT_DESC or EVENT_UPDATE; "" when the file has none */
 };
 
+/* Whether it is there for comm, mmap and so on, and has no samples: perf's "dummy". */
+static inline bool capture_attr_is_side(const struct capture_attr *a)
+{
+	return a->attr.type == PERF_TYPE_SOFTWARE && a->attr.config == PERF_COUNT_SW_DUMMY;
+}
+
 struct capture_bytes {
 	const uint8_t *data; /* NULL: absent */
 	size_t size_bytes;

@@ -116,9 +116,8 @@ static int put_ksym(struct story *s, bool unregister, uint64_t time_ns, char *re
 
 static int put_lost(struct story *s, uint64_t time_ns, char *rest)
 {
-	le64_store(s->rec + 8, REC_CPU_ID);
-	le64_store(s->rec + 16, number(&rest));
-	return side(s, 24, PERF_RECORD_LOST, 0, time_ns);
+	return writer_record(s->w, EBX_STREAM_SIDE, s->rec,
+			     rec_lost(s->rec, REC_CPU_ID, number(&rest), time_ns), time_ns, -1);
 }
 
 /* "u:0x1,0x2" behind the chain so far; false when it is not of that form. */

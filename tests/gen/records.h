@@ -102,6 +102,14 @@ static inline size_t rec_task(uint8_t *out, uint32_t type, uint32_t pid, uint32_
 	return rec_finish(out, rec_tail(out, 32, pid, pid, time_ns), type, 0);
 }
 
+/* count events of the event with this id. */
+static inline size_t rec_lost(uint8_t *out, uint64_t id, uint64_t count, uint64_t time_ns)
+{
+	le64_store(out + 8, id);
+	le64_store(out + 16, count);
+	return rec_finish(out, rec_tail(out, 24, 0, 0, time_ns), PERF_RECORD_LOST, 0);
+}
+
 static inline size_t rec_mmap2(uint8_t *out, uint32_t pid, const char *path, uint64_t time_ns)
 {
 	size_t size = 72;

@@ -189,7 +189,19 @@ PERL
 	# The two of pingpong switch 40 000 times.
 	[ $((lost + $(account lost.data switches))) -ge 40000 ]
 	contains "$(cat said)" "$(($(account lost.data lost switches) + $(account lost.data lost samples) + $(account lost.data lost task_events) + $(account lost.data lost side_records))) lost"
-	same "$((lost + $(account lost.data lost samples) + $(account lost.data lost task_events) + $(account lost.data lost side_records)))" \
+	samples=$(account lost.data lost samples)
+	events=$((lost + samples + $(account lost.data lost task_events)))
+	side=$(account lost.data lost side_records)
+	# Each loss is told once, by everybody.
+	same "$events $side $lost" "$(ebprec info --json lost.data | perl -MJSON::PP -e '
+		my $i = decode_json(join "", <STDIN>);
+		my ($switch) = grep { $_->{name} eq "sched:sched_switch" } @{$i->{events}};
+		print "$i->{losses}{events_lost} $i->{losses}{side_records_lost} $switch->{lost}";')"
+	same "${samples#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
+		sed -n 's/^ebprec: lost: \([0-9]*\) samples were.*/\1/p')"
+	same "${side#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
+		sed -n 's/^ebprec: lost: \([0-9]*\) events were.*/\1/p')"
+	same "$((events + side))" \
 		"$(perf script -i lost.data --show-lost-events 2>/dev/null | awk '/PERF_RECORD_LOST/ { n += $NF } END { print n }')"
 }
 

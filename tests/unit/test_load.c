@@ -11,6 +11,7 @@
 
 #include "analyze/embedded.h"
 #include "analyze/load.h"
+#include "analyze/tally.h"
 #include "tests/gen/captures.h"
 
 struct loaded {
@@ -134,6 +135,55 @@ static void plain_file_gives_the_same(void **state)
 	assert_int_equal(l.scan.span.to_ns, 9000);
 	unload(&l);
 	maker_end(&m);
+}
+
+static void losses_are_of_the_event_they_name_and_counted_once(void **state)
+{
+	static const struct {
+		uint64_t id, count;
+	} lost[] = { { REC_CPU_ID, 5 },
+		     { REC_SIDE_ID, 40 },
+		     { REC_RAW_ID, 300 },
+		     { REC_CPU_ID, 2 },
+		     { 9999, 1000 } };
+	struct model_counts counts;
+	struct loaded l;
+	struct tally t;
+	struct maker m;
+
+	for (int plain = 0; plain < 2; plain++) {
+		maker_begin(&m, plain);
+		for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+			size_t size = rec_lost(m.rec, lost[i].id, lost[i].count, 1000 + i);
+
+			writer_lost(m.w, EBX_STREAM_CPU, lost[i].count);
+			assert_int_equal(
+				writer_record(m.w, EBX_STREAM_SIDE, m.rec, size, 1000 + i, -1), 0);
+		}
+		maker_sample(&m, 10, 2000, 0);
+		assert_int_equal(writer_finish(m.w, NULL, 0), 0);
+		load(&m, &l);
+		counts = *model_counts(l.model);
+		assert_int_equal(tally_capture(l.c, &t), 0);
+		assert_int_equal(t.lost_count, 1347);
+		assert_int_equal(t.attrs[0].lost_count, 7);
+		assert_int_equal(t.attrs[1].lost_count, 40);
+		assert_int_equal(t.attrs[2].lost_count, 300);
+		assert_int_equal(t.attrs[3].lost_count, 1000);
+		tally_done(&t);
+		if (plain) { /* names may be lost with any of them */
+			assert_null(l.scan.attr_lost);
+			assert_int_equal(counts.lost_events, 1347);
+		} else {
+			assert_int_equal(l.scan.attr_lost[0], 7);
+			assert_int_equal(l.scan.attr_lost[1], 0);
+			assert_int_equal(l.scan.attr_lost[2], 300);
+			assert_int_equal(counts.lost_events, 1040);
+		}
+		assert_int_equal(counts.lost_samples, 0);
+		unload(&l);
+		maker_end(&m);
+	}
 }
 
 static void other_events_are_counted_when_asked_for(void **state)
@@ -294,6 +344,7 @@ int main(void)
 		cmocka_unit_test(every_sample_is_counted_by_any_number_of_threads),
 		cmocka_unit_test(filters_leave_out_but_still_see),
 		cmocka_unit_test(plain_file_gives_the_same),
+		cmocka_unit_test(losses_are_of_the_event_they_name_and_counted_once),
 		cmocka_unit_test(other_events_are_counted_when_asked_for),
 		cmocka_unit_test(first_event_with_samples_is_the_one),
 		cmocka_unit_test(event_that_is_not_there_is_not_found),

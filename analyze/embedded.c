@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/embedded.h"
 
+#include <string.h>
+
 #include "analyze/vec.h"
 #include "format/cursor.h"
 
@@ -73,4 +75,47 @@ int embedded_file(const struct capture *c, const char *name, char **out, size_t 
 	*out = joined.data;
 	*size_bytes = joined.size_bytes;
 	return 0;
+}
+
+/* The object's name, owned; NULL: unreadable, or no memory. */
+static char *name_of(const struct capture *c, const struct capture_object *o)
+{
+	size_t size_bytes, name_bytes;
+	uint8_t *data = NULL;
+	struct cursor piece;
+	const uint8_t *is;
+	char *name = NULL;
+
+	if (capture_object_read(c, o, &data, &size_bytes))
+		return NULL;
+	piece = cursor_of(data, size_bytes);
+	name_bytes = cursor_u16(&piece);
+	is = cursor_bytes(&piece, name_bytes);
+	if (is)
+		name = strndup((const char *)is, name_bytes);
+	free(data);
+	return name;
+}
+
+int embedded_each(const struct capture *c, const char *prefix, embedded_fn fn, void *ctx)
+{
+	size_t count, size_bytes;
+	const struct capture_object *objects = capture_objects(c, &count);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		char *name = objects[i].kind == EBX_FILE ? name_of(c, &objects[i]) : NULL, *text;
+
+		if (name && !strncmp(name, prefix, strlen(prefix))) {
+			err = embedded_file(c, name, &text, &size_bytes);
+			if (!err) {
+				err = fn(ctx, name, text, size_bytes);
+				free(text);
+			} else if (err == -ENOENT) {
+				err = 0;
+			}
+		}
+		free(name);
+	}
+	return err;
 }

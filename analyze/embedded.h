@@ -15,4 +15,13 @@
  */
 int embedded_file(const struct capture *c, const char *name, char **out, size_t *size_bytes);
 
+/* text is borrowed during the call.  Not 0 ends the walk. */
+typedef int (*embedded_fn)(void *ctx, const char *name, const char *text, size_t size_bytes);
+
+/*
+ * Each file whose name begins so, its pieces joined: once for each piece, the later ones to be
+ * passed over.  -ENOMEM, or what fn returned.
+ */
+int embedded_each(const struct capture *c, const char *prefix, embedded_fn fn, void *ctx);
+
 #endif

@@ -5,7 +5,7 @@
 
 static bool same_file(const struct model_file *a, const struct model_file *b)
 {
-	return a->is_ksymbol == b->is_ksymbol && a->inode == b->inode &&
+	return a->is_ksymbol == b->is_ksymbol && a->jit_pid == b->jit_pid && a->inode == b->inode &&
 	       a->inode_generation == b->inode_generation && a->dev_major == b->dev_major &&
 	       a->dev_minor == b->dev_minor && a->build_id.size_bytes == b->build_id.size_bytes &&
 	       !memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size_bytes);

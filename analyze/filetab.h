@@ -23,6 +23,7 @@ struct model_file {
 	struct buildid build_id;
 	uint64_t inode, inode_generation;
 	uint32_t dev_major, dev_minor;
+	uint32_t jit_pid; /* not 0: code that this process made; its offsets are addresses */
 	bool is_ksymbol; /* path is the symbol: a BPF program, a trampoline */
 };
 

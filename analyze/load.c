@@ -181,6 +181,10 @@ int load_model(const struct capture *c, struct strings *names, struct model **ou
 	if (!err)
 		err = buildids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
 	if (!err)
+		err = jitmaps_read(c, &fresh.jits);
+	for (size_t i = 0; !err && i < fresh.jits.count; i++)
+		err = model_add_jit(p.model, fresh.jits.list[i].pid);
+	if (!err)
 		err = model_seal(p.model);
 	if (err) {
 		model_free(p.model);
@@ -199,6 +203,7 @@ void load_scan_done(struct load_scan *scan)
 	free(scan->attr_samples);
 	free(scan->attr_lost);
 	scan->attr_samples = scan->attr_lost = NULL;
+	jitmaps_done(&scan->jits);
 }
 
 /* ---- which event ---- */

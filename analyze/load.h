@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "analyze/filter.h"
+#include "analyze/jitmaps.h"
 #include "analyze/model.h"
 #include "analyze/sampler.h"
 #include "format/capture.h"
@@ -28,6 +29,7 @@ struct load_scan {
 	/* Where the kernel lay: the symbol that its map is named after ("_text"), and its address. */
 	char kernel_symbol[32];
 	uint64_t kernel_addr; /* 0: not known */
+	struct jitmaps jits;
 };
 
 /* names outlives the model.  -ENOMEM.  *scan: load_scan_done(). */

@@ -2,10 +2,12 @@
 #include "analyze/model.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/hashidx.h"
 #include "analyze/maptree.h"
+#include "analyze/sym/locate.h"
 #include "analyze/vec.h"
 
 #define KERNEL_EPOCH 0
@@ -47,6 +49,11 @@ struct thread {
 	uint32_t first, count; /* sealed: its states */
 };
 
+struct jit {
+	uint32_t pid;
+	uint32_t file;
+};
+
 struct model {
 	struct strings *names; /* borrowed */
 	bool sealed;
@@ -60,6 +67,8 @@ struct model {
 	struct state *states;
 	struct epoch *epochs;
 	struct thread *threads;
+	struct jit *jits;
+	size_t jit_count, jit_cap;
 	size_t mapping_count, mapping_cap, space_count, space_cap, state_count, state_cap,
 		epoch_count, epoch_cap, thread_count, thread_cap;
 };
@@ -317,11 +326,26 @@ static int apply_ksymbol(struct model *m, const struct side_event *e)
 			   &space->root);
 }
 
+/* Memory in which a process made code that has names. */
+static int apply_user_map(struct model *m, const struct side_event *e)
+{
+	struct side_event jit = *e;
+	uint32_t epoch;
+	int err;
+
+	for (size_t i = 0; i < m->jit_count; i++)
+		if (m->jits[i].pid == e->pid &&
+		    locate_is_anonymous(m->log.files.list[e->id].path)) {
+			jit.id = m->jits[i].file;
+			jit.file_off_bytes = e->start;
+		}
+	err = epoch_of(m, e->pid, e->time_ns, &epoch);
+	return err ? err : apply_map(m, &jit, epoch);
+}
+
 static int apply(void *ctx, const struct side_event *e)
 {
 	struct model *m = ctx;
-	uint32_t epoch = KERNEL_EPOCH;
-	int err = 0;
 
 	switch (e->kind) {
 	case SIDE_FORK:
@@ -331,9 +355,8 @@ static int apply(void *ctx, const struct side_event *e)
 	case SIDE_KSYMBOL:
 		return apply_ksymbol(m, e);
 	default:
-		if (e->pid != SIDELOG_KERNEL)
-			err = epoch_of(m, e->pid, e->time_ns, &epoch);
-		return err ? err : apply_map(m, e, epoch);
+		return e->pid == SIDELOG_KERNEL ? apply_map(m, e, KERNEL_EPOCH)
+						: apply_user_map(m, e);
 	}
 }
 
@@ -358,6 +381,24 @@ int model_add_build_id(struct model *m, const char *path, const struct buildid *
 	if (path_id != UINT32_MAX)
 		filetab_add_build_id(&m->log.files, path_id, id);
 	return 0;
+}
+
+int model_add_jit(struct model *m, uint32_t pid)
+{
+	struct model_file file = { .jit_pid = pid };
+	struct jit jit = { .pid = pid };
+	char path[48];
+	int err;
+
+	if (m->sealed)
+		return -EALREADY;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid); /* as perf calls it */
+	err = filetab_add(&m->log.files, m->names, &file, path, &jit.file);
+	if (!err)
+		err = vec_reserve(&m->jits, &m->jit_cap, m->jit_count + 1);
+	if (!err)
+		m->jits[m->jit_count++] = jit;
+	return err;
 }
 
 /* ---- sealing ---- */
@@ -462,6 +503,7 @@ void model_free(struct model *m)
 	hashidx_done(&m->thread_index);
 	sidelog_done(&m->log);
 	free(m->mappings);
+	free(m->jits);
 	free(m->spaces);
 	free(m->states);
 	free(m->epochs);

@@ -51,6 +51,12 @@ void model_add_unread(struct model *m, uint32_t type, bool broken);
  */
 int model_add_build_id(struct model *m, const char *path, const struct buildid *id);
 
+/*
+ * The names of the code that a process made are known: its executable mappings without a file
+ * become one file, whose offsets are addresses.  Before sealing.  -EALREADY, -ENOMEM.
+ */
+int model_add_jit(struct model *m, uint32_t pid);
+
 /* Sorts by time (equal times: in the order they came) and applies.  -ENOMEM: the model is unusable. */
 int model_seal(struct model *m);
 

@@ -153,6 +153,7 @@ uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *
 		.inode = m->inode,
 		.dev_major = m->dev_major,
 		.dev_minor = m->dev_minor,
+		.jit_pid = m->jit_pid,
 	};
 
 	return resolver_add_file(resolver, &add);

@@ -52,7 +52,12 @@ static int name_places(struct report *r, const struct report_query *query,
 		       const struct sampler *sampler)
 {
 	const struct places *places = sampler_places(sampler);
-	struct resolver_opts opts = { .roots = query->roots, .demangle = query->demangle };
+	struct resolver_opts opts = {
+		.roots = query->roots,
+		.demangle = query->demangle,
+		.jits = r->scan.jits.list,
+		.jit_count = r->scan.jits.count,
+	};
 	struct resolver *resolver = NULL;
 	char *kallsyms = NULL;
 	int err;

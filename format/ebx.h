@@ -93,7 +93,7 @@ int ebx_frame_decode(const uint8_t *data, size_t size_bytes, struct ebx_frame *o
 
 enum ebx_kind {
 	EBX_META = 1,   /* JSON text; object: enum ebx_meta_object */
-	EBX_MOUNTS = 2, /* mountinfo of a mount namespace; object: its inode number */
+	EBX_MOUNTS = 2, /* mountinfo of a mount namespace; object: its inode, 0: the recorder's */
 	/*
 	 * u16 name length, name, bytes of the file; object: a running number.  Objects with the same
 	 * name are pieces of one file, to be concatenated in the order of their numbers: the symbols
@@ -105,6 +105,7 @@ enum ebx_kind {
 	EBX_CKPT = 6,     /* side-band state at a moment */
 	EBX_INDEX = 7,    /* a part of the directory, flushed early */
 	EBX_NOTE = 8,     /* text for the reader: what went wrong while recording */
+	EBX_FACTS = 9,    /* what was known of mapped files: format/filefacts.h */
 };
 
 enum ebx_meta_object {

@@ -67,9 +67,11 @@ void mapids_lookup(struct mapids *b, struct siderec_map *m)
 		id.size_bytes = 0;
 		b->missing_count++;
 	}
-	close(fd);
 	remember(b, m, &id);
 	m->build_id = id;
+	if (b->evidence)
+		evidence_file(b->evidence, m, fd);
+	close(fd);
 }
 
 void mapids_name(struct mapids *b, const struct buildid *id, const char *path, bool kernel)

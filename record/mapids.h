@@ -15,6 +15,7 @@
 
 #include "format/buildid.h"
 #include "format/buildidlist.h"
+#include "record/evidence.h"
 #include "record/keymap.h"
 #include "record/siderec.h"
 
@@ -23,6 +24,7 @@ struct mapids {
 	struct buildid *ids;
 	size_t count, room;
 	struct buildidlist *named;          /* the BUILD_ID section */
+	struct evidence *evidence;          /* borrowed: told of each file; NULL: nobody */
 	uint64_t read_count, missing_count; /* files read, and those among them without an id */
 };
 

@@ -137,6 +137,12 @@ void meta_account(struct outbuf *out, const struct account *a, const char *end_r
 	json_end(&j);
 	json_u64(&j, "throttled", a->throttle_count);
 	user_stacks(&j, a);
+	json_begin(&j, "jit");
+	json_u64(&j, "files", a->jit_file_count);
+	json_u64(&j, "bytes", a->jit_bytes);
+	json_u64(&j, "cut", a->jit_cut_count);
+	json_u64(&j, "processes_without_file", a->jit_missing_count);
+	json_end(&j);
 	json_u64(&j, "marks_not_readable", a->unread_mark_count);
 	json_u64(&j, "out_of_order", a->out_of_order_count);
 	json_u64(&j, "rounds", a->round_count);

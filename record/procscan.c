@@ -123,6 +123,8 @@ static int emit_map(struct walk *w, uint32_t pid, const struct procmap *map)
 		m.build_id = w->scan->vdso->build_id;
 	else
 		mapids_lookup(w->scan->buildids, &m);
+	if (w->scan->jitfiles)
+		jitfiles_map(w->scan->jitfiles, &m);
 	mapids_name(w->scan->buildids, &m.build_id, m.path, false);
 	if (w->scan->unwmaps)
 		(void)unwmaps_map(w->scan->unwmaps, &m);

@@ -12,6 +12,7 @@
 
 #include "record/mapids.h"
 #include "record/emit.h"
+#include "record/jitfiles.h"
 #include "record/targets.h"
 #include "record/unwmaps.h"
 #include "record/vdso.h"
@@ -20,6 +21,7 @@ struct procscan {
 	struct emit *emit; /* all borrowed */
 	struct mapids *buildids;
 	const struct vdso *vdso;
+	struct jitfiles *jitfiles; /* NULL: nobody asks */
 	struct targets *targets;
 	struct unwmaps *unwmaps; /* NULL: nobody asks */
 	bool maps_only;          /* nothing is emitted: unwmaps is to be brought up to date */

@@ -72,6 +72,7 @@ static int finish_file(struct recording *r)
 	recording_own_cost(&r->emit.account);
 	if (r->walker)
 		walker_account(r->walker, &r->emit.account);
+	jitfiles_account(&r->jitfiles, &r->emit.account);
 	meta_account(&meta, &r->emit.account, r->end_reason ? r->end_reason : "failed");
 	err = writer_object(r->writer, EBX_META, EBX_META_ACCOUNT, meta.data, meta.size_bytes);
 	outbuf_done(&meta);
@@ -100,6 +101,8 @@ static int stop(struct recording *r)
 			err = recording_instruments[i]->augment(&r->ctx[i]);
 	}
 	if (!err)
+		err = jitfiles_finish(&r->jitfiles);
+	if (!err)
 		err = recording_flush(r);
 	return err;
 }
@@ -118,6 +121,8 @@ static void release(struct recording *r)
 	targets_done(&r->targets);
 	ksyms_free(r->kallsyms);
 	mapids_done(&r->buildids);
+	evidence_done(&r->evidence);
+	jitfiles_done(&r->jitfiles);
 	hostinfo_done(&r->host);
 	attrs_done(&r->attrs);
 	cpulist_done(&r->cpus);

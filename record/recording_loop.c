@@ -66,6 +66,7 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h,
 		.dev_minor = le32_load(rec + 44),
 		.inode = le64_load(rec + 48),
 		.inode_generation = le64_load(rec + 56),
+		.prot = le32_load(rec + 64),
 		.path = (const char *)rec + 72,
 	};
 
@@ -98,6 +99,12 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 	if (!targets_want(&r->targets, h))
 		return 0;
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
+	if (mapped)
+		jitfiles_map(&r->jitfiles, &m);
+	if (h->type == PERF_RECORD_EXIT)
+		err = jitfiles_exit(&r->jitfiles, h);
+	if (err)
+		return err;
 	r->rescan |= h->type == PERF_RECORD_LOST;
 	if (r->walker)
 		err = walker_record(r->walker, h, mapped ? &m : NULL, time_ns);
@@ -188,6 +195,8 @@ int recording_flush(struct recording *r)
 		err = emit_lost(&r->emit, lost, clock_ns(CLOCK_MONOTONIC));
 	if (!err)
 		err = write_symbols(r);
+	if (!err)
+		err = evidence_flush(&r->evidence);
 	if (!err)
 		err = write_notes(r);
 	return err ? err : emit_flush(&r->emit);

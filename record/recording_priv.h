@@ -10,6 +10,7 @@
 #include "record/features.h"
 #include "record/hostinfo.h"
 #include "record/instrument.h"
+#include "record/jitfiles.h"
 #include "record/recfile.h"
 #include "record/recording.h"
 #include "record/vdso.h"
@@ -17,8 +18,8 @@
 
 #define INSTRUMENT_COUNT 4
 
-/* Object numbers of embedded files: kallsyms comes in pieces, so it is last. */
-enum { FILE_VDSO = 1, FILE_KALLSYMS = 2 };
+/* Object numbers of embedded files: those of JIT compilers and of kallsyms are the first of many. */
+enum { FILE_VDSO = 1, FILE_JIT = 2, FILE_KALLSYMS = 1u << 24 };
 
 struct recording {
 	const struct record_opts *opts;
@@ -36,6 +37,8 @@ struct recording {
 	struct ksyms *kallsyms;
 	struct vdso vdso;
 	struct mapids buildids;
+	struct evidence evidence;
+	struct jitfiles jitfiles;
 	struct hostinfo host;
 	struct attrs attrs;
 	struct writer *writer;

@@ -273,6 +273,10 @@ static int open_writer(struct recording *r)
 		err = writer_new(r->file.fd, &o, &r->writer);
 	features_done(&f);
 	r->emit.writer = r->writer;
+	r->evidence.writer = r->writer;
+	r->buildids.evidence = &r->evidence;
+	r->jitfiles.writer = r->writer;
+	r->jitfiles.next_object = FILE_JIT;
 	r->emit.attrs = &r->attrs;
 	return err;
 }
@@ -341,6 +345,7 @@ static int write_state(struct recording *r)
 		.emit = &r->emit,
 		.buildids = &r->buildids,
 		.vdso = &r->vdso,
+		.jitfiles = &r->jitfiles,
 		.targets = &r->targets,
 		.unwmaps = r->walker ? walker_maps(r->walker) : NULL,
 	};

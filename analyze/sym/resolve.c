@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/sym/kernsyms.h"
+#include "analyze/sym/perfmap.h"
 #include "analyze/sym/resolve.h"
 #include "analyze/sym/symfile.h"
 
@@ -29,6 +30,7 @@ struct file {
 	struct alias *aliases; /* in the order they were added; the first gives the name */
 	bool loaded;
 	struct symfile sym;
+	struct perfmap *jit; /* in place of sym: names of code that a process made */
 };
 
 struct slot {
@@ -48,6 +50,8 @@ struct chunk {
 struct resolver {
 	bool demangle;
 	struct name_roots roots;
+	const struct resolver_jit *jits; /* borrowed */
+	size_t jit_count;
 	struct kernsyms *kernel; /* NULL: kernel addresses are hidden */
 	struct file **files;
 	size_t file_count;
@@ -64,7 +68,8 @@ static const struct {
 } reasons[NAME_REASONS] = {
 	[NAME_FOUND] = { "found", NULL },
 	[NAME_NO_MAP] = { "no file was known to be mapped there", NULL },
-	[NAME_ANONYMOUS] = { "memory without a file, such as code made at run time", NULL },
+	[NAME_ANONYMOUS] = { "memory without a file, such as code made at run time",
+			     "have its compiler write a perf-PID.map, as node --perf-basic-prof" },
 	[NAME_FILE_GONE] = { "the file is not on this machine",
 			     "analyze where it was recorded, or give its files with --symfs" },
 	[NAME_NO_PERMISSION] = { "the file may not be read", "run as a user who may read it" },
@@ -131,7 +136,7 @@ static uint64_t file_hash(const struct resolver_file *f)
 	}
 	for (p = f->path; *p; p++)
 		h = mix(h, (uint8_t)*p);
-	return mix(h, f->inode);
+	return mix(mix(h, f->inode), f->jit_pid);
 }
 
 static bool file_equal(const struct resolver_file *a, const struct resolver_file *b)
@@ -139,7 +144,7 @@ static bool file_equal(const struct resolver_file *a, const struct resolver_file
 	if (has_id(a) || has_id(b))
 		return a->build_id.size_bytes == b->build_id.size_bytes &&
 		       !memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size_bytes);
-	return a->inode == b->inode && a->dev_major == b->dev_major &&
+	return a->inode == b->inode && a->jit_pid == b->jit_pid && a->dev_major == b->dev_major &&
 	       a->dev_minor == b->dev_minor && !strcmp(a->path, b->path);
 }
 
@@ -237,10 +242,25 @@ static void file_free(struct file *f)
 		free(a);
 	}
 	symfile_done(&f->sym);
+	perfmap_free(f->jit);
 	free(f);
 }
 
 /* ---- loading ---- */
+
+static void load_jit(const struct resolver *r, struct file *f)
+{
+	uint32_t pid = f->aliases->as.jit_pid;
+	size_t i;
+
+	f->sym.reason = NAME_ANONYMOUS;
+	for (i = 0; i < r->jit_count; i++)
+		if (r->jits[i].pid == pid &&
+		    !perfmap_new(r->jits[i].text, r->jits[i].size_bytes, &f->jit)) {
+			f->sym.reason = NAME_FOUND;
+			return;
+		}
+}
 
 /* By the first path that still leads to the file; the reason is that of the first. */
 static void load(struct resolver *r, struct file *f)
@@ -249,6 +269,10 @@ static void load(struct resolver *r, struct file *f)
 	const struct alias *a;
 
 	f->loaded = true;
+	if (f->aliases->as.jit_pid) {
+		load_jit(r, f);
+		return;
+	}
 	for (a = f->aliases; a; a = a->next) {
 		if (symfile_load(&f->sym, &r->roots, &a->as))
 			return;
@@ -342,6 +366,11 @@ static void resolve_in_file(struct resolver *r, struct file *f, uint64_t off_byt
 	out->reason = f->sym.reason;
 	if (f->sym.reason != NAME_FOUND)
 		return;
+	if (f->jit) {
+		out->name = perfmap_find(f->jit, off_bytes);
+		out->reason = out->name ? NAME_FOUND : NAME_BETWEEN;
+		return;
+	}
 	if (symfile_vaddr(&f->sym, off_bytes, &vaddr))
 		out->name = symtab_find(f->sym.symbols, vaddr, r->demangle);
 	if (!out->name)
@@ -429,6 +458,8 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 		return -ENOMEM;
 	r->demangle = opts->demangle;
 	r->roots = opts->roots;
+	r->jits = opts->jits;
+	r->jit_count = opts->jit_count;
 	r->no_memory = (struct resolved){ .dso = "", .reason = NAME_BETWEEN };
 	if (opts->kallsyms)
 		err = kernsyms_new(opts->kallsyms, opts->kallsyms_bytes, &r->kernel);

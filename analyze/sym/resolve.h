@@ -62,12 +62,21 @@ const char *name_reason_remedy(enum name_reason reason);
 
 struct resolver; /* opaque; used by one thread */
 
+/* What a JIT compiler wrote of a process.  Borrowed until resolver_free(). */
+struct resolver_jit {
+	uint32_t pid;
+	const char *text; /* of its perf-PID.map */
+	size_t size_bytes;
+};
+
 struct resolver_opts {
 	struct name_roots roots; /* what it points to: borrowed until resolver_free() */
 	bool demangle;           /* as `perf script` does: without parameters */
 	/* Text of /proc/kallsyms at record time; NULL: none.  Borrowed until resolver_free(). */
 	const char *kallsyms;
 	size_t kallsyms_bytes;
+	const struct resolver_jit *jits;
+	size_t jit_count;
 };
 
 /* A file as the capture knows it. */
@@ -77,6 +86,7 @@ struct resolver_file {
 	uint64_t inode; /* 0: not known */
 	uint32_t dev_major, dev_minor;
 	uint64_t size_bytes, mtime_ns; /* when it was recorded; both 0: not known */
+	uint32_t jit_pid; /* not 0: no file, but the code that this process made; offsets are addresses */
 };
 
 struct resolved {

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/evidence.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/cursor.h"
+#include "format/filefacts.h"
+#include "record/slurp.h"
+
+#define OWN_MOUNTS 0 /* the object number that no namespace has */
+
+void evidence_done(struct evidence *e)
+{
+	keymap_done(&e->namespaces);
+	outbuf_done(&e->mounts);
+	outbuf_done(&e->files);
+	*e = (struct evidence){ 0 };
+}
+
+static void add_mounts(struct evidence *e, uint64_t object, const char *path)
+{
+	struct outbuf text = { 0 };
+
+	if (!slurp(path, &text) && text.size_bytes && text.size_bytes < UINT32_MAX) {
+		outbuf_u64(&e->mounts, object);
+		outbuf_u32(&e->mounts, (uint32_t)text.size_bytes);
+		outbuf_add(&e->mounts, text.data, text.size_bytes);
+		e->namespace_count++;
+	}
+	outbuf_done(&text);
+}
+
+/* The recorder's own mounts come first, and are not those of some chroot. */
+static void begin(struct evidence *e)
+{
+	struct stat st;
+
+	if (e->begun)
+		return;
+	e->begun = true;
+	add_mounts(e, OWN_MOUNTS, "/proc/self/mountinfo");
+	if (!stat("/proc/self/ns/mnt", &st) && !keymap_put(&e->namespaces, st.st_ino, 0, 1))
+		add_mounts(e, st.st_ino, "/proc/self/mountinfo");
+}
+
+/*
+ * The process's mount namespace, 0 when it cannot be told.  In a chroot mountinfo shows less: of a
+ * namespace the first process is asked, which is mostly the one that made it.
+ */
+static uint64_t see_namespace(struct evidence *e, uint32_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
+	if (stat(path, &st))
+		return 0;
+	if (keymap_get(&e->namespaces, st.st_ino, 0))
+		return st.st_ino;
+	snprintf(path, sizeof(path), "/proc/%u/mountinfo", pid);
+	if (!keymap_put(&e->namespaces, st.st_ino, 0, 1))
+		add_mounts(e, st.st_ino, path);
+	return st.st_ino;
+}
+
+/* The process's path of the unified hierarchy, else its first one. */
+static struct filefacts_text cgroup_of(uint32_t pid, struct outbuf *text)
+{
+	char path[48], *line, *name, *end;
+
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
+	if (slurp(path, text) || !text->size_bytes)
+		return (struct filefacts_text){ "", 0 };
+	line = strstr((char *)text->data, "0::");
+	if (!line || (line != (char *)text->data && line[-1] != '\n'))
+		line = (char *)text->data;
+	name = strchr(line, ':');
+	name = name ? strchr(name + 1, ':') : NULL;
+	if (!name)
+		return (struct filefacts_text){ "", 0 };
+	name++;
+	end = strchrnul(name, '\n');
+	return (struct filefacts_text){ name, (uint16_t)(end - name < FILEFACTS_TEXT_MAX
+								 ? end - name
+								 : FILEFACTS_TEXT_MAX) };
+}
+
+static struct filefacts_text root_of(uint32_t pid, char buf[FILEFACTS_TEXT_MAX])
+{
+	char path[48];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	n = readlink(path, buf, FILEFACTS_TEXT_MAX);
+	if (n <= 1 || buf[0] != '/')
+		n = 0;
+	return (struct filefacts_text){ buf, (uint16_t)n };
+}
+
+void evidence_file(struct evidence *e, const struct siderec_map *m, int fd)
+{
+	uint8_t entry[FILEFACTS_MAX_BYTES];
+	char root[FILEFACTS_TEXT_MAX];
+	struct outbuf cgroup = { 0 };
+	struct filefacts f = {
+		.dev_major = m->dev_major,
+		.dev_minor = m->dev_minor,
+		.inode = m->inode,
+		.inode_generation = m->inode_generation,
+		.build_id = m->build_id,
+		.path = { m->path, (uint16_t)strnlen(m->path, FILEFACTS_TEXT_MAX) },
+	};
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return;
+	f.size_bytes = (uint64_t)st.st_size;
+	f.mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000ULL + (uint64_t)st.st_mtim.tv_nsec;
+	f.segment_count = filefacts_segments(fd, f.segments);
+	begin(e);
+	f.mount_namespace = see_namespace(e, m->pid);
+	f.root = root_of(m->pid, root);
+	f.cgroup = cgroup_of(m->pid, &cgroup);
+	outbuf_add(&e->files, entry, filefacts_encode(&f, entry));
+	e->file_count++;
+	outbuf_done(&cgroup);
+}
+
+static int write_mounts(struct evidence *e)
+{
+	struct cursor c;
+	int err = 0;
+
+	if (!e->mounts.size_bytes || !outbuf_ok(&e->mounts))
+		return 0;
+	c = cursor_of(e->mounts.data, e->mounts.size_bytes);
+	while (!err && cursor_left(&c)) {
+		uint64_t object = cursor_u64(&c);
+		uint32_t size = cursor_u32(&c);
+
+		err = writer_object(e->writer, EBX_MOUNTS, object, cursor_bytes(&c, size), size);
+	}
+	outbuf_clear(&e->mounts);
+	return err;
+}
+
+int evidence_flush(struct evidence *e)
+{
+	int err;
+
+	if (!e->writer)
+		return 0;
+	begin(e);
+	err = write_mounts(e);
+	if (err || !e->files.size_bytes || !outbuf_ok(&e->files))
+		return err;
+	err = writer_object(e->writer, EBX_FACTS, e->next_object++, e->files.data,
+			    e->files.size_bytes);
+	outbuf_clear(&e->files);
+	return err;
+}

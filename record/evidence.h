@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * evidence - what finds a mapped file again when its process is gone
+ *
+ * Once for each file: what stat says of it, where its code lies, and by which path in which mount
+ * namespace it was seen.  Once for each of these namespaces: its mounts.  All is read while the
+ * process that mapped the file is there, and written as objects of the capture.
+ */
+#ifndef EBPREC_RECORD_EVIDENCE_H
+#define EBPREC_RECORD_EVIDENCE_H
+
+#include "format/writer.h"
+#include "record/keymap.h"
+#include "record/outbuf.h"
+#include "record/siderec.h"
+
+struct evidence {
+	struct writer *writer; /* borrowed; NULL until there is one */
+	struct keymap namespaces;
+	struct outbuf mounts; /* pending: u64 namespace, u32 size, text */
+	struct outbuf files;  /* pending entries */
+	bool begun;
+	uint64_t next_object;
+	uint64_t file_count, namespace_count;
+};
+
+void evidence_done(struct evidence *e);
+/* fd: the mapped file, borrowed.  What cannot be read is left out; memory that lacks, too. */
+void evidence_file(struct evidence *e, const struct siderec_map *m, int fd);
+/* Writes what has come together, first of all the recorder's own mounts. */
+int evidence_flush(struct evidence *e);
+
+#endif

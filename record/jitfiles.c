@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/jitfiles.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "format/cursor.h"
+#include "record/outbuf.h"
+#include "record/slurp.h"
+
+void jitfiles_done(struct jitfiles *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->count; i++)
+		close(j->list[i].root_fd);
+	free(j->list);
+	*j = (struct jitfiles){ 0 };
+}
+
+/* ---- who makes code ---- */
+
+uint32_t jitfiles_inner_pid(const char *status)
+{
+	const char *line = strstr(status, "\nNSpid:");
+	unsigned long pid = 0;
+	char *end;
+
+	if (!line)
+		return 0;
+	for (line += strlen("\nNSpid:"); *line == '\t' || *line == ' '; line = end) {
+		pid = strtoul(line, &end, 10);
+		if (end == line)
+			break;
+	}
+	return pid > INT32_MAX ? 0 : (uint32_t)pid;
+}
+
+/* As perf and /proc/PID/maps call executable memory that no file is behind. */
+static bool makes_code(const struct siderec_map *m)
+{
+	static const char *const names[] = { "//anon", "/memfd:", "[anon", "/dev/zero" };
+	size_t i;
+
+	if (!(m->prot & PROT_EXEC) || m->pid == UINT32_MAX)
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(m->path, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static struct jitfile *find(const struct jitfiles *j, uint32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < j->count; i++)
+		if (j->list[i].pid == pid)
+			return &j->list[i];
+	return NULL;
+}
+
+static bool look(uint32_t pid, struct jitfile *out)
+{
+	struct outbuf status = { 0 };
+	char path[48];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	if (slurp(path, &status) || !status.size_bytes) {
+		outbuf_done(&status);
+		return false;
+	}
+	out->pid = pid;
+	out->inner_pid = jitfiles_inner_pid((const char *)status.data);
+	outbuf_done(&status);
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	if (!out->inner_pid || stat(path, &st))
+		return false;
+	out->owner = st.st_uid;
+	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	out->root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return out->root_fd >= 0;
+}
+
+void jitfiles_map(struct jitfiles *j, const struct siderec_map *m)
+{
+	struct jitfile fresh, *list;
+
+	if (!j->writer || !makes_code(m) || find(j, m->pid))
+		return;
+	if (j->count == JITFILES_MAX) {
+		j->missing_count++;
+		return;
+	}
+	if (j->count == j->room) {
+		list = reallocarray(j->list, j->room + 32, sizeof(*list));
+		if (!list)
+			return;
+		j->list = list;
+		j->room += 32;
+	}
+	if (look(m->pid, &fresh))
+		j->list[j->count++] = fresh;
+}
+
+/* ---- taking ---- */
+
+/* Below the process's root as if it were "/": /tmp may be a link there. */
+static int open_map(const struct jitfile *f, struct stat *st)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char path[48];
+	int fd;
+
+	snprintf(path, sizeof(path), "tmp/perf-%u.map", f->inner_pid);
+	if (fstatat(f->root_fd, path, st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st->st_mode))
+		return -ENOENT; /* a device may do anything when it is opened */
+	fd = (int)syscall(SYS_openat2, f->root_fd, path, &how, sizeof(how));
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, st) && S_ISREG(st->st_mode) && (!st->st_uid || st->st_uid == f->owner))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+static void read_up_to(int fd, struct outbuf *out, size_t limit_bytes)
+{
+	const size_t chunk_bytes = 1u << 18;
+	size_t done_bytes = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && done_bytes < limit_bytes && outbuf_ok(out)) {
+		size_t want = limit_bytes - done_bytes < chunk_bytes ? limit_bytes - done_bytes
+								     : chunk_bytes;
+		uint8_t *to = outbuf_reserve(out, want);
+
+		n = to ? pread(fd, to, want, (off_t)done_bytes) : 0;
+		if (n > 0) {
+			out->size_bytes += (size_t)n;
+			done_bytes += (size_t)n;
+		}
+	}
+}
+
+static int embed(struct jitfiles *j, const struct jitfile *f, int fd, const struct stat *st)
+{
+	uint64_t limit = JITFILES_ALL_BYTES - j->bytes;
+	struct outbuf object = { 0 };
+	char name[32];
+	int err = -ENOMEM, n;
+
+	if (limit > JITFILES_FILE_BYTES)
+		limit = JITFILES_FILE_BYTES;
+	n = snprintf(name, sizeof(name), "perf-%u.map", f->pid);
+	outbuf_u16(&object, (uint16_t)n);
+	outbuf_add(&object, name, (size_t)n);
+	read_up_to(fd, &object, (size_t)limit);
+	if (outbuf_ok(&object)) {
+		j->cut_count += (uint64_t)st->st_size > limit;
+		j->file_count++;
+		j->bytes += object.size_bytes - 2 - (size_t)n;
+		err = writer_object(j->writer, EBX_FILE, j->next_object++, object.data,
+				    object.size_bytes);
+	}
+	outbuf_done(&object);
+	return err;
+}
+
+static int take(struct jitfiles *j, const struct jitfile *f)
+{
+	struct stat st;
+	int fd, err = 0;
+
+	fd = open_map(f, &st);
+	if (fd < 0) {
+		j->missing_count++;
+		return 0;
+	}
+	err = embed(j, f, fd, &st);
+	close(fd);
+	return err;
+}
+
+int jitfiles_exit(struct jitfiles *j, const struct perf_event_header *record)
+{
+	const uint8_t *body = (const uint8_t *)(record + 1);
+	struct jitfile *f;
+	int err;
+
+	if (record->size < sizeof(*record) + 16 || le32_load(body) != le32_load(body + 8))
+		return 0; /* a thread */
+	f = find(j, le32_load(body));
+	if (!f)
+		return 0;
+	err = take(j, f);
+	close(f->root_fd);
+	*f = j->list[--j->count];
+	return err;
+}
+
+int jitfiles_finish(struct jitfiles *j)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < j->count && !err; i++)
+		err = take(j, &j->list[i]);
+	return err;
+}
+
+void jitfiles_account(const struct jitfiles *j, struct account *a)
+{
+	a->jit_file_count = j->file_count;
+	a->jit_missing_count = j->missing_count;
+	a->jit_cut_count = j->cut_count;
+	a->jit_bytes = j->bytes;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* fuzz_perfmap - any bytes as the map of a JIT compiler, and as facts about files */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/sym/perfmap.h"
+#include "format/filefacts.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	char *copy = malloc(size_bytes ? size_bytes : 1);
+	struct cursor c;
+	struct filefacts f;
+	struct perfmap *m;
+	const char *name;
+	uint64_t addr;
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, size_bytes);
+	if (!perfmap_new(copy, size_bytes, &m)) {
+		for (addr = 0; addr < 1 << 16; addr += 61) {
+			name = perfmap_find(m, addr);
+			if (name && !*name)
+				abort();
+		}
+		perfmap_find(m, UINT64_MAX);
+		perfmap_free(m);
+	}
+	c = cursor_of(copy, size_bytes);
+	while (filefacts_next(&c, &f) == 1)
+		if (f.segment_count > FILEFACTS_SEGMENTS_MAX ||
+		    (f.path.size_bytes && !memchr(f.path.text, f.path.text[0], f.path.size_bytes)))
+			abort();
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Code that node and java make has the names that they write down, also from other namespaces.
+
+load ../helper
+
+setup() {
+	need_bpf
+	cd "$BATS_TEST_TMPDIR" || return
+	cat >hot.js <<-'END'
+		function hotInner(x) { let s = 0; for (let i = 0; i < 1000; i++) s += Math.sqrt(i * x) % 7; return s; }
+		const end = Date.now() + 800; let t = 0;
+		while (Date.now() < end) for (let i = 0; i < 100; i++) t += hotInner(i);
+		if (t < 0) console.log(t);
+	END
+}
+
+# hot SAMPLES_OF - more than half of the samples of these comms are in hotInner, by its name.
+hot() {
+	ebprec report --folded -i x.data >out 2>err
+	awk -v names="$1" '
+		$0 ~ names { all += $NF }
+		$0 ~ names && /hotInner|Hot\.inner|;JS:/ { hot += $NF }
+		END { exit !(hot > all / 3 && all > 20) }' out ||
+		fail "$(cat err; sort -k2 -n out | tail -5)"
+}
+
+@test "node, whose map is gone before the report" {
+	command -v node >/dev/null || skip "needs node"
+	ebprec record -q -F 499 -o x.data -- node --perf-basic-prof hot.js
+	rm -f /tmp/perf-*.map
+	hot '^node'
+	contains "$(ebprec info --objects x.data)" "perf-"
+}
+
+@test "node in a pid and mount namespace, with a /tmp of its own" {
+	command -v node >/dev/null || skip "needs node"
+	ebprec record -q -F 499 -o x.data -- unshare --pid --fork --mount --mount-proc sh -c '
+		mount -t tmpfs none /tmp && mount --bind / / && cd '"$PWD"' 2>/dev/null
+		cat >/tmp/hot.js && node --perf-basic-prof /tmp/hot.js && sleep 0.5' <hot.js
+	hot '^node'
+	[ -z "$(ls /tmp/perf-1.map /tmp/perf-2.map 2>/dev/null)" ]
+}
+
+@test "java, which writes its map when it exits" {
+	java -version 2>&1 | grep -q '"17' || skip "needs java 17"
+	command -v javac >/dev/null || skip "needs javac"
+	cat >Hot.java <<-'END'
+		public class Hot {
+			static double inner(int x) { double s = 0; for (int i = 0; i < 1000; i++) s += Math.sqrt((double) i * x) / 7; return s; }
+			public static void main(String[] a) {
+				long end = System.currentTimeMillis() + 1000; double t = 0;
+				while (System.currentTimeMillis() < end) for (int i = 0; i < 100; i++) t += inner(i);
+				if (t < 0) System.out.println(t);
+			}
+		}
+	END
+	javac Hot.java
+	ebprec record -q -F 499 -o x.data -- java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit Hot
+	rm -f /tmp/perf-*.map
+	hot '^java|^C[12]_Comp'
+}
+
+@test "a map that is no file of the process's owner is not taken" {
+	command -v node >/dev/null || skip "needs node"
+	# shellcheck disable=SC2016 # for the inner shell
+	for what in '0 mkfifo $m' '0 ln -s /etc/passwd $m' '0 mkdir $m' \
+		'0 echo 1000 10 x >$m; chown 12345 $m' '1 echo 1000 10 x >$m; chown 65534 $m'; do
+		ebprec record -q -o x.data -- sh -c 'm=/tmp/perf-$$.map; '"${what#* }"'
+			exec setpriv --reuid=65534 --clear-groups node -e "setTimeout(() => 0, 600)"'
+		rm -rf /tmp/perf-*.map
+		contains "$(ebprec info --objects x.data)" "\"files\": ${what%% *},"
+	done
+}

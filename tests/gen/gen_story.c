@@ -11,6 +11,11 @@
  *	TIME ksym ADDR BYTES NAME		TIME unksym ADDR BYTES NAME
  *	TIME lost COUNT
  *	TIME sample PID TID CPU PERIOD CHAIN...	u:ADDR,... k:ADDR,... innermost first; m:NUMBER raw
+ *	TIME switch CPU PID TID STATE COMM NEXT_TID NEXT_COMM [SYSCALL WEIGHT CHAIN...]
+ *					STATE is the tracepoint's number; SYSCALL -1: none
+ *	TIME wakeup CPU BY_PID BY_TID TID COMM [irq]	wakeup_new: the same
+ *	TIME child CPU PID TID CHILD_TID COMM	sched_process_fork
+ *	TIME slost COUNT			switches
  *	- kallsyms ADDR TYPE NAME [MODULE]	a line of /proc/kallsyms, embedded
  *	- flush
  *
@@ -22,7 +27,48 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "format/switchinfo.h"
+#include "format/tracing.h"
 #include "tests/gen/records.h"
+
+/* Scheduler events: their tracepoints have the ids of the events, and fields as on Linux 6.18. */
+enum {
+	SCHED_SWITCH_ID = 204,
+	SCHED_WAKEUP_ID,
+	SCHED_WAKEUP_NEW_ID,
+	SCHED_FORK_ID,
+	SCHED_ATTRS = 4,
+};
+
+#define HEAD(name, id)                                                                 \
+	"name: " name "\nID: " #id "\nformat:\n"                                       \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+#define FIELD(decl, off, size) "\tfield:" decl ";\toffset:" #off ";\tsize:" #size ";\tsigned:0;\n"
+#define WAKEUP_FIELDS                                                          \
+	FIELD("char comm[16]", 8, 16)                                          \
+	FIELD("pid_t pid", 24, 4)                                              \
+	FIELD("int prio", 28, 4)                                               \
+	FIELD("int target_cpu", 32, 4)                                         \
+	"\nprint fmt: \"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, " \
+	"REC->pid, REC->prio, REC->target_cpu\n"
+
+static const struct tracing_event sched_events[SCHED_ATTRS] = {
+	{ "sched", HEAD("sched_switch", 204) FIELD("char prev_comm[16]", 8, 16) FIELD(
+			   "pid_t prev_pid", 24, 4) FIELD("int prev_prio", 28, 4)
+			   FIELD("long prev_state", 32, 8) FIELD("char next_comm[16]", 40,
+								 16) FIELD("pid_t next_pid", 56, 4)
+				   FIELD("int next_prio", 60, 4) "\nprint fmt: \"%d ==> %d\", "
+								 "REC->prev_pid, REC->next_pid\n" },
+	{ "sched", HEAD("sched_wakeup", 205) WAKEUP_FIELDS },
+	{ "sched", HEAD("sched_wakeup_new", 206) WAKEUP_FIELDS },
+	{ "sched",
+	  HEAD("sched_process_fork", 207) FIELD("__data_loc char[] parent_comm", 8, 4)
+		  FIELD("pid_t parent_pid", 12, 4) FIELD("__data_loc char[] child_comm", 16, 4)
+			  FIELD("pid_t child_pid", 20, 4) "\nprint fmt: \"%d\", REC->child_pid\n" },
+};
 
 struct story {
 	struct writer *w;
@@ -56,7 +102,7 @@ static int side(struct story *s, size_t size, uint32_t type, uint16_t misc, uint
 			     time_ns, -1);
 }
 
-static int put_task(struct story *s, uint32_t type, uint64_t time_ns, char *rest)
+static int put_process(struct story *s, uint32_t type, uint64_t time_ns, char *rest)
 {
 	uint32_t ppid = type == PERF_RECORD_FORK ? (uint32_t)number(&rest) : 0;
 
@@ -114,10 +160,10 @@ static int put_ksym(struct story *s, bool unregister, uint64_t time_ns, char *re
 	return side(s, rec_string(s->rec, 24, rest ? rest : ""), PERF_RECORD_KSYMBOL, 0, time_ns);
 }
 
-static int put_lost(struct story *s, uint64_t time_ns, char *rest)
+static int put_lost(struct story *s, uint64_t id, uint64_t time_ns, char *rest)
 {
 	return writer_record(s->w, EBX_STREAM_SIDE, s->rec,
-			     rec_lost(s->rec, REC_CPU_ID, number(&rest), time_ns), time_ns, -1);
+			     rec_lost(s->rec, id, number(&rest), time_ns), time_ns, -1);
 }
 
 /* "u:0x1,0x2" behind the chain so far; false when it is not of that form. */
@@ -161,6 +207,93 @@ static int put_sample(struct story *s, uint64_t time_ns, char *rest)
 			     (int)cpu);
 }
 
+/* The head of a scheduler event; its raw data begin at the place returned, chain behind it. */
+static size_t begin_sched(struct story *s, uint64_t id, uint64_t time_ns, uint32_t cpu,
+			  uint32_t pid, uint32_t tid, size_t chain_count)
+{
+	le64_store(s->rec + 8, id);
+	le64_store(s->rec + 16, chain_count > 1 ? le64_load(s->rec + 72) : 0);
+	le32_store(s->rec + 24, pid);
+	le32_store(s->rec + 28, tid);
+	le64_store(s->rec + 32, time_ns);
+	le64_store(s->rec + 40, cpu);
+	le64_store(s->rec + 48, 1);
+	le64_store(s->rec + 56, chain_count);
+	return 64 + 8 * chain_count;
+}
+
+static int end_sched(struct story *s, size_t at, size_t raw_bytes, uint64_t time_ns, uint32_t cpu)
+{
+	le32_store(s->rec + at, (uint32_t)raw_bytes);
+	return writer_record(
+		s->w, EBX_STREAM_SCHED, s->rec,
+		rec_finish(s->rec, at + 4 + raw_bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL),
+		time_ns, (int)cpu);
+}
+
+static void put_name(uint8_t *to, const char *name)
+{
+	if (name)
+		memcpy(to, name, strnlen(name, 15));
+}
+
+static int put_switch(struct story *s, uint64_t time_ns, char *rest)
+{
+	uint32_t cpu = (uint32_t)number(&rest), pid = (uint32_t)number(&rest);
+	uint32_t tid = (uint32_t)number(&rest), state = (uint32_t)number(&rest), next;
+	const char *comm = word(&rest), *next_comm, *syscall;
+	struct switchinfo info = { .stack = { .how = STACKINFO_CFI, .why = 1 } };
+	size_t count = 0, at;
+	uint8_t *raw;
+	char *part;
+
+	next = (uint32_t)number(&rest);
+	next_comm = word(&rest);
+	syscall = word(&rest);
+	info.syscall = syscall ? (uint16_t)(strtol(syscall, NULL, 0) + 1) : 0;
+	info.weight = (uint32_t)number(&rest);
+	while ((part = word(&rest)))
+		if (!add_chain(s, part, &count))
+			return -EINVAL;
+	at = begin_sched(s, SCHED_SWITCH_ID, time_ns, cpu, pid, tid, count);
+	raw = s->rec + at + 4;
+	memset(raw, 0, 76);
+	le16_store(raw, SCHED_SWITCH_ID);
+	put_name(raw + 8, comm);
+	le32_store(raw + 24, tid);
+	le32_store(raw + 28, 120);
+	le64_store(raw + 32, state);
+	put_name(raw + 40, next_comm);
+	le32_store(raw + 56, next);
+	le32_store(raw + 60, 120);
+	switchinfo_encode(&info, raw + 76 - SWITCHINFO_BYTES);
+	return end_sched(s, at, 76, time_ns, cpu);
+}
+
+/* A wakeup, or a fork. */
+static int put_task(struct story *s, uint64_t id, uint64_t time_ns, char *rest)
+{
+	uint32_t cpu = (uint32_t)number(&rest), pid = (uint32_t)number(&rest);
+	uint32_t by = (uint32_t)number(&rest), tid = (uint32_t)number(&rest);
+	const char *comm = word(&rest), *irq = word(&rest);
+	size_t at = begin_sched(s, id, time_ns, cpu, pid, by, 0);
+	uint8_t *raw = s->rec + at + 4;
+
+	memset(raw, 0, 44);
+	le16_store(raw, (uint16_t)id);
+	raw[2] = irq ? 8 : 0;
+	if (id == SCHED_FORK_ID) {
+		le32_store(raw + 16, 16 << 16 | 24);
+		put_name(raw + 24, comm);
+		le32_store(raw + 20, tid);
+	} else {
+		put_name(raw + 8, comm);
+		le32_store(raw + 24, tid);
+		le32_store(raw + 28, 120);
+	}
+	return end_sched(s, at, 44, time_ns, cpu);
+}
+
 static int put_kallsyms(struct story *s, const char *rest)
 {
 	fprintf(s->kallsyms_to, "%s\n", rest ? rest : "");
@@ -177,9 +310,9 @@ static int put(struct story *s, char *line)
 	if (!verb)
 		return -EINVAL;
 	if (!strcmp(verb, "fork"))
-		return put_task(s, PERF_RECORD_FORK, time_ns, line);
+		return put_process(s, PERF_RECORD_FORK, time_ns, line);
 	if (!strcmp(verb, "exit"))
-		return put_task(s, PERF_RECORD_EXIT, time_ns, line);
+		return put_process(s, PERF_RECORD_EXIT, time_ns, line);
 	if (!strcmp(verb, "comm") || !strcmp(verb, "exec"))
 		return put_comm(s, *verb == 'e', time_ns, line);
 	if (!strcmp(verb, "map"))
@@ -189,7 +322,17 @@ static int put(struct story *s, char *line)
 	if (!strcmp(verb, "ksym") || !strcmp(verb, "unksym"))
 		return put_ksym(s, *verb == 'u', time_ns, line);
 	if (!strcmp(verb, "lost"))
-		return put_lost(s, time_ns, line);
+		return put_lost(s, REC_CPU_ID, time_ns, line);
+	if (!strcmp(verb, "slost"))
+		return put_lost(s, SCHED_SWITCH_ID, time_ns, line);
+	if (!strcmp(verb, "switch"))
+		return put_switch(s, time_ns, line);
+	if (!strcmp(verb, "wakeup"))
+		return put_task(s, SCHED_WAKEUP_ID, time_ns, line);
+	if (!strcmp(verb, "wakeup_new"))
+		return put_task(s, SCHED_WAKEUP_NEW_ID, time_ns, line);
+	if (!strcmp(verb, "child"))
+		return put_task(s, SCHED_FORK_ID, time_ns, line);
 	if (!strcmp(verb, "sample"))
 		return put_sample(s, time_ns, line);
 	if (!strcmp(verb, "kallsyms"))
@@ -227,13 +370,16 @@ static int tell(struct story *s, FILE *from, unsigned *line_number)
 static int generate(int fd, bool plain, unsigned *line_number)
 {
 	static uint8_t host[] = "\x08\0\0\0machine";
-	const struct writer_feature features[] = { { PERFFILE_HOSTNAME, host, sizeof(host) } };
-	struct writer_attr attrs[REC_ATTRS];
+	struct writer_feature features[] = { { PERFFILE_HOSTNAME, host, sizeof(host) },
+					     { PERFFILE_TRACING_DATA, NULL, 0 } };
+	struct writer_attr attrs[REC_ATTRS + SCHED_ATTRS];
+	static uint64_t ids[SCHED_ATTRS];
+	uint8_t *tracing;
 	const struct writer_opts opts = {
 		.attrs = attrs,
-		.attr_count = REC_ATTRS,
+		.attr_count = REC_ATTRS + SCHED_ATTRS,
 		.features = features,
-		.feature_count = 1,
+		.feature_count = 2,
 		.clock_mono_ns = 1000000000,
 		.clock_wall_ns = 1700000000000000000,
 		.uuid = "gen_story",
@@ -244,7 +390,19 @@ static int generate(int fd, bool plain, unsigned *line_number)
 	int err;
 
 	rec_attrs(attrs);
+	for (unsigned i = 0; i < SCHED_ATTRS; i++) {
+		ids[i] = SCHED_SWITCH_ID + i;
+		attrs[REC_ATTRS + i] = attrs[2];
+		attrs[REC_ATTRS + i].attr.type = PERF_TYPE_TRACEPOINT;
+		attrs[REC_ATTRS + i].attr.config = ids[i];
+		attrs[REC_ATTRS + i].ids = &ids[i];
+	}
+	err = tracing_build(sched_events, SCHED_ATTRS, NULL, &tracing, &features[1].size_bytes);
+	if (err)
+		return err;
+	features[1].data = tracing;
 	err = writer_new(fd, &opts, &s.w);
+	free(tracing);
 	if (!err)
 		err = tell(&s, stdin, line_number);
 	writer_free(s.w);

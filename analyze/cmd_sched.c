@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec sched - how long threads ran, waited for a CPU, and slept */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/commands.h"
+#include "analyze/load.h"
+#include "analyze/say.h"
+#include "analyze/schedstat.h"
+#include "analyze/timespan.h"
+#include "analyze/usage.h"
+#include "analyze/view.h"
+
+struct sched_opts {
+	const char *input, *time;
+	struct option_list comms, pids, tids;
+	bool json, latency, on_cpu, threads, all;
+	unsigned top;
+};
+
+#define AT(field) offsetof(struct sched_opts, field)
+
+static const struct option sched_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
+	  "the capture, - for standard input (default: ebprec.data)" },
+	{ OPT_FLAG, 0, "threads", NULL, AT(threads), 0, 0, "the table of threads" },
+	{ OPT_FLAG, 0, "all", NULL, AT(all), 0, 0, "also threads that neither ran nor woke up" },
+	{ OPT_FLAG, 0, "latency", NULL, AT(latency), 0, 0,
+	  "how long threads waited in the run queue" },
+	{ OPT_FLAG, 0, "on-cpu", NULL, AT(on_cpu), 0, 0, "how long they then ran" },
+	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
+	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
+	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
+	{ OPT_STRING, 't', "time", "FROM,TO", AT(time), 0, 0,
+	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%" },
+	{ OPT_UINT, 'n', "top", "N", AT(top), 1, UINT32_MAX, "no more threads than this" },
+	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
+	{ 0 },
+};
+
+static const struct usage sched_usage = {
+	.command = "sched",
+	.words = "[OPTIONS] [[-i] FILE]",
+	.about =
+		"Shows for each thread how long it ran, was runnable and waited for a CPU, slept,\n"
+		"or was blocked (uninterruptible); and as histograms how long threads waited in\n"
+		"the run queue and then ran.  The times of a thread add up to its life within the\n"
+		"recording; what missing events leave open is counted as unknown.\n",
+	.options = sched_options,
+};
+
+static double ms(uint64_t ns)
+{
+	return (double)ns / 1e6;
+}
+
+static double us(uint64_t ns)
+{
+	return (double)ns / 1e3;
+}
+
+static const char *comm_text(const struct strings *names, const struct schedstat_thread *th,
+			     char unknown[16])
+{
+	if (th->comm != SCHEDEV_NONE)
+		return strings_text(names, th->comm);
+	snprintf(unknown, 16, ":%u", th->tid);
+	return unknown;
+}
+
+/* ---- for people ---- */
+
+static void put_comm(const char *comm, size_t width)
+{
+	size_t bytes = strlen(comm);
+
+	say_escaped(stdout, comm, bytes);
+	for (; bytes < width; bytes++)
+		putchar(' ');
+}
+
+static void put_id(uint32_t id)
+{
+	if (id == UINT32_MAX)
+		printf(" %7s", "?");
+	else
+		printf(" %7u", id);
+}
+
+/* What the table of threads has: as wide as its comms, and no columns of zeros. */
+struct columns {
+	size_t comm_width, shown;
+	bool stopped, unknown;
+};
+
+static bool was_active(const struct schedstat_thread *th)
+{
+	return th->runs || th->wakeups || th->voluntary || th->involuntary;
+}
+
+static void put_thread(const struct strings *names, const struct schedstat_thread *th,
+		       uint64_t span_ns, const struct columns *with)
+{
+	char text[16];
+
+	put_comm(comm_text(names, th, text), with->comm_width);
+	put_id(th->pid);
+	put_id(th->tid);
+	printf(" %5.1f %11.3f %11.3f %11.3f %11.3f",
+	       span_ns ? 100.0 * (double)th->ns[TIMELINE_RUN] / (double)span_ns : 0,
+	       ms(th->ns[TIMELINE_RUN]), ms(th->ns[TIMELINE_WAIT]), ms(th->ns[TIMELINE_SLEEP]),
+	       ms(th->ns[TIMELINE_BLOCK]));
+	if (with->stopped)
+		printf(" %11.3f", ms(th->ns[TIMELINE_STOP]));
+	if (with->unknown)
+		printf(" %11.3f", ms(th->ns[TIMELINE_UNKNOWN]));
+	printf(" %8" PRIu64 " %8" PRIu64, th->voluntary, th->involuntary);
+	if (th->prio == INT16_MIN)
+		printf(" %5s\n", "?");
+	else
+		printf(" %5d\n", th->prio);
+}
+
+static struct columns columns_of(const struct schedstat *s, const struct strings *names,
+				 const struct sched_opts *opts)
+{
+	struct columns with = { .comm_width = 15 };
+	const struct schedstat_thread *th;
+	char text[16];
+	size_t bytes;
+
+	for (size_t i = 0; i < s->thread_count; i++) {
+		th = &s->threads[i];
+		if (!opts->all && !was_active(th))
+			continue;
+		bytes = strlen(comm_text(names, th, text));
+		if (bytes > with.comm_width)
+			with.comm_width = bytes;
+		with.stopped |= th->ns[TIMELINE_STOP] != 0;
+		with.unknown |= th->ns[TIMELINE_UNKNOWN] != 0;
+		with.shown++;
+	}
+	if (opts->top && opts->top < with.shown)
+		with.shown = opts->top;
+	return with;
+}
+
+static void put_threads(const struct schedstat *s, const struct strings *names,
+			const struct sched_opts *opts)
+{
+	struct columns with = columns_of(s, names, opts);
+	size_t left = with.shown;
+
+	printf("%-*s %7s %7s %5s %11s %11s %11s %11s", (int)with.comm_width, "COMM", "PID", "TID",
+	       "CPU%", "RUN(ms)", "WAIT(ms)", "SLEEP(ms)", "BLOCK(ms)");
+	if (with.stopped)
+		printf(" %11s", "STOP(ms)");
+	if (with.unknown)
+		printf(" %11s", "UNKNOWN(ms)");
+	printf(" %8s %8s %5s\n", "VOL", "NONVOL", "PRIO");
+	for (size_t i = 0; i < s->thread_count && left; i++) {
+		if (!opts->all && !was_active(&s->threads[i]))
+			continue;
+		put_thread(names, &s->threads[i], s->end_ns - s->start_ns, &with);
+		left--;
+	}
+	if (with.shown < s->thread_count)
+		printf("and %zu more threads%s\n", s->thread_count - with.shown,
+		       opts->all || opts->top ? "" : " that only slept (--all shows them)");
+}
+
+/* Slot n holds [2^n, 2^(n+1)) us, slot 0 also what is less. */
+#define SLOTS 40
+
+static void fill_slots(const struct schedstat_dist *d, uint64_t slots[SLOTS], unsigned *used)
+{
+	uint64_t in_us;
+	unsigned slot;
+
+	*used = 0;
+	memset(slots, 0, SLOTS * sizeof(slots[0]));
+	for (size_t i = 0; i < d->count; i++) {
+		in_us = d->ns[i] / 1000;
+		slot = in_us ? 63 - (unsigned)__builtin_clzll(in_us) : 0;
+		if (slot >= SLOTS)
+			slot = SLOTS - 1;
+		slots[slot]++;
+		if (slot + 1 > *used)
+			*used = slot + 1;
+	}
+}
+
+/* As runqlat and cpudist draw it. */
+static void put_histogram(const struct schedstat_dist *d)
+{
+	static const char stars[] = "****************************************";
+	uint64_t slots[SLOTS], most = 1, low, high;
+	unsigned used, i;
+	int width;
+
+	fill_slots(d, slots, &used);
+	for (i = 0; i < used; i++)
+		most = slots[i] > most ? slots[i] : most;
+	if (used)
+		printf("%*s : count    distribution\n", 24, "usecs");
+	for (i = 0; i < used; i++) {
+		low = i ? 1ULL << i : 0;
+		high = (2ULL << i) - 1;
+		width = (int)(40 * slots[i] / most);
+		printf("%10" PRIu64 " -> %-10" PRIu64 " : %-8" PRIu64 " |%.*s%*s|\n", low, high,
+		       slots[i], width, stars, 40 - width, "");
+	}
+}
+
+static void put_dist(const char *title, const struct schedstat_dist *d)
+{
+	printf("%s\n", title);
+	if (!d->count) {
+		puts("  none");
+		return;
+	}
+	printf("  count %zu, mean %.3f us, p50 %.3f, p95 %.3f, p99 %.3f, max %.3f, total %.3f ms\n",
+	       d->count, us(d->sum_ns) / (double)d->count, us(schedstat_quantile(d, 0.5)),
+	       us(schedstat_quantile(d, 0.95)), us(schedstat_quantile(d, 0.99)),
+	       us(d->ns[d->count - 1]), ms(d->sum_ns));
+	put_histogram(d);
+}
+
+static void put_text(const struct schedstat *s, const struct strings *names,
+		     const struct sched_opts *opts)
+{
+	bool all = !opts->threads && !opts->latency && !opts->on_cpu;
+	const char *between = "";
+
+	if (all)
+		printf("# %.6f s, %zu threads, %" PRIu64 " switches, %" PRIu64 " wakeups\n",
+		       (double)(s->end_ns - s->start_ns) / 1e9, s->thread_count, s->switches,
+		       s->wakeups);
+	if (all || opts->threads) {
+		put_threads(s, names, opts);
+		between = "\n";
+	}
+	if (all || opts->latency) {
+		fputs(between, stdout);
+		put_dist("Run queue latency: from runnable to running", &s->latency);
+		between = "\n";
+	}
+	if (all || opts->on_cpu) {
+		fputs(between, stdout);
+		put_dist("On CPU: from switched in to switched out", &s->on_cpu);
+	}
+}
+
+/* ---- for programs ---- */
+
+static void json_threads(struct view *v, const struct schedstat *s, const struct strings *names)
+{
+	static const char *const columns[] = {
+		"comm",      "pid",         "tid",     "start",      "elapsed", "run",
+		"wait",      "sleep",       "block",   "stop",       "unknown", "runs",
+		"voluntary", "involuntary", "wakeups", "migrations", "prio",    "ended",
+	};
+	static const char *const states[TIMELINE_STATES] = {
+		[TIMELINE_RUN] = "run",     [TIMELINE_WAIT] = "wait",
+		[TIMELINE_SLEEP] = "sleep", [TIMELINE_BLOCK] = "block",
+		[TIMELINE_STOP] = "stop",   [TIMELINE_UNKNOWN] = "unknown",
+	};
+	char unknown[16];
+
+	view_table(v, "threads", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < s->thread_count; i++) {
+		const struct schedstat_thread *th = &s->threads[i];
+
+		view_row(v);
+		view_text(v, "comm", comm_text(names, th, unknown));
+		view_number(v, "pid", th->pid);
+		view_number(v, "tid", th->tid);
+		view_ns(v, "start", th->start_ns);
+		view_ns(v, "elapsed", th->end_ns - th->start_ns);
+		for (int k = 0; k < TIMELINE_STATES; k++)
+			view_ns(v, states[k], th->ns[k]);
+		view_number(v, "runs", th->runs);
+		view_number(v, "voluntary", th->voluntary);
+		view_number(v, "involuntary", th->involuntary);
+		view_number(v, "wakeups", th->wakeups);
+		view_number(v, "migrations", th->migrations);
+		view_number(v, "prio", th->prio == INT16_MIN ? 0 : (uint64_t)th->prio);
+		view_bool(v, "ended", th->ended);
+	}
+	view_table_end(v);
+}
+
+static void json_dist(struct view *v, const char *section, const char *table,
+		      const struct schedstat_dist *d)
+{
+	static const char *const columns[] = { "low_us", "high_us", "count" };
+	uint64_t slots[SLOTS];
+	unsigned used;
+
+	view_section(v, section);
+	view_number(v, "count", d->count);
+	view_ns(v, "total", d->sum_ns);
+	view_ns(v, "mean", d->count ? d->sum_ns / d->count : 0);
+	view_ns(v, "p50", schedstat_quantile(d, 0.5));
+	view_ns(v, "p95", schedstat_quantile(d, 0.95));
+	view_ns(v, "p99", schedstat_quantile(d, 0.99));
+	view_ns(v, "max", d->count ? d->ns[d->count - 1] : 0);
+	fill_slots(d, slots, &used);
+	view_table(v, table, columns, 3);
+	for (unsigned i = 0; i < used; i++) {
+		view_row(v);
+		view_number(v, "low_us", i ? 1ULL << i : 0);
+		view_number(v, "high_us", (2ULL << i) - 1);
+		view_number(v, "count", slots[i]);
+	}
+	view_table_end(v);
+}
+
+static int put_json(const struct schedstat *s, const struct strings *names)
+{
+	struct view *v;
+	int err = view_open(stdout, true, &v);
+
+	if (err)
+		return err;
+	view_section(v, "sched");
+	view_ns(v, "start", s->start_ns);
+	view_ns(v, "elapsed", s->end_ns - s->start_ns);
+	view_number(v, "switches", s->switches);
+	view_number(v, "wakeups", s->wakeups);
+	view_number(v, "lost", s->lost);
+	view_number(v, "contradictions", s->gaps);
+	json_threads(v, s, names);
+	json_dist(v, "run_queue_latency", "run_queue_latency_histogram", &s->latency);
+	json_dist(v, "on_cpu", "on_cpu_histogram", &s->on_cpu);
+	return view_close(v);
+}
+
+/* ---- the command ---- */
+
+static void say_losses(const struct schedstat *s)
+{
+	if (s->lost)
+		say_note("%" PRIu64 " scheduler events are missing from the capture, so some times "
+			 "are unknown (record with a larger -m)",
+			 s->lost);
+	else if (s->gaps)
+		say_note("%" PRIu64 " events contradict each other, so some times are unknown",
+			 s->gaps);
+	if (s->broken)
+		say_note("%" PRIu64 " scheduler events could not be read", s->broken);
+	if (!s->has_wakeups)
+		say_note("the capture has no wakeups: time in the run queue counts as sleep");
+}
+
+typedef int (*add_fn)(struct filter *f, const char *text, struct filter_error *error);
+
+static int add_list(struct filter *f, const char *option, const struct option_list *list,
+		    add_fn add)
+{
+	struct filter_error error;
+	int err;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		err = add(f, list->values[i], &error);
+		if (err == -EINVAL)
+			return usage_error(&sched_usage, "option '--%s': %s", option, error.text);
+		if (err)
+			return say_error("cannot read the options: %s", strerror(-err));
+	}
+	return 0;
+}
+
+static int make_filter(const struct sched_opts *opts, const struct capture *c, struct filter *f)
+{
+	struct parse_err where = { 0 };
+	struct timespan whole;
+	int status, err;
+
+	status = add_list(f, "comm", &opts->comms, filter_add_comms);
+	if (!status)
+		status = add_list(f, "pid", &opts->pids, filter_add_pids);
+	if (!status)
+		status = add_list(f, "tid", &opts->tids, filter_add_tids);
+	if (status || !opts->time)
+		return status;
+	err = timespan_parse(opts->time, timespan_of_capture(c, &whole) ? NULL : &whole, &f->span,
+			     &where);
+	if (err)
+		return usage_error(&sched_usage, "option '--time' cannot be '%s': %s", opts->time,
+				   where.what);
+	return 0;
+}
+
+static int show(const struct capture *c, const struct sched_opts *opts, const struct filter *f)
+{
+	struct strings *names;
+	struct schedstat s;
+	int err, status = SAY_OK;
+
+	err = strings_new(&names);
+	if (err)
+		return say_error("cannot read '%s': %s", opts->input, strerror(-err));
+	err = schedstat_make(c, names, f, &s);
+	if (err == -ENODATA) {
+		status = say_error(
+			"'%s' has no context switches (was it recorded --without sched?)",
+			opts->input);
+	} else if (err) {
+		status = say_error("cannot read '%s': %s", opts->input, strerror(-err));
+	} else {
+		if (opts->json)
+			err = put_json(&s, names);
+		else
+			put_text(&s, names, opts);
+		say_losses(&s);
+		schedstat_done(&s);
+		if (err)
+			status = say_error("cannot show '%s': %s", opts->input, strerror(-err));
+	}
+	strings_free(names);
+	return status;
+}
+
+int cmd_sched(int argc, char **argv)
+{
+	struct sched_opts opts = { 0 };
+	struct parse_err where = { 0 };
+	struct filter filter;
+	struct capture *c;
+	char **words;
+	int status, err;
+
+	if (!usage_parse(&sched_usage, &opts, argc, argv, 0, 1, &words, &status))
+		return status;
+	if (opts.input && *words)
+		return usage_error(&sched_usage, "two captures were named: '%s' and '%s'",
+				   opts.input, *words);
+	if (!opts.input)
+		opts.input = *words ? *words : "ebprec.data";
+	err = capture_open(opts.input, &c, &where);
+	if (err)
+		return say_cannot_open(opts.input, err, &where);
+	filter_init(&filter);
+	status = make_filter(&opts, c, &filter);
+	if (!status)
+		status = show(c, &opts, &filter);
+	filter_done(&filter);
+	capture_close(c);
+	return status;
+}

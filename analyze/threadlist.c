@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/threadlist.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/vec.h"
+#include "format/perfrec.h"
+
+static uint32_t find(const struct threadlist *l, uint32_t tid)
+{
+	uint64_t hash = hash_pair(tid, 0);
+	uint32_t pos = hashidx_start(&l->index, hash), id;
+
+	while ((id = hashidx_match(&l->index, hash, &pos)) != HASHIDX_NONE)
+		if (l->list[id].tid == tid)
+			return id;
+	return HASHIDX_NONE;
+}
+
+const struct threadlist_entry *threadlist_find(const struct threadlist *l, uint32_t tid)
+{
+	uint32_t id = find(l, tid);
+
+	return id == HASHIDX_NONE ? NULL : &l->list[id];
+}
+
+/* The entry of that thread, made when there is none. */
+static int entry_of(struct threadlist *l, uint32_t tid, struct threadlist_entry **out)
+{
+	uint64_t hash = hash_pair(tid, 0);
+	uint32_t id = find(l, tid), pos;
+
+	if (id == HASHIDX_NONE) {
+		if (l->count >= UINT32_MAX - 1)
+			return -EOVERFLOW;
+		if (vec_reserve(&l->list, &l->capacity, l->count + 1) || hashidx_reserve(&l->index))
+			return -ENOMEM;
+		id = (uint32_t)l->count++;
+		l->list[id] = (struct threadlist_entry){
+			.tid = tid,
+			.ppid = UINT32_MAX,
+			.comm = UINT32_MAX,
+		};
+		pos = hashidx_start(&l->index, hash);
+		while (hashidx_match(&l->index, hash, &pos) != HASHIDX_NONE)
+			;
+		hashidx_put(&l->index, hash, pos, id);
+	}
+	*out = &l->list[id];
+	return 0;
+}
+
+static int see(struct threadlist *l, struct strings *names, const struct perfrec_side *side)
+{
+	struct threadlist_entry *e;
+	int err;
+
+	if (side->type == PERF_RECORD_FORK) {
+		err = entry_of(l, side->task.tid, &e);
+		if (err)
+			return err;
+		e->pid = side->task.pid;
+		e->ppid = side->task.ppid;
+		e->time_ns = side->id.time_ns;
+	} else if (side->type == PERF_RECORD_COMM) {
+		err = entry_of(l, side->comm.tid, &e);
+		if (err)
+			return err;
+		e->pid = side->comm.pid;
+		return strings_add(names, side->comm.comm, strlen(side->comm.comm), &e->comm);
+	}
+	return 0;
+}
+
+int threadlist_load(const struct capture *c, struct strings *names, struct threadlist *out)
+{
+	struct threadlist fresh = { 0 };
+	struct record_iter *it = NULL;
+	const struct capture_attr *attrs, *attr;
+	struct perfrec_side side;
+	struct record rec;
+	size_t count;
+	uint64_t id;
+	int err;
+
+	attrs = capture_attrs(c, &count);
+	err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
+	if (err)
+		return err;
+	while (!err && count && record_iter_next(it, &rec) == 1) {
+		if (rec.header->type != PERF_RECORD_FORK && rec.header->type != PERF_RECORD_COMM)
+			continue;
+		id = perfrec_identifier(rec.header, rec.header->size, &attrs[0].attr);
+		attr = capture_attr_by_id(c, id);
+		if (!perfrec_side(rec.header, rec.header->size, attr ? &attr->attr : &attrs[0].attr,
+				  &side, NULL))
+			err = see(&fresh, names, &side);
+	}
+	record_iter_free(it);
+	if (err) {
+		threadlist_done(&fresh);
+		return err;
+	}
+	*out = fresh;
+	return 0;
+}
+
+void threadlist_done(struct threadlist *l)
+{
+	free(l->list);
+	hashidx_done(&l->index);
+	*l = (struct threadlist){ 0 };
+}

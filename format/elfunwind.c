@@ -15,6 +15,7 @@ enum {
 	PHDR_BYTES = 56,
 	SHDR_BYTES = 64,
 	MIN_PAGE_BYTES = 4096,
+	MAX_HOOK_BYTES = 4096,
 	MAX_PAGE_BYTES = 65536,
 };
 
@@ -185,15 +186,50 @@ static int read_sections(const struct elfunwind_source *s, struct header *h, uin
 	return read_new(s, h->shoff, (uint64_t)h->shnum * SHDR_BYTES, out);
 }
 
+static bool is_named(const struct section *sec, const char *name, const uint8_t *names,
+		     uint64_t names_bytes)
+{
+	size_t n = strlen(name) + 1;
+
+	return sec->name_off_bytes <= names_bytes && names_bytes - sec->name_off_bytes >= n &&
+	       !memcmp(names + sec->name_off_bytes, name, n) && !(sec->flags & SHF_COMPRESSED);
+}
+
 static bool is_eh_frame(const struct section *sec, const uint8_t *names, uint64_t names_bytes)
 {
-	static const char name[] = ".eh_frame";
+	return (sec->type == SHT_PROGBITS || sec->type == 0x70000001 /* SHT_X86_64_UNWIND */) &&
+	       is_named(sec, ".eh_frame", names, names_bytes);
+}
 
-	return sec->name_off_bytes <= names_bytes &&
-	       names_bytes - sec->name_off_bytes >= sizeof(name) &&
-	       !memcmp(names + sec->name_off_bytes, name, sizeof(name)) &&
-	       (sec->type == SHT_PROGBITS || sec->type == 0x70000001 /* SHT_X86_64_UNWIND */) &&
-	       !(sec->flags & SHF_COMPRESSED);
+/* Remembers .init and .fini, when they are what they are in all of glibc's programs. */
+static void take_hook(const struct elfunwind_source *s, const struct section *sec,
+		      struct elfunwind *elf)
+{
+	static const uint8_t landing[] = { 0xf3, 0x0f, 0x1e, 0xfa };   /* endbr64 */
+	static const uint8_t sub[] = { 0x48, 0x83, 0xec, 0x08 };       /* sub $8,%rsp */
+	static const uint8_t end[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 }; /* add $8,%rsp; ret */
+	uint64_t at = 0, size_bytes = sec->size_bytes;
+	struct elfunwind_hook *before = elf->n_hooks ? &elf->hooks[elf->n_hooks - 1] : NULL;
+	uint8_t code[8], tail[sizeof(end)];
+
+	if (elf->arch != UNWIND_X86_64 || elf->n_hooks == UNWTABLE_MAX_HOOKS ||
+	    sec->type != SHT_PROGBITS || size_bytes < 9 || size_bytes > MAX_HOOK_BYTES)
+		return;
+	if (sec->vaddr > UINT64_MAX - size_bytes ||
+	    (before && sec->vaddr < before->vaddr + before->size_bytes))
+		return;
+	if (read_at(s, sec->off_bytes, code, sizeof(code)) ||
+	    read_at(s, sec->off_bytes + size_bytes - sizeof(end), tail, sizeof(tail)))
+		return;
+	if (!memcmp(code, landing, sizeof(landing)))
+		at = sizeof(landing);
+	if (memcmp(code + at, sub, sizeof(sub)) != 0 || memcmp(tail, end, sizeof(end)) != 0 ||
+	    size_bytes < at + sizeof(sub) + sizeof(end))
+		return;
+	elf->hooks[elf->n_hooks++] =
+		(struct elfunwind_hook){ .vaddr = sec->vaddr,
+					 .size_bytes = size_bytes,
+					 .sub_end_bytes = (uint32_t)(at + sizeof(sub)) };
 }
 
 static int take_eh_frame(const struct elfunwind_source *s, const struct section *sec,
@@ -240,12 +276,17 @@ static int find_by_section(const struct elfunwind_source *s, struct header *h,
 	}
 	for (i = 0; i < h->shnum; i++) {
 		sec = load_section(sections + (size_t)i * SHDR_BYTES);
-		if (!is_eh_frame(&sec, names, strings.size_bytes))
+		if (is_named(&sec, ".init", names, strings.size_bytes) ||
+		    is_named(&sec, ".fini", names, strings.size_bytes))
+			take_hook(s, &sec, elf);
+		if (elf->eh_frame || !is_eh_frame(&sec, names, strings.size_bytes))
 			continue;
 		ret = take_eh_frame(s, &sec, elf, err);
-		ret = ret ? ret : 1;
-		break;
+		if (ret)
+			break;
 	}
+	if (!ret && elf->eh_frame)
+		ret = 1;
 out:
 	free(sections);
 	free(names);

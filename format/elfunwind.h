@@ -31,6 +31,15 @@ struct elfunwind_segment {
 	uint64_t align_bytes; /* a power of two, 4096..65536 */
 };
 
+/*
+ * .init or .fini: put together of pieces that have no rules, and the first code of a file that runs,
+ * so the first that is missing from memory.  Known by its bytes: sub $8,%rsp; ...; add $8,%rsp; ret.
+ */
+struct elfunwind_hook {
+	uint64_t vaddr, size_bytes;
+	uint32_t sub_end_bytes; /* where the frame is there, from vaddr */
+};
+
 struct elfunwind {
 	enum unwind_arch arch;
 	uint8_t *eh_frame;       /* owned; NULL when the file has none */
@@ -42,6 +51,8 @@ struct elfunwind {
 	uint32_t n_exec;
 	/* The first code a program runs, known by its bytes: nothing called it.  0: not known. */
 	uint64_t start_vaddr;
+	struct elfunwind_hook hooks[UNWTABLE_MAX_HOOKS]; /* x86_64; by address, none overlap */
+	uint32_t n_hooks;
 };
 
 /* Opens a regular file for reading, without waiting for anything.  -EINVAL: not regular. */

@@ -6,6 +6,12 @@
 #include "format/elfunwind.h"
 #include "format/unwtable.h"
 
+/* Code that is known without .eh_frame, for as far as no row of that covers it. */
+struct known {
+	uint64_t pc, end_pc;
+	struct unwind_rule rule;
+};
+
 struct unwtable {
 	enum unwind_arch arch;
 	struct ruleset *set; /* borrowed */
@@ -19,8 +25,9 @@ struct unwtable {
 	struct ehframe_stats stats;
 	bool tracks_bx;
 	/* while building */
-	uint16_t last_id;  /* the rule of the row before */
-	uint64_t start_pc; /* of the code a program begins with, until a row says what lies there */
+	uint16_t last_id;                               /* the rule of the row before */
+	struct known known[1 + 3 * UNWTABLE_MAX_HOOKS]; /* by address; none overlap */
+	uint32_t n_known, known_at;
 };
 
 /* From add_row(): rbx is needed, begin again.  No errno is positive. */
@@ -110,25 +117,64 @@ static int put_row(struct unwtable *t, uint64_t pc, const struct unwind_rule *ru
 }
 
 /*
- * A program's first code often has no rule, as in glibc's dynamic linker, and stacks that reach it
- * are whole.  Called before the row at next_pc: when nothing covers the start, it gets a rule.
+ * Called before the row at next_pc: what is known of code up to there, and has no row, gets one.
  */
-static int put_start(struct unwtable *t, uint64_t next_pc)
+static int put_known(struct unwtable *t, uint64_t next_pc)
 {
-	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_RA_UNDEF };
 	static const struct unwind_rule end = { .cfa = UNWIND_CFA_END };
-	uint64_t pc = t->start_pc;
-	int err;
+	uint64_t joins_pc = 0; /* where the one before ends, and covers what follows */
+	const struct known *k;
+	int err = 0;
 
-	if (!pc || pc >= next_pc)
-		return 0;
-	t->start_pc = 0;
-	if (t->last_id != RULESET_ID_END)
-		return 0;
-	err = put_row(t, pc, &outermost);
-	if (err || next_pc - pc <= UNWTABLE_START_BYTES)
-		return err;
-	return put_row(t, pc + UNWTABLE_START_BYTES, &end);
+	for (; t->known_at < t->n_known && t->known[t->known_at].pc < next_pc && !err;
+	     t->known_at++) {
+		k = &t->known[t->known_at];
+		if (t->last_id != RULESET_ID_END && k->pc != joins_pc)
+			continue;
+		err = put_row(t, k->pc, &k->rule);
+		joins_pc = k->end_pc;
+		if (!err && k->end_pc < next_pc &&
+		    (t->known_at + 1 == t->n_known || k[1].pc != k->end_pc))
+			err = put_row(t, k->end_pc, &end);
+	}
+	return err;
+}
+
+static void add_known(struct unwtable *t, uint64_t pc, uint64_t end_pc, struct unwind_rule rule)
+{
+	uint32_t at = t->n_known;
+
+	if (end_pc <= pc)
+		return;
+	for (; at && t->known[at - 1].pc > pc; at--)
+		t->known[at] = t->known[at - 1];
+	t->known[at] = (struct known){ .pc = pc, .end_pc = end_pc, .rule = rule };
+	t->n_known++;
+}
+
+/*
+ * A program's first code often has no rule, as in glibc's dynamic linker, and stacks that reach it
+ * are whole.  .init and .fini have none either.
+ */
+static void find_known(struct unwtable *t, const struct elfunwind *elf)
+{
+	const struct unwind_rule outermost = { .cfa = UNWIND_CFA_RA_UNDEF };
+	const struct unwind_rule outside = { .cfa = UNWIND_CFA_SP, .cfa_off = 8 };
+	const struct unwind_rule inside = { .cfa = UNWIND_CFA_SP, .cfa_off = 16 };
+	uint64_t pc = elf->start_vaddr, end_pc;
+
+	if (pc && pc <= UINT64_MAX - UNWTABLE_START_BYTES)
+		add_known(t, pc, pc + UNWTABLE_START_BYTES, outermost);
+	for (uint32_t i = 0; i < elf->n_hooks; i++) {
+		pc = elf->hooks[i].vaddr;
+		end_pc = pc + elf->hooks[i].size_bytes;
+		if (t->n_known && elf->start_vaddr < end_pc &&
+		    elf->start_vaddr + UNWTABLE_START_BYTES > pc)
+			continue;
+		add_known(t, pc, pc + elf->hooks[i].sub_end_bytes, outside);
+		add_known(t, pc + elf->hooks[i].sub_end_bytes, end_pc - 1, inside);
+		add_known(t, end_pc - 1, end_pc, outside);
+	}
 }
 
 /* ehframe_row_fn: rows come in ascending order. */
@@ -140,11 +186,11 @@ static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 	if (rule->cfa == (UNWIND_CFA_REG | UNWIND_X86_BX) && t->arch == UNWIND_X86_64 &&
 	    !t->tracks_bx)
 		return NEEDS_BX;
-	err = put_start(t, pc);
+	err = put_known(t, pc);
 	return err ? err : put_row(t, pc, rule);
 }
 
-static int add_rows(struct unwtable *t, const struct ehframe_section *section, uint64_t start_pc,
+static int add_rows(struct unwtable *t, const struct ehframe_section *section,
 		    struct parse_err *err)
 {
 	int ret;
@@ -152,10 +198,10 @@ static int add_rows(struct unwtable *t, const struct ehframe_section *section, u
 	t->n_pages = 0;
 	t->n_rows = 0;
 	t->last_id = RULESET_ID_END;
-	t->start_pc = start_pc;
+	t->known_at = 0;
 	t->tracks_bx = section->track_bx;
 	ret = ehframe_rows(section, add_row, t, &t->stats, err);
-	return ret ? ret : put_start(t, UINT64_MAX);
+	return ret ? ret : put_known(t, UINT64_MAX);
 }
 
 static void shrink(struct unwtable *t)
@@ -197,10 +243,11 @@ static int build(const struct elfunwind_source *source, struct ruleset *set, str
 		.arch = elf.arch,
 		.ends_at_zero = elf.ends_at_zero,
 	};
-	ret = add_rows(t, &section, elf.start_vaddr, err);
+	find_known(t, &elf);
+	ret = add_rows(t, &section, err);
 	if (ret == NEEDS_BX) {
 		section.track_bx = true;
-		ret = add_rows(t, &section, elf.start_vaddr, err);
+		ret = add_rows(t, &section, err);
 	}
 	if (ret) {
 		if (err)

@@ -40,6 +40,7 @@ enum {
 	UNWTABLE_MAX_NAMES_BYTES = 1 << 20, /* section names; more is -EOVERFLOW */
 	UNWTABLE_MAX_EXEC = 16,             /* executable segments that are remembered */
 	UNWTABLE_START_BYTES = 128,         /* a program's first code is not longer */
+	UNWTABLE_MAX_HOOKS = 2,             /* .init and .fini */
 };
 
 struct unwtable;

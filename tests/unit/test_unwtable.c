@@ -474,11 +474,10 @@ static void fifo_does_not_block(void **state)
 	unlink(path);
 }
 
-/* This very program: its own code is covered, and mapped where the table says. */
-static void this_program(void **state)
+/* Opens this very program and returns what to subtract from its addresses. */
+static uint64_t open_self(struct env *e, uint64_t pc)
 {
-	struct env *e = *state;
-	unsigned long long start = 0, end = 0, off = 0, pc = (uintptr_t)&this_program;
+	unsigned long long start = 0, end = 0, off = 0;
 	uint64_t bias = 0;
 	char line[512], perms[8];
 	int found = 0;
@@ -493,8 +492,68 @@ static void this_program(void **state)
 	fclose(f);
 	assert_true(found);
 	assert_int_equal(unwtable_bias(e->table, start, off, &bias), 0);
-	assert_int_equal(off_at(e, pc - bias), 8); /* the first instruction of a function */
+	return bias;
 }
+
+/* Its own code is covered, and mapped where the table says. */
+static void this_program(void **state)
+{
+	struct env *e = *state;
+	uint64_t pc = (uintptr_t)&this_program;
+
+	assert_int_equal(off_at(e, pc - open_self(e, pc)), 8); /* a function's first instruction */
+}
+
+#ifdef __x86_64__
+extern void _init(void);
+extern void _fini(void);
+
+/* What the C library puts into every program, without rules. */
+static void init_and_fini_are_known_by_their_bytes(void **state)
+{
+	struct env *e = *state;
+	const uint8_t *init = (const uint8_t *)(uintptr_t)&_init;
+	uint64_t pc = (uintptr_t)init, bias = open_self(e, pc), sub_end;
+
+	pc -= bias;
+	sub_end = pc + (init[0] == 0xf3 ? 8 : 4);
+	assert_int_equal(off_at(e, pc), 8);
+	assert_int_equal(off_at(e, sub_end - 1), 8);
+	assert_int_equal(off_at(e, sub_end), 16);
+	while (init[0] != 0xc3 || init[-1] != 0x08) /* add $8,%rsp; ret */
+		init++;
+	assert_int_equal(off_at(e, (uintptr_t)init - bias - 1), 16);
+	assert_int_equal(off_at(e, (uintptr_t)init - bias), 8);
+	assert_int_equal(unwtable_find(e->table, (uintptr_t)init - bias + 1)->cfa, UNWIND_CFA_END);
+	assert_int_equal(off_at(e, (uintptr_t)&_fini - bias), 8);
+}
+
+/* One byte that is another in memory, and nothing is said of it. */
+static void init_of_other_bytes_has_no_rule(void **state)
+{
+	struct env *e = *state;
+	const uint8_t *init = (const uint8_t *)(uintptr_t)&_init;
+	uint64_t pc = (uintptr_t)init - open_self(e, (uintptr_t)init);
+	struct unwtable *t = NULL;
+	FILE *f = fopen("/proc/self/exe", "re");
+	uint8_t *image, *at;
+	size_t n;
+
+	assert_non_null(f);
+	image = malloc(64 << 20);
+	assert_non_null(image);
+	n = fread(image, 1, 64 << 20, f);
+	fclose(f);
+	at = memmem(image, n, init, 20);
+	assert_non_null(at);
+	at[init[0] == 0xf3 ? 7 : 3] ^= 0x10;
+	assert_int_equal(unwtable_from_bytes(image, n, e->set, &t, NULL), 0);
+	assert_int_equal(unwtable_find(t, pc)->cfa, UNWIND_CFA_END);
+	assert_int_equal(unwtable_find(t, pc + 8)->cfa, UNWIND_CFA_END);
+	unwtable_free(t);
+	free(image);
+}
+#endif
 
 /* The made file, with an entry at pc and these bytes there. */
 static struct unwtable *table_with_entry(struct env *e, uint64_t pc, const char *bytes, size_t n)
@@ -584,6 +643,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_regular_files_are_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(fifo_does_not_block, setup, teardown),
 		cmocka_unit_test_setup_teardown(this_program, setup, teardown),
+#ifdef __x86_64__
+		cmocka_unit_test_setup_teardown(init_and_fini_are_known_by_their_bytes, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(init_of_other_bytes_has_no_rule, setup, teardown),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

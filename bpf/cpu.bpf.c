@@ -13,7 +13,7 @@
 /* How user stacks are taken: enum cpu_stacks. */
 const volatile __u32 stacks = CPU_STACKS_AUTO;
 /* Of a copy, without what lies below sp; a multiple of 8. */
-const volatile __u32 copy_bytes = 16 << 10;
+const volatile __u32 copy_bytes = 24 << 10;
 /* Copies a second and CPU that `auto` may make, and at once. */
 const volatile __u32 copies_a_second = 600;
 
@@ -134,7 +134,11 @@ static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *rin
 	__builtin_memcpy(ev->regs, w->gprs, sizeof(ev->regs));
 	ev->stack_addr = w->gprs[7] - COPY_BELOW_SP;
 	ev->stack_bytes = copy_stack(ev, ev->stack_addr, want);
-	if (ev->stack_bytes <= COPY_BELOW_SP)
+	if (!ev->stack_bytes) { /* below sp there may be a page that was never touched */
+		ev->stack_addr = w->gprs[7];
+		ev->stack_bytes = copy_stack(ev, ev->stack_addr, want - COPY_BELOW_SP);
+	}
+	if (ev->stack_addr + ev->stack_bytes <= w->gprs[7])
 		return false;
 	ev->kernel_count = kernel_stack(ctx, ev->kernel);
 	ev->why = w->why;
@@ -301,10 +305,10 @@ int BPF_PROG(cpu_exec, struct task_struct *task)
 	return 0;
 }
 
-SEC("raw_tp/sched_process_exit")
-int BPF_PROG(cpu_exit, struct task_struct *task)
+SEC("raw_tp/sched_process_free")
+int BPF_PROG(cpu_free, struct task_struct *task)
 {
-	walk_on_exit(task);
+	walk_on_free(task);
 	return 0;
 }
 

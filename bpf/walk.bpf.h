@@ -428,11 +428,12 @@ static __always_inline void walk_on_exec(void)
 		bpf_map_delete_elem(&walk_procs, &tgid);
 }
 
-static __always_inline void walk_on_exit(struct task_struct *task)
+/* Not at the exit: the way to the kernel's end of a process is sampled, too, with its stack. */
+static __always_inline void walk_on_free(struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
 
-	if (BPF_CORE_READ(task, signal, live.counter))
+	if (BPF_CORE_READ(task, pid) != tgid)
 		return;
 	bpf_map_delete_elem(&walk_procs, &tgid);
 	bpf_map_delete_elem(&walk_execs, &tgid);

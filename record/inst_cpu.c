@@ -9,7 +9,7 @@
 #include "bpf/cpu.skel.h"
 #include "record/instrument.h"
 
-enum { FOLLOW_COUNT = 3 }; /* programs that follow processes: fork, exec, exit */
+enum { FOLLOW_COUNT = 3 }; /* programs that follow processes: fork, exec, free */
 
 struct cpu_state {
 	struct cpu_bpf *skel;
@@ -94,7 +94,7 @@ static int load(struct instrument_ctx *c, struct cpu_state *s)
 	s->skel->rodata->max_frames = c->opts->max_frames;
 	follow[0] = s->skel->progs.cpu_fork;
 	follow[1] = s->skel->progs.cpu_exec;
-	follow[2] = s->skel->progs.cpu_exit;
+	follow[2] = s->skel->progs.cpu_free;
 	for (i = 0; i < FOLLOW_COUNT; i++)
 		bpf_program__set_autoload(follow[i], c->walker != NULL);
 	err = instrument_share(c, s->skel);

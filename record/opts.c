@@ -270,7 +270,7 @@ enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct 
 		.output = "ebprec.data",
 		.level = 3,
 		.max_frames = CPU_USER_MAX,
-		.copy_bytes = 16 << 10,
+		.copy_bytes = 24 << 10,
 		.table_bytes = 64 << 20,
 		.argc = argc,
 		.argv = argv,

@@ -59,7 +59,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record unit tests check check-live bench lint fuzz install clean help
+.PHONY: all analyze record unit tests check check-live check-mixed bench lint fuzz install clean help
 
 all: analyze record			## ebprec and ebprec-record (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -143,6 +143,9 @@ tests: analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE))	## build all test pro
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers
+
+check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
+	$(Q)scripts/check-mixed.sh $(O)
 
 check-live: all tests			## end to end; needs root and BPF
 	$(Q)scripts/run-tests.sh $(O) e2e live

@@ -11,7 +11,7 @@ struct builder {
 	size_t path_capacity;
 };
 
-static int child(struct calltree *t, uint32_t parent, uint32_t label, uint32_t *out)
+int calltree_child(struct calltree *t, uint32_t parent, uint32_t label, uint32_t *out)
 {
 	uint64_t hash = hash_pair((uint64_t)parent << 32 | label, 1);
 	uint32_t pos, id;
@@ -39,6 +39,18 @@ static int child(struct calltree *t, uint32_t parent, uint32_t label, uint32_t *
 	return 0;
 }
 
+int calltree_init(struct calltree *t)
+{
+	struct calltree fresh = { 0 };
+	int err = vec_reserve(&fresh.nodes, &fresh.capacity, 1);
+
+	if (err)
+		return err;
+	fresh.nodes[fresh.count++] = (struct calltree_node){ CALLTREE_ROOT, CALLTREE_NO_NODE, 0 };
+	*t = fresh;
+	return 0;
+}
+
 /* Appends the frames from the stacks' root to node below *at. */
 static int append(struct builder *b, uint32_t node, uint32_t *at)
 {
@@ -56,7 +68,7 @@ static int append(struct builder *b, uint32_t node, uint32_t *at)
 		frame = nodes[b->path[--depth]].frame;
 		if (b->labels->frames)
 			frame = b->labels->frames[frame];
-		err = child(&b->tree, *at, frame, at);
+		err = calltree_child(&b->tree, *at, frame, at);
 	}
 	return err;
 }
@@ -81,7 +93,7 @@ static int start_group(struct builder *b, uint32_t group, uint32_t *out)
 	if (b->labels->group)
 		err = b->labels->group(b->labels->ctx, group, &label);
 	if (!err && label != CALLTREE_NO_NODE)
-		err = child(&b->tree, CALLTREE_ROOT, label, out);
+		err = calltree_child(&b->tree, CALLTREE_ROOT, label, out);
 	return err;
 }
 
@@ -125,12 +137,9 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 	for (size_t i = 0; i < stacks->entry_count; i++)
 		entries[i] = &stacks->entries[i];
 	qsort(entries, stacks->entry_count, sizeof(const void *), by_group_and_user);
-	err = vec_reserve(&b.tree.nodes, &b.tree.capacity, 1);
-	if (!err) {
-		b.tree.nodes[b.tree.count++] = (struct calltree_node){ CALLTREE_ROOT,
-								       CALLTREE_NO_NODE, 0 };
+	err = calltree_init(&b.tree);
+	if (!err)
 		err = build(&b, entries, stacks->entry_count, weight);
-	}
 	free(entries);
 	free(b.path);
 	if (err)

@@ -44,4 +44,8 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 		   enum calltree_weight weight, struct calltree *out);
 void calltree_done(struct calltree *t);
 
+/* For those who build trees of another shape: a tree of the root alone, and one node more. */
+int calltree_init(struct calltree *t);
+int calltree_child(struct calltree *t, uint32_t parent, uint32_t label, uint32_t *out);
+
 #endif

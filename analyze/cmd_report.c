@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* ebprec report - functions by cost, or stacks as folded lines */
+/* ebprec report - functions by cost, trees of calls, or stacks as folded lines */
 #include "analyze/cmd_report.h"
 
 #include <errno.h>
@@ -11,17 +11,20 @@
 
 #include "analyze/cmd_fetch.h"
 #include "analyze/commands.h"
-#include "analyze/nameopts.h"
+#include "analyze/readfile.h"
+#include "analyze/reportopts.h"
+#include "analyze/reportview.h"
 #include "analyze/say.h"
-#include "analyze/timespan.h"
-#include "analyze/usage.h"
+
+#define MIN_PERCENT_DEFAULT 0.1
+#define RULES_MAX_BYTES     (1u << 20)
 
 struct report_opts {
-	const char *input, *event, *time, *min_percent;
-	struct option_list comms, pids, tids, cpus;
-	struct nameopts names;
-	bool folded, annotate, period, quiet, symbols, json;
-	unsigned jobs;
+	const char *input, *min_percent, *sort, *callers, *callees, *graph, *categories;
+	struct pickopts pick;
+	bool folded, tree, bottom_up, annotate, period, children, threads, quiet;
+	bool system, fold_recursion, csv, json, symbols;
+	unsigned max_depth;
 };
 
 #define AT(field) offsetof(struct report_opts, field)
@@ -31,170 +34,211 @@ static const struct option report_options[] = {
 	  "the capture, - for standard input (default: ebprec.data)" },
 	{ OPT_FLAG, 0, "folded", NULL, AT(folded), 0, 0,
 	  "one line a stack: comm;root;...;leaf count" },
+	{ OPT_FLAG, 0, "tree", NULL, AT(tree), 0, 0, "who called what, from the top down" },
+	{ OPT_FLAG, 0, "bottom-up", NULL, AT(bottom_up), 0, 0,
+	  "what was called by whom, from the bottom up" },
+	{ OPT_STRING, 0, "callers", "FUNCTION", AT(callers), 0, 0,
+	  "who called FUNCTION (a name, or a regular expression)" },
+	{ OPT_STRING, 0, "callees", "FUNCTION", AT(callees), 0, 0, "what FUNCTION called" },
+	{ OPT_STRING, 'g', "call-graph", "ORDER", AT(graph), 0, 0,
+	  "as perf has it: caller is --tree, callee is --bottom-up" },
+	{ OPT_STRING, 's', "sort", "KEY,...", AT(sort), 0, 0,
+	  "tell apart by comm, pid, tid, cpu, cgroup, container, dso, symbol, category" },
+	{ OPT_FLAG, 0, "threads", NULL, AT(threads), 0, 0,
+	  "tell the threads of a process apart: comm, pid, tid" },
+	{ OPT_FLAG, 0, "children", NULL, AT(children), 0, 0,
+	  "sort by total; --no-children: without totals, only what was spent there itself" },
+	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
+	  "leave out what is less (default: 0.1)" },
+	{ OPT_UINT, 0, "max-depth", "N", AT(max_depth), 1, 0, "trees: only so many calls deep" },
+	{ OPT_FLAG, 0, "fold-recursion", NULL, AT(fold_recursion), 0, 0,
+	  "trees: a function that calls itself is one" },
+	{ OPT_FLAG, 0, "system", NULL, AT(system), 0, 0,
+	  "show the system's libraries and kernel; --no-system: their cost is their caller's" },
+	{ OPT_STRING, 0, "categories", "FILE", AT(categories), 0, 0,
+	  "rules for --sort category, in front of the built-in ones" },
 	{ OPT_FLAG, 0, "annotate", NULL, AT(annotate), 0, 0,
 	  "folded: put _[k] behind kernel functions" },
-	{ OPT_STRING, 'e', "event", "EVENT", AT(event), 0, 0,
-	  "count the samples of this event (default: the first)" },
-	{ OPT_FLAG, 0, "period", NULL, AT(period), 0, 0, "weigh samples by their period" },
-	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
-	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
-	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
-	{ OPT_LIST, 'C', "cpu", "CPU,...", AT(cpus), 0, 0, "only these CPUs, as 0-3,8" },
-	{ OPT_STRING, 't', "time", "FROM,TO", AT(time), 0, 0,
-	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%" },
-	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
-	  "leave functions out whose total is less (default: 0.1)" },
 	{ OPT_FLAG, 0, "symbols-report", NULL, AT(symbols), 0, 0,
 	  "show for each file where its names came from, or why not" },
-	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "symbols-report: as JSON" },
-	NAMEOPTS(AT(names)),
-	{ OPT_UINT, 'j', "jobs", "N", AT(jobs), 1, 64, "threads (default: as many as CPUs)" },
+	{ OPT_FLAG, 0, "csv", NULL, AT(csv), 0, 0, "the table as CSV" },
+	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "the table or tree as JSON" },
+	{ OPT_FLAG, 0, "period", NULL, AT(period), 0, 0, "the same as --weight period" },
+	PICKOPTS(AT(pick)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no verdict, nothing but errors" },
 	{ 0 },
 };
 
 static const struct usage report_usage = {
 	.command = "report",
-	.words = "[--folded] [OPTIONS] [[-i] FILE]",
+	.words = "[--folded | --tree | ...] [OPTIONS] [[-i] FILE]",
 	.about = "Shows where the time went: functions by what was spent in them and below them,\n"
-		 "or with --folded every stack as a line, as flamegraph.pl takes it.  What the\n"
-		 "stacks are worth is said on stderr at the end.\n",
+		 "trees of calls, or with --folded every stack as a line, as flamegraph.pl takes\n"
+		 "it.  What the stacks are worth is said on stderr at the end.\n",
 	.options = report_options,
 };
 
 /* ---- what is asked for ---- */
 
-typedef int (*add_fn)(struct filter *f, const char *text, struct filter_error *error);
-
-/* 0, or the exit status after an error was said. */
-static int add_list(struct filter *f, const char *option, const struct option_list *list,
-		    add_fn add)
+static int choose_view(const struct report_opts *o, struct report_ask *ask,
+		       const struct report_view **out)
 {
-	struct filter_error error;
-	int err;
+	const char *graph = o->graph, *name = "functions";
+	bool top = graph && !strcmp(graph, "caller"), bottom = graph && !strcmp(graph, "callee");
+	const struct {
+		bool asked;
+		const char *name;
+	} asks[] = {
+		{ o->folded, "folded" },
+		{ o->tree || top, "tree" },
+		{ o->bottom_up || bottom, "bottom-up" },
+		{ o->callers, "callers" },
+		{ o->callees, "callees" },
+		{ o->symbols, "symbols-report" },
+	};
+	size_t count = 0;
 
-	for (unsigned i = 0; i < list->count; i++) {
-		err = add(f, list->values[i], &error);
-		if (err == -EINVAL)
-			return usage_error(&report_usage, "option '--%s': %s", option, error.text);
-		if (err)
-			return say_error("cannot read the options: %s", strerror(-err));
+	if (graph && !top && !bottom)
+		return usage_error(&report_usage,
+				   "option '--call-graph' cannot be '%s': 'caller' or 'callee'",
+				   graph);
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		if (asks[i].asked && count++)
+			return usage_error(&report_usage, "one view at a time: --%s or --%s", name,
+					   asks[i].name);
+		if (asks[i].asked)
+			name = asks[i].name;
 	}
+	ask->around = o->callers ? o->callers : o->callees;
+	*out = report_view(name);
 	return 0;
 }
 
-static int make_filter(const struct report_opts *opts, struct filter *f)
+static int choose_keys(const struct report_opts *o, const struct report_view *view,
+		       struct report_ask *ask)
 {
-	int status = add_list(f, "comm", &opts->comms, filter_add_comms);
+	const char *keys = o->sort ? o->sort : view->keys, *bad;
+	size_t bad_bytes;
 
-	if (!status)
-		status = add_list(f, "pid", &opts->pids, filter_add_pids);
-	if (!status)
-		status = add_list(f, "tid", &opts->tids, filter_add_tids);
-	if (!status)
-		status = add_list(f, "cpu", &opts->cpus, filter_add_cpus);
-	return status;
+	if (o->threads)
+		sortkeys_parse(&ask->keys, "comm,pid,tid", &bad, &bad_bytes);
+	if (keys && sortkeys_parse(&ask->keys, keys, &bad, &bad_bytes))
+		return usage_error(&report_usage,
+				   "option '--sort' cannot be '%s': there is no key '%.*s'", keys,
+				   (int)bad_bytes, bad);
+	/* A tree is of calls, whatever stands above them. */
+	if (view->keys && strcmp(view->name, "functions") != 0 &&
+	    !sortkeys_has(&ask->keys, KEY_SYMBOL) && !sortkeys_has(&ask->keys, KEY_DSO) &&
+	    !sortkeys_has(&ask->keys, KEY_CATEGORY))
+		sortkeys_parse(&ask->keys, "symbol,dso", &bad, &bad_bytes);
+	return 0;
 }
 
-static int make_span(const struct report_opts *opts, const struct report *r, struct filter *f)
+static int choose_form(const struct report_opts *o, const struct report_view *view,
+		       struct report_ask *ask)
+{
+	bool flat = !strcmp(view->name, "functions");
+
+	if (o->csv && o->json)
+		return usage_error(&report_usage, "--csv or --json, not both");
+	if ((o->csv && !flat) || (o->json && !strcmp(view->name, "folded")))
+		return usage_error(&report_usage, "--%s has no '%s'", view->name,
+				   o->csv ? "--csv" : "--json");
+	ask->form = o->csv ? FLAT_CSV : o->json ? FLAT_JSON : FLAT_TEXT;
+	return 0;
+}
+
+static int load_categories(const struct report_opts *o, struct report_ask *ask,
+			   struct categories **out)
 {
 	struct parse_err where = { 0 };
-	int err;
+	char *rules = NULL;
+	int err = 0;
 
-	if (!opts->time)
+	*out = NULL;
+	if (!sortkeys_has(&ask->keys, KEY_CATEGORY))
 		return 0;
-	err = timespan_parse(opts->time, r->scan.span_known ? &r->scan.span : NULL, &f->span,
-			     &where);
+	if (o->categories)
+		err = readfile_text(o->categories, RULES_MAX_BYTES, &rules);
 	if (err)
-		return usage_error(&report_usage, "option '--time' cannot be '%s': %s", opts->time,
-				   where.what);
-	return 0;
+		return say_error("cannot read '%s': %s", o->categories, strerror(-err));
+	err = categories_new(rules, out, &where);
+	free(rules);
+	if (err == -EBADMSG)
+		return say_error("'%s', line %" PRIu64 ": %s", o->categories, where.offset_bytes,
+				 where.what);
+	ask->categories = *out;
+	return err ? say_error("cannot read the rules: %s", strerror(-err)) : 0;
 }
 
-static int parse_percent(const struct report_opts *opts, double *out)
+/* What the options say before a capture is open. */
+static int make_ask(const struct report_opts *o, struct report_ask *ask,
+		    const struct report_view **view)
 {
-	char *end;
+	int status = choose_view(o, ask, view);
 
-	*out = 0.1;
-	if (!opts->min_percent)
-		return 0;
-	*out = strtod(opts->min_percent, &end);
-	if (end == opts->min_percent || *end || !(*out >= 0 && *out <= 100))
-		return usage_error(&report_usage,
-				   "option '--min-percent' cannot be '%s': 0 to 100 was expected",
-				   opts->min_percent);
-	return 0;
-}
-
-/* ---- which event ---- */
-
-static void say_events(const struct report *r)
-{
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		if (r->scan.attr_samples)
-			say_note("  %s (%" PRIu64 " samples)", load_event_name(&attrs[i]),
-				 r->scan.attr_samples[i]);
-		else
-			say_note("  %s", load_event_name(&attrs[i]));
-	}
-}
-
-static int choose_event(const struct report_opts *opts, const struct report *r, size_t *attr)
-{
-	size_t count, with_samples = 0;
-	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
-
-	if (load_choose_event(r->capture, &r->scan, opts->event, attr)) {
-		if (!count)
-			return say_error("'%s' describes no event, its samples cannot be read",
-					 opts->input);
-		say_error("no event '%s' in '%s'; it has:", opts->event, opts->input);
-		say_events(r);
-		return SAY_USAGE;
-	}
-	for (size_t i = 0; r->scan.attr_samples && i < count; i++)
-		with_samples += !!r->scan.attr_samples[i];
-	if (!opts->event && !opts->quiet && with_samples > 1)
-		say_note("'%s' has samples of %zu events; these are '%s' (--event NAME for others)",
-			 opts->input, with_samples, load_event_name(&attrs[*attr]));
-	return 0;
+	ask->min_percent = MIN_PERCENT_DEFAULT;
+	if (!status)
+		status = choose_keys(o, *view, ask);
+	if (!status)
+		status = choose_form(o, *view, ask);
+	if (!status && o->min_percent)
+		status = pickopts_percent(o->min_percent, "min-percent", &report_usage,
+					  &ask->min_percent);
+	ask->max_depth = o->max_depth;
+	ask->hide_system = !o->system;
+	ask->fold_recursion = o->fold_recursion;
+	ask->annotate = o->annotate;
+	return status;
 }
 
 /* ---- the answer ---- */
 
-static void write_head(const struct report *r, const struct report_opts *opts, size_t attr)
+static void write_head(const struct report *r, size_t attr, FILE *to)
 {
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
 	const char *host = capture_feature_string(r->capture, PERFFILE_HOSTNAME);
 
-	printf("# %" PRIu64 " samples of '%s'", r->sampled.samples, load_event_name(&attrs[attr]));
-	if (r->sampled.samples != r->stats.event_samples)
-		printf(", of %" PRIu64 " in the file", r->stats.event_samples);
+	fprintf(to, "# %" PRIu64 " samples of '%s'", r->picked, load_event_name(&attrs[attr]));
+	if (r->picked != r->stats.event_samples)
+		fprintf(to, ", of %" PRIu64 " in the file", r->stats.event_samples);
 	if (host && *host) {
-		fputs(", on ", stdout);
-		say_escaped(stdout, host, strlen(host));
+		fputs(", on ", to);
+		say_escaped(to, host, strlen(host));
 	}
-	fputs("\n#\n", stdout);
+	fputs("\n#\n", to);
 }
 
-static int write_answer(struct report *r, const struct report_opts *opts, size_t attr,
-			double min_percent)
+/* Owned; NULL: no memory. */
+static char *make_head(const struct report *r, const struct report_view *view,
+		       const struct report_ask *ask, size_t attr)
 {
-	struct report_folded how = { .annotate = opts->annotate, .by_period = opts->period };
-	int err;
+	char *head = NULL;
+	size_t size;
+	FILE *to = open_memstream(&head, &size);
 
-	if (opts->symbols) {
-		err = symuse_write(&r->symbols, r->names, opts->json, stdout);
-	} else if (opts->folded) {
-		err = report_folded(r, &how, stdout);
-	} else {
-		write_head(r, opts, attr);
-		err = report_flat(r, opts->period, min_percent, stdout);
-	}
+	if (!to)
+		return NULL;
+	if (!view->bare && ask->form == FLAT_TEXT)
+		write_head(r, attr, to);
+	fclose(to);
+	return head;
+}
+
+static int write_answer(struct report *r, const struct report_opts *opts,
+			const struct report_view *view, struct report_ask *ask, size_t attr)
+{
+	char *head = make_head(r, view, ask, attr);
+	int err = -ENOMEM;
+
+	ask->head = head;
+	if (head)
+		err = view->write(r, ask, stdout);
+	free(head);
+	if (err == -ENOENT)
+		return say_error("no function '%s' in the samples of '%s' that were asked for",
+				 ask->around, opts->input);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = -errno;
 	if (err == -ENOMEM)
@@ -213,61 +257,37 @@ static void say_empty(const struct report *r, const struct report_opts *opts)
 	else
 		say_note("none of the %" PRIu64 " samples in '%s' passes the filters%s",
 			 r->stats.event_samples, opts->input,
-			 opts->time ? " (see 'ebprec info' for the times of the whole)" : "");
+			 opts->pick.time ? " (see 'ebprec info' for the times of the whole)" : "");
 }
 
-static int make_named(struct report *r, const struct report_opts *opts, struct report_query *query)
+static int report(struct report *r, const struct report_opts *opts, struct picked *picked,
+		  const struct report_view *view, struct report_ask *ask)
 {
-	struct nameroots roots;
-	int err;
-
-	err = nameroots_make(&opts->names, &roots, opts->quiet ? NULL : cmd_fetch_progress, NULL);
-	if (err == -ENOENT) {
-		say_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping (Debian: "
-			 "libdebuginfod1)");
-		err = 0;
-	}
-	if (err)
-		return err;
-	query->roots = roots.roots;
-	err = report_make(r, query);
-	if (!opts->quiet)
-		cmd_fetch_verdict(roots.roots.fetcher);
-	nameroots_done(&roots);
-	return err;
-}
-
-static int report(struct report *r, const struct report_opts *opts, struct filter *filter)
-{
-	struct report_query query = {
-		.filter = filter,
-		.thread_count = opts->jobs,
-		.demangle = opts->names.demangle,
-	};
-	double min_percent;
 	int status, err;
 
-	status = make_span(opts, r, filter);
-	if (!status)
-		status = parse_percent(opts, &min_percent);
-	if (!status)
-		status = choose_event(opts, r, &query.attr);
+	status = pickopts_resolve(&opts->pick, &report_usage, opts->input, opts->quiet, r, picked);
 	if (status)
 		return status;
-	err = make_named(r, opts, &query);
+	ask->weight = picked->weight;
+	ask->weight_name = picked->weight_name;
+	picked->query.fields |= sortkeys_fields(&ask->keys);
+	err = report_make(r, &picked->query);
+	if (!opts->quiet)
+		cmd_fetch_verdict(picked->roots.roots.fetcher);
 	if (err)
 		return say_error("cannot report '%s': %s", opts->input, strerror(-err));
-	status = write_answer(r, opts, query.attr, min_percent);
+	status = write_answer(r, opts, view, ask, picked->query.attr);
 	if (status)
 		return status;
-	if (!r->sampled.samples)
+	if (!r->picked)
 		say_empty(r, opts);
 	if (!opts->quiet)
 		cmd_report_verdict(r, opts->input);
 	return SAY_OK;
 }
 
-static int open_and_report(const struct report_opts *opts, struct filter *filter)
+static int open_and_report(const struct report_opts *opts, struct picked *picked,
+			   const struct report_view *view, struct report_ask *ask)
 {
 	struct parse_err where = { 0 };
 	struct capture *c;
@@ -281,17 +301,50 @@ static int open_and_report(const struct report_opts *opts, struct filter *filter
 	if (err) {
 		status = say_error("cannot report '%s': %s", opts->input, strerror(-err));
 	} else {
-		status = report(&r, opts, filter);
+		status = report(&r, opts, picked, view, ask);
 		report_done(&r);
 	}
 	capture_close(c);
 	return status;
 }
 
+static int ask_and_report(const struct report_opts *opts, bool children_given)
+{
+	struct categories *categories = NULL;
+	const struct report_view *view = NULL;
+	struct report_ask ask = { 0 };
+	struct picked picked;
+	int status;
+
+	status = make_ask(opts, &ask, &view);
+	if (!status)
+		status = load_categories(opts, &ask, &categories);
+	if (status)
+		return status;
+	ask.by_total = children_given && opts->children;
+	ask.no_children = children_given && !opts->children;
+	status = pickopts_parse(&opts->pick, &report_usage, &picked);
+	if (!status) {
+		status = open_and_report(opts, &picked, view, &ask);
+		pickopts_done(&picked);
+	}
+	categories_free(categories);
+	return status;
+}
+
+/* --children and --no-children both say something that saying nothing does not. */
+static bool is_given(int argc, char **argv, const char *word, const char *other)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], word) || !strcmp(argv[i], other))
+			return true;
+	return false;
+}
+
 int cmd_report(int argc, char **argv)
 {
-	struct report_opts opts = { .names = NAMEOPTS_DEFAULTS };
-	struct filter filter;
+	struct report_opts opts = { .pick = PICKOPTS_DEFAULTS, .system = true };
+	bool children = is_given(argc, argv, "--children", "--no-children");
 	char **words;
 	int status;
 
@@ -300,17 +353,12 @@ int cmd_report(int argc, char **argv)
 	if (opts.input && *words)
 		return usage_error(&report_usage, "two captures were named: '%s' and '%s'",
 				   opts.input, *words);
-	if (opts.json && !opts.symbols)
-		return usage_error(&report_usage, "option '--json' needs '--symbols-report'");
 	if (!opts.input)
 		opts.input = *words ? *words : "ebprec.data";
+	if (opts.period && !opts.pick.weight)
+		opts.pick.weight = "period";
 	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */
 	/* Keep large tables out of the heap: they then grow without a copy, and go when freed. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
-	filter_init(&filter);
-	status = make_filter(&opts, &filter);
-	if (!status)
-		status = open_and_report(&opts, &filter);
-	filter_done(&filter);
-	return status;
+	return ask_and_report(&opts, children);
 }

@@ -101,13 +101,22 @@ static int add_ids(uint32_t **list, size_t *count, const char *what, const char 
 	return 0;
 }
 
+/* Steps over the '!' of a list. */
+static const char *negation(const char *text, bool *negated)
+{
+	*negated |= *text == '!';
+	return text + (*text == '!');
+}
+
 int filter_add_pids(struct filter *f, const char *text, struct filter_error *error)
 {
+	text = negation(text, &f->not_pids);
 	return add_ids(&f->pids, &f->pid_count, "process id", text, error);
 }
 
 int filter_add_tids(struct filter *f, const char *text, struct filter_error *error)
 {
+	text = negation(text, &f->not_tids);
 	return add_ids(&f->tids, &f->tid_count, "thread id", text, error);
 }
 
@@ -118,6 +127,7 @@ int filter_add_cpus(struct filter *f, const char *text, struct filter_error *err
 	const char *word, *dash;
 	int err;
 
+	text = negation(text, &f->not_cpus);
 	while (next_word(&text, &word, &n)) {
 		dash = memchr(word, '-', n);
 		first_n = dash ? (size_t)(dash - word) : n;
@@ -146,6 +156,7 @@ int filter_add_comms(struct filter *f, const char *text, struct filter_error *er
 	const char *word;
 	size_t n;
 
+	text = negation(text, &f->not_comms);
 	while (next_word(&text, &word, &n)) {
 		if (!n)
 			return fail(error, "an empty comm");
@@ -163,33 +174,35 @@ int filter_add_comms(struct filter *f, const char *text, struct filter_error *er
 
 /* ---- samples ---- */
 
-static bool in_list(const uint32_t *list, size_t count, uint32_t value)
+static bool in_list(const uint32_t *list, size_t count, uint32_t value, bool negated)
 {
 	for (size_t i = 0; i < count; i++)
 		if (list[i] == value)
-			return true;
-	return !count;
+			return !negated;
+	return !count || negated;
 }
 
-static bool in_pairs(const uint32_t *pairs, size_t pair_count, int32_t cpu)
+static bool in_pairs(const uint32_t *pairs, size_t pair_count, int32_t cpu, bool negated)
 {
 	for (size_t i = 0; i < pair_count; i++)
 		if (cpu >= 0 && (uint32_t)cpu >= pairs[2 * i] && (uint32_t)cpu <= pairs[2 * i + 1])
-			return true;
-	return !pair_count;
+			return !negated;
+	return !pair_count || negated;
 }
 
 bool filter_passes(const struct filter *f, uint32_t pid, uint32_t tid, int32_t cpu,
 		   uint64_t time_ns)
 {
-	return timespan_has(&f->span, time_ns) && in_list(f->pids, f->pid_count, pid) &&
-	       in_list(f->tids, f->tid_count, tid) && in_pairs(f->cpus, f->cpu_pair_count, cpu);
+	return timespan_has(&f->span, time_ns) && !(f->no_idle && !pid) &&
+	       in_list(f->pids, f->pid_count, pid, f->not_pids) &&
+	       in_list(f->tids, f->tid_count, tid, f->not_tids) &&
+	       in_pairs(f->cpus, f->cpu_pair_count, cpu, f->not_cpus);
 }
 
 bool filter_passes_comm(const struct filter *f, const char *comm)
 {
 	for (size_t i = 0; i < f->comm_count; i++)
 		if (!strcmp(f->comms[i], comm))
-			return true;
-	return !f->comm_count;
+			return !f->not_comms;
+	return !f->comm_count || f->not_comms;
 }

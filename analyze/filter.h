@@ -3,7 +3,8 @@
  * filter - which samples are asked for: by comm, pid, tid, cpu and time
  *
  * The lists are as users type them: comma-separated, cpus also as ranges (0-3).  A sample must be
- * in each list that is not empty, and within the time span.
+ * in each list that is not empty, and within the time span.  A list that starts with '!' is of what
+ * is not asked for.
  */
 #ifndef EBPREC_ANALYZE_FILTER_H
 #define EBPREC_ANALYZE_FILTER_H
@@ -19,6 +20,8 @@ struct filter {
 	size_t pid_count, tid_count, cpu_pair_count;
 	char **comms;
 	size_t comm_count;
+	bool not_pids, not_tids, not_cpus, not_comms; /* the list is of what is not wanted */
+	bool no_idle, no_kernel_threads;
 	struct timespan span;
 };
 
@@ -29,7 +32,7 @@ struct filter_error {
 void filter_init(struct filter *f); /* passes everything */
 void filter_done(struct filter *f);
 
-/* Each adds to what is there.  -EINVAL with *error filled, -ENOMEM. */
+/* Each adds to what is there, and to what is not wanted if it was so before.  -EINVAL with *error filled, -ENOMEM. */
 int filter_add_pids(struct filter *f, const char *text, struct filter_error *error);
 int filter_add_tids(struct filter *f, const char *text, struct filter_error *error);
 int filter_add_cpus(struct filter *f, const char *text, struct filter_error *error);

@@ -1,84 +1,130 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/flat.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "analyze/say.h"
-
-#define MAX_DSO_COLUMNS 32
+#include "analyze/stackpath.h"
+#include "analyze/vec.h"
 
 struct order {
-	const struct naming *naming;
+	const struct keytab *t;
+	const struct sortkeys *keys;
 	const struct strings *names;
+	bool by_total;
 };
+
+static int by_text(const struct order *o, const struct flat_row *a, const struct flat_row *b,
+		   enum sortkey key)
+{
+	bool group = sortkey_info(key)->fields;
+	uint32_t ta = o->t->labels[group ? a->group : a->frame].texts[key];
+	uint32_t tb = o->t->labels[group ? b->group : b->frame].texts[key];
+	const char *text_a = strings_text(o->names, ta), *text_b = strings_text(o->names, tb);
+
+	if (ta == tb)
+		return 0;
+	if (sortkey_info(key)->is_number && strlen(text_a) != strlen(text_b))
+		return strlen(text_a) < strlen(text_b) ? -1 : 1;
+	return strcmp(text_a, text_b);
+}
 
 static int by_cost(const void *va, const void *vb, void *ctx)
 {
 	const struct flat_row *a = va, *b = vb;
 	const struct order *o = ctx;
-	const struct function *fa = &o->naming->functions[a->function];
-	const struct function *fb = &o->naming->functions[b->function];
+	uint64_t first_a = o->by_total ? a->total : a->self;
+	uint64_t first_b = o->by_total ? b->total : b->self;
 	int cmp;
 
+	if (first_a != first_b)
+		return first_a > first_b ? -1 : 1;
 	if (a->self != b->self)
 		return a->self > b->self ? -1 : 1;
 	if (a->total != b->total)
 		return a->total > b->total ? -1 : 1;
-	cmp = strcmp(strings_text(o->names, fa->name), strings_text(o->names, fb->name));
-	if (!cmp)
-		cmp = strcmp(strings_text(o->names, fa->dso), strings_text(o->names, fb->dso));
-	return cmp ? cmp : (int)fa->reason - (int)fb->reason;
+	cmp = by_text(o, a, b, KEY_SYMBOL);
+	for (size_t i = 0; !cmp && i < o->keys->count; i++)
+		cmp = by_text(o, a, b, o->keys->list[i]);
+	return cmp ? cmp
+		   : (int)o->t->labels[a->frame].is_kernel - (int)o->t->labels[b->frame].is_kernel;
 }
 
-/* Whether no caller of node is the same function. */
-static bool is_outermost(const struct calltree *t, size_t node)
+static int row_of(struct flat *f, uint32_t group, uint32_t frame, uint32_t *out)
 {
-	uint32_t label = t->nodes[node].label, up = t->nodes[node].parent;
+	uint64_t hash = hash_pair(group, frame);
+	uint32_t pos, id;
+	int err;
 
-	for (; up != CALLTREE_ROOT; up = t->nodes[up].parent)
-		if (t->nodes[up].label == label)
-			return false;
-	return true;
+	err = hashidx_reserve(&f->index);
+	if (err)
+		return err;
+	pos = hashidx_start(&f->index, hash);
+	while ((id = hashidx_match(&f->index, hash, &pos)) != HASHIDX_NONE) {
+		if (f->rows[id].group == group && f->rows[id].frame == frame) {
+			*out = id;
+			return 0;
+		}
+	}
+	err = vec_reserve(&f->rows, &f->capacity, f->count + 1);
+	if (err)
+		return err;
+	id = (uint32_t)f->count++;
+	f->rows[id] = (struct flat_row){ .group = group, .frame = frame };
+	hashidx_put(&f->index, hash, pos, id);
+	*out = id;
+	return 0;
 }
 
-static void add_nodes(const struct calltree *t, uint64_t *totals, struct flat *f)
+/* seen: by label, the number of the last stack it was on: such a label has been counted for it. */
+static int add_stack(struct flat *f, const struct stackpath *path, uint32_t group, uint64_t weight,
+		     uint32_t *seen, uint32_t stack)
 {
-	for (size_t i = t->count; i-- > 1;) { /* children come after their parents */
-		totals[i] += t->nodes[i].self;
-		totals[t->nodes[i].parent] += totals[i];
-	}
-	for (size_t i = 1; i < t->count; i++) {
-		struct flat_row *row = &f->rows[t->nodes[i].label];
+	uint32_t row;
+	int err = 0;
 
-		row->self += t->nodes[i].self;
-		if (is_outermost(t, i))
-			row->total += totals[i];
+	for (size_t i = 0; !err && i < path->count; i++) {
+		if (seen[path->labels[i]] == stack)
+			continue;
+		seen[path->labels[i]] = stack;
+		err = row_of(f, group, path->labels[i], &row);
+		if (err)
+			break;
+		f->rows[row].total += weight;
+		if (!i)
+			f->rows[row].self += weight;
 	}
-	f->sum = totals[CALLTREE_ROOT];
+	f->sum += weight;
+	return err;
 }
 
-int flat_make(const struct calltree *t, const struct naming *n, const struct strings *names,
+int flat_make(const struct stacks *s, enum calltree_weight weight, const struct keytab *t,
+	      const struct sortkeys *keys, const struct strings *names, bool by_total,
 	      struct flat *out)
 {
-	struct flat fresh = { .count = n->function_count };
-	struct order order = { n, names };
-	uint64_t *totals = calloc(t->count + 1, sizeof(*totals));
+	struct stackpath_rule rule = { .labels = t->by_function, .empty = t->hidden };
+	struct order order = { t, keys, names, by_total };
+	uint32_t *seen = calloc(t->count + 1, sizeof(*seen));
+	struct stackpath path = { 0 };
+	struct flat fresh = { 0 };
+	int err = seen ? 0 : -ENOMEM;
 
-	fresh.rows = calloc(n->function_count + 1, sizeof(*fresh.rows));
-	if (!totals || !fresh.rows) {
-		free(totals);
-		flat_done(&fresh);
-		return -ENOMEM;
+	for (size_t i = 0; !err && i < s->entry_count; i++) {
+		const struct stacks_entry *e = &s->entries[i];
+
+		err = stackpath_read(&path, s, e, &rule);
+		if (!err)
+			err = add_stack(&fresh, &path,
+					t->by_group ? t->by_group[e->key.group] : t->no_group,
+					weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count,
+					seen, (uint32_t)i + 1);
 	}
-	for (size_t i = 0; i < fresh.count; i++)
-		fresh.rows[i].function = (uint32_t)i;
-	add_nodes(t, totals, &fresh);
-	free(totals);
-	qsort_r(fresh.rows, fresh.count, sizeof(*fresh.rows), by_cost, &order);
+	free(seen);
+	stackpath_done(&path);
+	hashidx_done(&fresh.index);
+	if (err) {
+		flat_done(&fresh);
+		return err;
+	}
+	if (fresh.count)
+		qsort_r(fresh.rows, fresh.count, sizeof(*fresh.rows), by_cost, &order);
 	*out = fresh;
 	return 0;
 }
@@ -86,80 +132,6 @@ int flat_make(const struct calltree *t, const struct naming *n, const struct str
 void flat_done(struct flat *f)
 {
 	free(f->rows);
+	hashidx_done(&f->index);
 	*f = (struct flat){ 0 };
-}
-
-/* ---- text ---- */
-
-struct columns {
-	int weight, dso;
-};
-
-static int digits(uint64_t value)
-{
-	return value < 10 ? 1 : 1 + digits(value / 10);
-}
-
-static struct columns measure(const struct flat *f, const struct naming *n,
-			      const struct strings *names, const struct flat_style *style)
-{
-	struct columns c = { (int)strlen(style->weight), 6 };
-	const struct function *function;
-	size_t size;
-
-	for (size_t i = 0; i < f->count; i++) {
-		if (f->rows[i].total < style->min_total)
-			continue;
-		function = &n->functions[f->rows[i].function];
-		naming_base(strings_text(names, function->dso), &size);
-		if (size > MAX_DSO_COLUMNS)
-			size = MAX_DSO_COLUMNS;
-		if (c.dso < (int)size)
-			c.dso = (int)size;
-		if (c.weight < digits(f->rows[i].self))
-			c.weight = digits(f->rows[i].self);
-	}
-	return c;
-}
-
-static double percent(const struct flat *f, uint64_t value)
-{
-	return f->sum ? 100.0 * (double)value / (double)f->sum : 0;
-}
-
-static void write_row(const struct flat *f, const struct flat_row *row, const struct naming *n,
-		      const struct strings *names, struct columns c, FILE *to)
-{
-	const struct function *function = &n->functions[row->function];
-	const char *name = strings_text(names, function->name), *base;
-	size_t size;
-
-	base = naming_base(strings_text(names, function->dso), &size);
-	fprintf(to, "%7.2f%% %7.2f%%  %*" PRIu64 "  ", percent(f, row->self),
-		percent(f, row->total), c.weight, row->self);
-	say_escaped(to, base, size);
-	fprintf(to, "%*s  [%c] ", size < (size_t)c.dso ? c.dso - (int)size : 0, "",
-		function->is_kernel ? 'k' : '.');
-	say_escaped(to, name, strlen(name));
-	putc('\n', to);
-}
-
-void flat_write(const struct flat *f, const struct naming *n, const struct strings *names,
-		const struct flat_style *style, FILE *to)
-{
-	struct columns c = measure(f, n, names, style);
-	size_t hidden = 0;
-
-	fprintf(to, "#   self    total  %*s  %-*s  function\n", c.weight, style->weight, c.dso,
-		"object");
-	for (size_t i = 0; i < f->count; i++) {
-		if (!f->rows[i].total)
-			continue;
-		if (f->rows[i].total >= style->min_total)
-			write_row(f, &f->rows[i], n, names, c, to);
-		else
-			hidden++;
-	}
-	if (hidden)
-		fprintf(to, "# %zu more, each below --min-percent\n", hidden);
 }

@@ -1,42 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * flat - functions by cost
+ * flat - costs in rows: by function, or by whatever keys were asked for
  *
- * Self is what was spent in a function, total what was spent in it and in all it called; a function
- * that is on a stack more than once is counted once for it.
+ * Self is what was spent in a row's frames, total what was spent in them and in all they called; a
+ * row that is on a stack more than once is counted once for it.
  */
 #ifndef EBPREC_ANALYZE_FLAT_H
 #define EBPREC_ANALYZE_FLAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "analyze/calltree.h"
-#include "analyze/naming.h"
+#include "analyze/keytab.h"
 
 struct flat_row {
-	uint32_t function; /* of the naming */
+	uint32_t group, frame; /* labels of the keytab */
 	uint64_t self, total;
 };
 
 struct flat {
-	struct flat_row *rows; /* by self, then total, both falling; then by name and file */
-	size_t count;
+	struct flat_row *rows;
+	size_t count, capacity;
 	uint64_t sum; /* of all stacks */
+	struct hashidx index;
 };
 
-/* t: its labels are functions of n.  -ENOMEM.  *out: flat_done(). */
-int flat_make(const struct calltree *t, const struct naming *n, const struct strings *names,
+/*
+ * Rows by self, then total (by_total: the other way round), both falling; then by their keys in
+ * the order of keys->list, symbol first.  s: its frames are functions, its groups those of t.
+ * -ENOMEM.  *out: flat_done().
+ */
+int flat_make(const struct stacks *s, enum calltree_weight weight, const struct keytab *t,
+	      const struct sortkeys *keys, const struct strings *names, bool by_total,
 	      struct flat *out);
 void flat_done(struct flat *f);
 
+enum flat_form { FLAT_TEXT, FLAT_CSV, FLAT_JSON };
+
 struct flat_style {
-	uint64_t min_total; /* rows with less are left out, and counted in the last line */
+	uint64_t min_cost;  /* rows with less total (self, without children) are only counted */
 	const char *weight; /* heading of the column of numbers: "samples", "period" */
+	bool no_children;   /* no column of totals */
+	enum flat_form form;
 };
 
-/* One line a function, as wide as it needs to be. */
-void flat_write(const struct flat *f, const struct naming *n, const struct strings *names,
-		const struct flat_style *style, FILE *to);
+/* One line a row, as wide as it needs to be; or a table for programs, with all digits. */
+void flat_write(const struct flat *f, const struct keytab *t, const struct sortkeys *keys,
+		const struct strings *names, const struct flat_style *style, FILE *to);
 
 #endif

@@ -272,6 +272,7 @@ int load_choose_event(const struct capture *c, const struct load_scan *scan, con
 
 struct second_pass {
 	const struct capture *c;
+	const struct model *model;
 	const struct load_query *query;
 	const struct capture_attr *attr;
 	struct unwinder *unwinder; /* NULL: the samples have no stack copies */
@@ -327,7 +328,13 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 	sampler_where(w->sampler, &sample, &where);
 	if (!comm_passes(p, where.comm, sample.tid))
 		return 0;
-	if (!sample.period)
+	/* The idle task has no maps either, but is an option of its own. */
+	if (filter && filter->no_kernel_threads && sample.pid && where.epoch != MODEL_NONE &&
+	    !model_has_maps(w->pass->model, where.space))
+		return 0;
+	if (p->query->sample_ns)
+		sample.period = p->query->sample_ns;
+	else if (!sample.period)
 		sample.period = attr->attr.freq ? 1 : attr->attr.sample_period;
 	if (w->seat)
 		told = unwinder_sample(w->seat, &sample, attr->attr.sample_regs_user, where.space,
@@ -424,7 +431,7 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 	for (unsigned i = 0; !err && i < count; i++) {
 		workers[i].pass = p;
 		workers[i].finder = finder_of(p->c);
-		err = sampler_new(model, &workers[i].sampler);
+		err = sampler_new(model, p->query->groups, &workers[i].sampler);
 		if (!err && p->unwinder)
 			err = unwinder_seat_new(p->unwinder, &workers[i].seat);
 	}
@@ -485,7 +492,7 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 		 struct sampler **out, struct load_stats *stats)
 {
 	struct load_stats fresh = { 0 };
-	struct second_pass p = { .c = c, .query = query };
+	struct second_pass p = { .c = c, .model = model, .query = query };
 	const struct capture_attr *attrs;
 	size_t attr_count;
 	int err;

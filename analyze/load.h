@@ -50,6 +50,8 @@ int load_choose_event(const struct capture *c, const struct load_scan *scan, con
 struct load_query {
 	size_t attr;                 /* index of the event */
 	const struct filter *filter; /* NULL: all */
+	struct groups *groups;       /* whose samples are kept apart; NULL: those of comms */
+	uint64_t sample_ns;          /* weighs as much in place of its period; 0: the period */
 	const struct strings *names; /* the model's */
 	const char *symfs;           /* where to find files for stack copies; NULL: "/" */
 	unsigned thread_count;       /* 0: as many as there are CPUs, at most 8 */

@@ -597,6 +597,19 @@ bool model_place(const struct model *m, uint32_t space, uint64_t addr, struct mo
 	return true;
 }
 
+bool model_has_maps(const struct model *m, uint32_t space)
+{
+	return space != EMPTY_SPACE && (m->spaces[space].root || m->spaces[space].before_exec);
+}
+
+uint32_t model_cgroup(const struct model *m, uint64_t id)
+{
+	for (size_t i = m->log.cgroup_count; i-- > 0;)
+		if (m->log.cgroups[i].id == id)
+			return m->log.cgroups[i].path;
+	return MODEL_NONE;
+}
+
 const struct model_file *model_file(const struct model *m, uint32_t file)
 {
 	assert(file < m->log.files.count);

@@ -82,6 +82,11 @@ struct model_place {
 /* False: nothing was mapped there. */
 bool model_place(const struct model *m, uint32_t space, uint64_t addr, struct model_place *out);
 
+/* Whether anything is mapped there; a kernel thread's space is empty. */
+bool model_has_maps(const struct model *m, uint32_t space);
+/* The path of a cgroup, in names; MODEL_NONE: not told. */
+uint32_t model_cgroup(const struct model *m, uint64_t id);
+
 const struct model_file *model_file(const struct model *m, uint32_t file);
 uint32_t model_file_count(const struct model *m);
 uint32_t model_epoch_pid(const struct model *m, uint32_t epoch);

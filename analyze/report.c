@@ -2,12 +2,10 @@
 #include "analyze/report.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calltree.h"
-#include "analyze/flat.h"
-#include "analyze/folded.h"
 #include "analyze/kallsyms.h"
 
 int report_open(const struct capture *capture, struct report *r)
@@ -34,6 +32,7 @@ void report_done(struct report *r)
 	symuse_done(&r->symbols);
 	stacks_done(&r->stacks);
 	naming_done(&r->naming);
+	groups_free(r->groups);
 	load_scan_done(&r->scan);
 	model_free(r->model);
 	strings_free(r->names);
@@ -81,11 +80,48 @@ static int name_places(struct report *r, const struct report_query *query,
 	return err;
 }
 
+/* A cgroup's path for its id. */
+static int name_cgroups(struct report *r)
+{
+	char unknown[40];
+	struct group *list;
+	size_t count;
+	uint32_t path;
+	int err = 0;
+
+	list = groups_list(r->groups, &count);
+	for (size_t i = 0; !err && i < count; i++) {
+		path = model_cgroup(r->model, list[i].cgroup);
+		if (path == MODEL_NONE) {
+			snprintf(unknown, sizeof(unknown),
+				 list[i].cgroup ? "cgroup:%" PRIu64 : "[unknown]", list[i].cgroup);
+			err = strings_add(r->names, unknown, strlen(unknown), &path);
+		}
+		list[i].cgroup = path;
+	}
+	return err;
+}
+
+static int pick_stacks(struct report *r, const struct report_query *query)
+{
+	struct group *groups;
+	size_t count;
+	int err = 0;
+
+	groups = groups_list(r->groups, &count);
+	if (query->pick)
+		err = pick_run(query->pick, &r->stacks, &r->naming, r->names, groups, count);
+	for (size_t i = 0; i < r->stacks.entry_count; i++)
+		r->picked += r->stacks.entries[i].sample_count;
+	return err;
+}
+
 int report_make(struct report *r, const struct report_query *query)
 {
 	struct load_query load = {
 		.attr = query->attr,
 		.filter = query->filter,
+		.sample_ns = query->sample_ns,
 		.names = r->names,
 		.symfs = query->roots.symfs,
 		.thread_count = query->thread_count,
@@ -93,6 +129,10 @@ int report_make(struct report *r, const struct report_query *query)
 	struct sampler *sampler;
 	int err;
 
+	err = groups_new(query->fields, query->quantum_ns ? query->quantum_ns : 1, &r->groups);
+	if (err)
+		return err;
+	load.groups = r->groups;
 	err = load_samples(r->capture, r->model, &load, &sampler, &r->stats);
 	if (err)
 		return err;
@@ -108,24 +148,27 @@ int report_make(struct report *r, const struct report_query *query)
 	if (!err)
 		stacks_finish(&r->stacks);
 	sampler_free(sampler);
+	if (!err)
+		err = name_cgroups(r);
+	if (!err)
+		err = pick_stacks(r, query);
 	model_free(r->model);
 	r->model = NULL;
 	return err ? err : verdict_make(&r->stacks, &r->naming, r->names, &r->verdict);
 }
 
-/* ---- folded ---- */
-
-/* What stands first in a line: the comm with '_' for blanks, as stackcollapse-perf.pl has it. */
-static int comm_label(void *ctx, uint32_t group, uint32_t *label)
+int report_comm_label(struct report *r, uint32_t group, uint32_t *label)
 {
-	struct report *r = ctx;
 	char fixed[64], *comm = fixed;
+	uint32_t number;
+	size_t count;
 	int err;
 
-	if (group & SAMPLER_TID_GROUP) {
-		snprintf(fixed, sizeof(fixed), ":%d", (int)(group << 1) >> 1);
+	number = groups_list(r->groups, &count)[group].comm;
+	if (number & SAMPLER_TID_GROUP) {
+		snprintf(fixed, sizeof(fixed), ":%d", (int)(number << 1) >> 1);
 	} else {
-		comm = strdup(strings_text(r->names, group));
+		comm = strdup(strings_text(r->names, number));
 		if (!comm)
 			return -ENOMEM;
 		for (char *c = comm; *c; c++)
@@ -136,71 +179,4 @@ static int comm_label(void *ctx, uint32_t group, uint32_t *label)
 	if (comm != fixed)
 		free(comm);
 	return err;
-}
-
-static int function_labels(struct report *r, bool annotate, uint32_t **out)
-{
-	const struct naming *n = &r->naming;
-	uint32_t *labels = calloc(n->function_count + 1, sizeof(*labels));
-	int err = labels ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !err && i < n->function_count; i++) {
-		bool mark = annotate && n->functions[i].is_kernel;
-
-		err = naming_label(r->names, strings_text(r->names, n->functions[i].name),
-				   mark ? "_[k]" : "", &labels[i]);
-	}
-	if (err) {
-		free(labels);
-		return err;
-	}
-	*out = labels;
-	return 0;
-}
-
-int report_folded(struct report *r, const struct report_folded *how, FILE *to)
-{
-	struct calltree_labels by = { .group = comm_label, .ctx = r };
-	struct calltree tree;
-	uint32_t *labels;
-	int err;
-
-	err = function_labels(r, how->annotate, &labels);
-	if (err)
-		return err;
-	by.frames = labels;
-	err = calltree_build(&r->stacks, &by, how->by_period ? CALLTREE_PERIOD : CALLTREE_SAMPLES,
-			     &tree);
-	free(labels);
-	if (err)
-		return err;
-	err = folded_write(&tree, r->names, to);
-	calltree_done(&tree);
-	return err;
-}
-
-/* ---- flat ---- */
-
-int report_flat(struct report *r, bool by_period, double min_percent, FILE *to)
-{
-	struct flat_style style = { .weight = by_period ? "period" : "samples" };
-	struct calltree_labels by = { 0 };
-	struct calltree tree;
-	struct flat flat;
-	int err;
-
-	err = calltree_build(&r->stacks, &by, by_period ? CALLTREE_PERIOD : CALLTREE_SAMPLES,
-			     &tree);
-	if (err)
-		return err;
-	err = flat_make(&tree, &r->naming, r->names, &flat);
-	calltree_done(&tree);
-	if (err)
-		return err;
-	style.min_total = (uint64_t)(min_percent / 100 * (double)flat.sum);
-	if (style.min_total < 1)
-		style.min_total = 1;
-	flat_write(&flat, &r->naming, r->names, &style, to);
-	flat_done(&flat);
-	return 0;
 }

@@ -12,8 +12,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyze/groups.h"
 #include "analyze/load.h"
 #include "analyze/naming.h"
+#include "analyze/pick.h"
 #include "analyze/stacks.h"
 #include "analyze/strings.h"
 #include "analyze/symuse.h"
@@ -27,7 +29,9 @@ struct report {
 	struct load_scan scan;
 	struct model_counts counts;
 	/* The second half. */
-	struct stacks stacks; /* frames: functions of naming; groups: comms, or SAMPLER_TID_GROUP */
+	struct stacks stacks;  /* frames: functions of naming */
+	struct groups *groups; /* of the stacks; their cgroups are numbers in names */
+	uint64_t picked;       /* samples in the stacks */
 	struct naming naming;
 	struct verdict verdict;
 	struct symuse symbols;
@@ -39,7 +43,11 @@ struct report {
 struct report_query {
 	size_t attr;
 	const struct filter *filter;
-	unsigned thread_count; /* 0: chosen */
+	const struct pick *pick; /* NULL: all */
+	unsigned fields;         /* enum group_fields: what is kept apart */
+	uint64_t quantum_ns;     /* of GROUP_TIME; 0: 1 */
+	uint64_t sample_ns;      /* see load_query */
+	unsigned thread_count;   /* 0: chosen */
 	struct name_roots roots; /* borrowed during the call */
 	bool demangle;
 };
@@ -50,14 +58,7 @@ int report_open(const struct capture *capture, struct report *r);
 int report_make(struct report *r, const struct report_query *query);
 void report_done(struct report *r);
 
-struct report_folded {
-	bool annotate;  /* "_[k]" behind kernel functions */
-	bool by_period; /* weigh by period, not by samples */
-};
-
-/* -ENOMEM, or the errno of the write. */
-int report_folded(struct report *r, const struct report_folded *how, FILE *to);
-/* min_percent: of the total; rows below it are only counted. */
-int report_flat(struct report *r, bool by_period, double min_percent, FILE *to);
+/* The comm of a group as texts show it, made fit for folded stacks ('_' for blanks). */
+int report_comm_label(struct report *r, uint32_t group, uint32_t *label);
 
 #endif

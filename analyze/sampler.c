@@ -10,6 +10,8 @@
 #define MEMO_SLOTS       512u
 #define MEMO_FRAMES      96u /* outermost frames that a memo keeps */
 
+#define GROUP_CACHE_SLOTS 1024u
+
 #define CHAIN_CACHE_SLOTS (1u << 16)
 #define CHAIN_CALLERS_MIN 3u /* shorter ones are as quickly looked up */
 
@@ -28,6 +30,11 @@ struct addr_slot {
 	uint32_t place;
 };
 
+struct group_slot {
+	struct group group;
+	uint32_t number; /* + 1; 0: free */
+};
+
 /* The outer frames of the last stack of a space. */
 struct memo {
 	uint32_t key; /* space + 1; 0: free */
@@ -38,6 +45,8 @@ struct memo {
 
 struct sampler {
 	const struct model *model;
+	struct groups *groups; /* borrowed; NULL: by comm */
+	struct group_slot *group_cache;
 	struct stacks stacks;
 	struct places places;
 	struct sampler_counts counts;
@@ -332,12 +341,42 @@ void sampler_where(const struct sampler *s, const struct perf_sample *sample,
 	model_thread(s->model, sample->pid, sample->tid, sample->time_ns, out);
 }
 
+static int group_of(struct sampler *s, const struct perf_sample *sample, uint32_t comm,
+		    uint32_t *out)
+{
+	struct group group = {
+		.cgroup = sample->cgroup,
+		.time_ns = sample->time_ns,
+		.comm = comm,
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.cpu = sample->cpu,
+	};
+	struct group_slot *slot;
+	int err;
+
+	if (!s->groups) {
+		*out = comm;
+		return 0;
+	}
+	groups_trim(s->groups, &group);
+	slot = &s->group_cache[hash_bytes(&group, sizeof(group)) % GROUP_CACHE_SLOTS];
+	if (!slot->number || memcmp(&slot->group, &group, sizeof(group)) != 0) {
+		err = groups_add(s->groups, &group, out);
+		if (err)
+			return err;
+		*slot = (struct group_slot){ group, *out + 1 };
+	}
+	*out = slot->number - 1;
+	return 0;
+}
+
 int sampler_add(struct sampler *s, const struct perf_sample *sample,
 		const struct model_where *where, const struct stackinfo *info)
 {
 	struct chain chain = { .user_space = where->space };
+	uint32_t comm = where->comm == MODEL_NONE ? SAMPLER_TID_GROUP | sample->tid : where->comm;
 	struct stacks_key key = {
-		.group = where->comm,
 		.end = info ? 1u + info->why : SAMPLER_END_UNKNOWN,
 	};
 	uint8_t ip[8];
@@ -351,17 +390,17 @@ int sampler_add(struct sampler *s, const struct perf_sample *sample,
 		s->counts.without_chain++;
 	}
 	err = add_chain(s, &chain, &key.user, &key.kernel);
+	if (!err)
+		err = group_of(s, sample, comm, &key.group);
 	if (err)
 		return err;
-	if (key.group == MODEL_NONE)
-		key.group = SAMPLER_TID_GROUP | sample->tid;
 	s->counts.samples++;
 	return stacks_count(&s->stacks, &key, 1, sample->period);
 }
 
 /* ---- the whole ---- */
 
-int sampler_new(const struct model *model, struct sampler **out)
+int sampler_new(const struct model *model, struct groups *groups, struct sampler **out)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
 	int err = -ENOMEM;
@@ -369,10 +408,12 @@ int sampler_new(const struct model *model, struct sampler **out)
 	if (!s)
 		return -ENOMEM;
 	s->model = model;
+	s->groups = groups;
+	s->group_cache = calloc(groups ? GROUP_CACHE_SLOTS : 1, sizeof(*s->group_cache));
 	s->cache = calloc(ADDR_CACHE_SLOTS, sizeof(*s->cache));
 	s->memos = calloc(MEMO_SLOTS, sizeof(*s->memos));
 	s->chains = calloc(CHAIN_CACHE_SLOTS, sizeof(*s->chains));
-	if (s->cache && s->memos && s->chains)
+	if (s->cache && s->memos && s->chains && s->group_cache)
 		err = stacks_init(&s->stacks);
 	if (err) {
 		sampler_free(s);
@@ -391,6 +432,7 @@ void sampler_free(struct sampler *s)
 	free(s->cache);
 	free(s->memos);
 	free(s->chains);
+	free(s->group_cache);
 	free(s);
 }
 
@@ -426,9 +468,11 @@ void sampler_finish(struct sampler *s)
 	free(s->cache);
 	free(s->memos);
 	free(s->chains);
+	free(s->group_cache);
 	s->cache = NULL;
 	s->memos = NULL;
 	s->chains = NULL;
+	s->group_cache = NULL;
 }
 
 const struct stacks *sampler_stacks(const struct sampler *s)

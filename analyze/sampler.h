@@ -18,13 +18,14 @@
 
 #include <stdint.h>
 
+#include "analyze/groups.h"
 #include "analyze/model.h"
 #include "analyze/places.h"
 #include "analyze/stacks.h"
 #include "format/perfrec.h"
 #include "format/stackinfo.h"
 
-/* The group of a stack is its comm, or this bit and the thread id where the comm is not known. */
+/* A comm that is not known is this bit and the thread id. */
 #define SAMPLER_TID_GROUP 0x80000000u
 
 /* The end of a stack is its enum unwind_why and 1, or this where nobody told. */
@@ -40,8 +41,11 @@ struct sampler_counts {
 
 struct sampler; /* opaque */
 
-/* model must be sealed, and outlive the sampler.  -ENOMEM. */
-int sampler_new(const struct model *model, struct sampler **out);
+/*
+ * model must be sealed, and outlive the sampler, as must groups, which may be shared; without
+ * groups (NULL) the group of a stack is its comm.  -ENOMEM.
+ */
+int sampler_new(const struct model *model, struct groups *groups, struct sampler **out);
 void sampler_free(struct sampler *s); /* NULL is fine */
 
 /* What model_thread() says of the sample's thread; to be given to sampler_add(). */

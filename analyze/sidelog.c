@@ -58,6 +58,20 @@ static int add_ksymbol(struct sidelog *log, struct strings *names, const struct 
 	return filetab_add(&log->files, names, &file, sym->name, &e->id);
 }
 
+static int add_cgroup(struct sidelog *log, struct strings *names, const struct perfrec_side *side)
+{
+	int err = vec_reserve(&log->cgroups, &log->cgroup_capacity, log->cgroup_count + 1);
+	struct side_cgroup cgroup = { .id = side->cgroup.id };
+
+	if (!err)
+		err = strings_add(names, side->cgroup.path, strlen(side->cgroup.path),
+				  &cgroup.path);
+	if (err)
+		return err;
+	log->cgroups[log->cgroup_count++] = cgroup;
+	return -ENOENT;
+}
+
 /* 0: *e is to be kept; -ENOENT: counted, nothing to keep. */
 static int to_event(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
 		    struct side_event *e)
@@ -89,6 +103,8 @@ static int to_event(struct sidelog *log, struct strings *names, const struct per
 		if (!e->flag && !e->time_ns)
 			e->time_ns = side->task.time_ns; /* no sample_id_all */
 		return 0;
+	case PERF_RECORD_CGROUP:
+		return add_cgroup(log, names, side);
 	case PERF_RECORD_EXIT:
 		log->counts.exits++;
 		return -ENOENT;
@@ -169,5 +185,8 @@ void sidelog_done(struct sidelog *log)
 {
 	sidelog_forget_events(log);
 	filetab_done(&log->files);
+	free(log->cgroups);
+	log->cgroups = NULL;
+	log->cgroup_count = log->cgroup_capacity = 0;
 	log->counts = (struct model_counts){ 0 };
 }

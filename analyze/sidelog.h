@@ -38,10 +38,18 @@ struct model_counts {
 	uint64_t exits, unknown, broken;    /* records: EXIT, not understood, not readable */
 };
 
+/* A cgroup's path, as it was called when it was last told of. */
+struct side_cgroup {
+	uint64_t id;
+	uint32_t path; /* in the names */
+};
+
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
 struct sidelog {
 	struct side_event *events;
 	size_t count, capacity;
+	struct side_cgroup *cgroups;
+	size_t cgroup_count, cgroup_capacity;
 	struct filetab files;
 	struct model_counts counts;
 };
@@ -54,7 +62,7 @@ void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken);
 /* The events by time, equal times as they came, one call each.  Stops at the first error. */
 int sidelog_replay(const struct sidelog *log,
 		   int (*apply)(void *ctx, const struct side_event *event), void *ctx);
-void sidelog_forget_events(struct sidelog *log); /* files and counts stay */
+void sidelog_forget_events(struct sidelog *log); /* files, cgroups and counts stay */
 void sidelog_done(struct sidelog *log);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "format/cursor.h"
 
@@ -130,6 +131,66 @@ int timespan_parse(const char *text, const struct timespan *whole, struct timesp
 	if (span.from_ns > span.to_ns)
 		return fail(&t, -EINVAL, "it ends before it starts");
 	*out = span;
+	return 0;
+}
+
+/* [YYYY-MM-DDT]HH:MM:SS[.frac] as ns of the wall clock; day_s: midnight of the day without a date. */
+static int read_wall(struct text *t, uint64_t day_s, uint64_t *out)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(t->at, "%Y-%m-%d", &tm);
+	uint64_t seconds, fraction = 0;
+
+	if (end) {
+		t->at = end;
+		if (*t->at != 'T' && *t->at != ' ')
+			return fail(t, -EBADMSG, "a time was expected behind the date");
+		t->at++;
+		day_s = (uint64_t)timegm(&tm);
+	}
+	end = strptime(t->at, "%H:%M:%S", &tm);
+	if (!end)
+		return fail(t, -EBADMSG, "a time as 13:05:10 was expected");
+	t->at = end;
+	seconds = day_s + (uint64_t)tm.tm_hour * 3600 + (uint64_t)tm.tm_min * 60 +
+		  (uint64_t)tm.tm_sec;
+	if (*t->at == '.') {
+		for (uint64_t unit = NS_PER_SECOND / 10; is_digit(*++t->at); unit /= 10)
+			fraction += (uint64_t)(*t->at - '0') * unit;
+	}
+	*out = seconds * NS_PER_SECOND + fraction;
+	return 0;
+}
+
+int timespan_parse_wall(const char *text, const struct timespan *whole,
+			const struct timespan_clock *clock, struct timespan *out,
+			struct parse_err *err)
+{
+	struct text t = { .start = text, .at = text, .err = err };
+	uint64_t ends[2] = { 0, UINT64_MAX }, wall, day_s;
+	int rc;
+
+	if (!clock || !whole)
+		return fail(&t, -ENODATA, "the file does not say what the wall clock was");
+	day_s = (clock->wall_ns - clock->sample_ns + whole->from_ns) / NS_PER_SECOND / 86400 *
+		86400;
+	for (int i = 0; i < 2; i++) {
+		if (*t.at != (i ? '\0' : ',')) {
+			rc = read_wall(&t, day_s, &wall);
+			if (rc)
+				return rc;
+			/* What was before the clock of the samples began, is its beginning. */
+			wall += clock->sample_ns;
+			ends[i] = wall > clock->wall_ns ? wall - clock->wall_ns : 0;
+		}
+		if (*t.at != (i ? '\0' : ','))
+			return fail(&t, -EBADMSG,
+				    i ? "not a time" : "a comma was expected (FROM,TO)");
+		t.at += !i;
+	}
+	if (ends[0] > ends[1])
+		return fail(&t, -EINVAL, "it ends before it starts");
+	*out = (struct timespan){ ends[0], ends[1] };
 	return 0;
 }
 

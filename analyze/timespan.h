@@ -6,6 +6,8 @@
  *	+1.5,+2.75	seconds since the first sample
  *	970.25,		open at the end; `,+3` is open at the start
  *	10%-20%		of the time between the first and the last sample
+ *	13:05:10.5,13:05:11	by the wall clock, in UTC, on the day of the first sample;
+ *			with a date in front on another: 2026-11-21T13:05:10
  *
  * Both ends belong to the span, as in perf, so that `perf script --time` shows the same samples.
  */
@@ -14,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "format/capture.h"
 
@@ -31,6 +34,21 @@ struct timespan {
  */
 int timespan_parse(const char *text, const struct timespan *whole, struct timespan *out,
 		   struct parse_err *err);
+
+/* One moment on both clocks (capture_clock()). */
+struct timespan_clock {
+	uint64_t sample_ns, wall_ns;
+};
+
+/* Whether text speaks of the wall clock: then timespan_parse_wall() is to be asked. */
+static inline bool timespan_is_wall(const char *text)
+{
+	return strchr(text, ':');
+}
+/* As timespan_parse().  clock NULL: not known, -ENODATA. */
+int timespan_parse_wall(const char *text, const struct timespan *whole,
+			const struct timespan_clock *clock, struct timespan *out,
+			struct parse_err *err);
 
 /* From the SAMPLE_TIME feature, else from the frames.  -ENODATA: the file does not say. */
 int timespan_of_capture(const struct capture *c, struct timespan *out);

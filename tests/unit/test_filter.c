@@ -114,10 +114,44 @@ static void broken_ranges_and_comms_are_refused(void **state)
 	filter_done(&f);
 }
 
+static void a_list_with_an_exclamation_mark_is_of_what_is_not_wanted(void **state)
+{
+	struct filter_error e;
+	struct filter f;
+
+	filter_init(&f);
+	assert_int_equal(filter_add_pids(&f, "!10,20", &e), 0);
+	assert_int_equal(filter_add_tids(&f, "!7", &e), 0);
+	assert_int_equal(filter_add_cpus(&f, "!2-3", &e), 0);
+	assert_int_equal(filter_add_comms(&f, "!sh,ls", &e), 0);
+	assert_true(filter_passes(&f, 11, 8, 1, 0));
+	assert_true(filter_passes(&f, 11, 8, -1, 0));
+	assert_false(filter_passes(&f, 10, 8, 1, 0));
+	assert_false(filter_passes(&f, 20, 8, 1, 0));
+	assert_false(filter_passes(&f, 11, 7, 1, 0));
+	assert_false(filter_passes(&f, 11, 8, 3, 0));
+	assert_true(filter_passes_comm(&f, "cc"));
+	assert_false(filter_passes_comm(&f, "ls"));
+	filter_done(&f);
+}
+
+static void idle_is_left_out_when_asked(void **state)
+{
+	struct filter f;
+
+	filter_init(&f);
+	f.no_idle = true;
+	assert_false(filter_passes(&f, 0, 0, 1, 0));
+	assert_true(filter_passes(&f, 1, 1, 1, 0));
+	filter_done(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_filter_passes_everything),
+		cmocka_unit_test(a_list_with_an_exclamation_mark_is_of_what_is_not_wanted),
+		cmocka_unit_test(idle_is_left_out_when_asked),
 		cmocka_unit_test(lists_are_read_with_blanks_and_in_parts),
 		cmocka_unit_test(cpus_are_numbers_and_ranges),
 		cmocka_unit_test(comms_match_whole),

@@ -86,23 +86,25 @@ static void add_ended(struct fixture *f, uint64_t count, uint32_t end, const int
 #define ADD_ENDED(f, count, why, ...) \
 	add_ended(f, count, (why) + 1, (const int[]){ __VA_ARGS__, -1 })
 
-static char *flat_text(struct fixture *f, uint64_t min_total)
+static char *flat_text(struct fixture *f, uint64_t min_cost)
 {
-	struct flat_style style = { .min_total = min_total, .weight = "samples" };
-	struct calltree_labels labels = { 0 };
-	struct calltree tree;
+	struct flat_style style = { .min_cost = min_cost, .weight = "samples" };
+	struct keytab_source source = { .naming = &f->naming, .names = f->names };
+	struct sortkeys keys = { { KEY_DSO, KEY_SYMBOL }, 2 };
+	struct keytab tab;
 	struct flat flat;
 	char *out = NULL;
 	size_t size;
 	FILE *to;
 
-	assert_int_equal(calltree_build(&f->stacks, &labels, CALLTREE_SAMPLES, &tree), 0);
-	assert_int_equal(flat_make(&tree, &f->naming, f->names, &flat), 0);
+	assert_int_equal(keytab_make(&keys, &source, &tab), 0);
+	assert_int_equal(
+		flat_make(&f->stacks, CALLTREE_SAMPLES, &tab, &keys, f->names, false, &flat), 0);
 	to = open_memstream(&out, &size);
-	flat_write(&flat, &f->naming, f->names, &style, to);
+	flat_write(&flat, &tab, &keys, f->names, &style, to);
 	fclose(to);
 	flat_done(&flat);
-	calltree_done(&tree);
+	keytab_done(&tab);
 	return out;
 }
 

@@ -103,10 +103,66 @@ static void timespan_holds_both_ends(void **state)
 	assert_false(timespan_has(&span, 21));
 }
 
+/* 970 s on the samples' clock is 2026-11-21 13:05:10 UTC. */
+static const struct timespan_clock wall_clock = { .sample_ns = 970000000000,
+						  .wall_ns = 1795266310000000000 };
+
+static void timespan_by_the_wall_clock(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t from_ns, to_ns;
+	} cases[] = {
+		{ "13:05:10,13:05:11", 970000000000, 971000000000 },
+		{ "13:05:10.25,13:05:11.5", 970250000000, 971500000000 },
+		{ "13:05:12,", 972000000000, UINT64_MAX },
+		{ ",13:05:09", 0, 969000000000 },
+		{ "00:00:00,13:05:10", 0, 970000000000 },
+		{ "2026-11-21T13:05:10,2026-11-22T13:05:10", 970000000000, 87370000000000 },
+	};
+	struct timespan got;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(timespan_is_wall(cases[i].text));
+		assert_int_equal(
+			timespan_parse_wall(cases[i].text, &whole, &wall_clock, &got, NULL), 0);
+		assert_int_equal(got.from_ns, cases[i].from_ns);
+		assert_int_equal(got.to_ns, cases[i].to_ns);
+	}
+}
+
+static void timespan_by_the_wall_clock_refuses(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc;
+	} cases[] = {
+		{ "13:05", -EBADMSG },
+		{ "13:05:10", -EBADMSG },
+		{ "25:05:10,", -EBADMSG },
+		{ "13:05:10,x", -EBADMSG },
+		{ "13:05:10,13:05:11x", -EBADMSG },
+		{ "2026-11-21,13:05:11", -EBADMSG },
+		{ "2026-11-21T,13:05:11", -EBADMSG },
+		{ "13:05:11,13:05:10", -EINVAL },
+	};
+	struct timespan got = { 1, 2 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(
+			timespan_parse_wall(cases[i].text, &whole, &wall_clock, &got, NULL),
+			cases[i].rc);
+	assert_int_equal(timespan_parse_wall("13:05:10,", &whole, NULL, &got, NULL), -ENODATA);
+	assert_int_equal(timespan_parse_wall("13:05:10,", NULL, &wall_clock, &got, NULL), -ENODATA);
+	assert_int_equal(got.from_ns, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(timespan_forms),
+		cmocka_unit_test(timespan_by_the_wall_clock),
+		cmocka_unit_test(timespan_by_the_wall_clock_refuses),
 		cmocka_unit_test(timespan_refuses),
 		cmocka_unit_test(timespan_of_a_file_without_times),
 		cmocka_unit_test(timespan_holds_both_ends),

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "analyze/sym/locate.h"
+#include "format/perfregs.h"
 #include "format/ruleset.h"
 #include "format/stackwalk.h"
 
 #define KERNEL_FRAME_MAX 512 /* of a chain's kernel part; the kernel itself stops at 127 */
-#define GPR_MAX          33  /* by DWARF number; aarch64 counts to 32 */
 
 /* A file's table; filled once, under the lock, and then announced by done. */
 struct slot {
@@ -89,43 +89,6 @@ static void lookup(void *ctx, uint64_t pc, struct stackwalk_code *out)
 		out->table = NULL;
 }
 
-/* ---- registers ---- */
-
-/* DWARF's number of perf's x86 register n (enum perf_event_x86_regs); GPR_MAX: none of interest. */
-static unsigned x86_regno(unsigned n)
-{
-	static const uint8_t numbers[] = {
-		0, 3, 2, 1, 4, 5, 6, 7, 16
-	}; /* ax bx cx dx si di bp sp ip */
-
-	if (n < sizeof(numbers))
-		return numbers[n];
-	return n >= 16 && n < 24 ? n - 8 : GPR_MAX; /* r8 to r15 */
-}
-
-/* Fills by DWARF number; false when what a walk needs is not among them. */
-static bool load_regs(enum unwind_arch arch, const struct perf_sample *sample, uint64_t mask,
-		      __u64 *gprs)
-{
-	unsigned pc = arch == UNWIND_X86_64 ? UNWIND_X86_RA : 32;
-	unsigned sp = arch == UNWIND_X86_64 ? UNWIND_X86_SP : UNWIND_ARM_SP;
-	const uint8_t *at = sample->user_regs;
-	uint64_t seen = 0;
-
-	for (unsigned n = 0; n < 64; n++) {
-		unsigned to = arch == UNWIND_X86_64 ? x86_regno(n) : n;
-
-		if (!(mask >> n & 1))
-			continue;
-		if (to < GPR_MAX) {
-			gprs[to] = le64_load(at);
-			seen |= 1ULL << to;
-		}
-		at += 8;
-	}
-	return seen >> pc & seen >> sp & 1;
-}
-
 /* ---- one sample ---- */
 
 static size_t walk(struct unwinder_seat *seat, const struct perf_sample *sample, const __u64 *gprs,
@@ -140,8 +103,9 @@ static size_t walk(struct unwinder_seat *seat, const struct perf_sample *sample,
 	struct unwind_copy copy;
 	struct unwind_regs regs;
 
-	unwind_copy_init(&copy, sample->user_stack, sample->user_stack_bytes, sp, gprs, GPR_MAX);
-	unwind_regs_leaf(&regs, gprs[x86 ? UNWIND_X86_RA : 32], sp,
+	unwind_copy_init(&copy, sample->user_stack, sample->user_stack_bytes, sp, gprs,
+			 PERFREGS_MAX);
+	unwind_regs_leaf(&regs, gprs[x86 ? UNWIND_X86_RA : PERFREGS_ARM_PC], sp,
 			 gprs[x86 ? UNWIND_X86_FP : UNWIND_ARM_FP], x86 ? 0 : gprs[UNWIND_ARM_LR]);
 	return stackwalk_run(&how, &regs, &copy.mem, seat->frames, info);
 }
@@ -173,18 +137,18 @@ static void join_chain(struct unwinder_seat *seat, struct perf_sample *sample, s
 bool unwinder_sample(struct unwinder_seat *seat, struct perf_sample *sample, uint64_t regs_mask,
 		     uint32_t space, struct stackinfo *info)
 {
-	__u64 gprs[GPR_MAX] = { 0 };
+	__u64 gprs[PERFREGS_MAX] = { 0 };
 	size_t count = 1;
 
-	if (!sample->user_regs || !sample->user_stack_bytes ||
-	    sample->user_regs_abi == PERF_SAMPLE_REGS_ABI_NONE ||
-	    !load_regs(seat->unwinder->arch, sample, regs_mask, gprs))
+	if (!sample->user_stack_bytes ||
+	    !perfregs_load(seat->unwinder->arch, sample, regs_mask, gprs))
 		return false;
 	seat->space = space;
 	if (sample->user_regs_abi == PERF_SAMPLE_REGS_ABI_64) {
 		count = walk(seat, sample, gprs, info);
 	} else {
-		seat->frames[0] = gprs[seat->unwinder->arch == UNWIND_X86_64 ? UNWIND_X86_RA : 32];
+		seat->frames[0] = gprs[seat->unwinder->arch == UNWIND_X86_64 ? UNWIND_X86_RA
+									     : PERFREGS_ARM_PC];
 		*info = (struct stackinfo){ .how = STACKINFO_PC,
 					    .why = UNWIND_UNSUPPORTED,
 					    .flags = STACKINFO_COMPAT };

@@ -80,7 +80,13 @@ void attrs_set_sample(struct attrs *a, const struct perf_event_attr *kernel)
 	bool cycles = kernel->type == PERF_TYPE_HARDWARE;
 	struct attrs_entry *e = set(a, ATTR_SAMPLE, cycles ? "cycles" : "cpu-clock");
 
+	if (kernel->exclude_kernel)
+		strcat(e->name, ":u"); /* as perf says it */
 	e->attr = *kernel;
+	/* What samples of ours do not carry. */
+	e->attr.sample_regs_user = 0;
+	e->attr.sample_stack_user = 0;
+	e->attr.exclude_callchain_user = 0;
 	e->attr.sample_type = SAMPLE_TYPE | PERF_SAMPLE_RAW | PERF_SAMPLE_CGROUP;
 }
 

@@ -57,7 +57,10 @@ int emit_kernel(struct emit *e, const struct perf_event_header *record, uint64_t
 
 	seen(e, time_ns);
 	e->account.side_count++;
-	if (record->type == PERF_RECORD_LOST)
+	if (record->type == PERF_RECORD_LOST && e->samples_in_side_rings) {
+		e->account.lost_count[EBPREC_EV_CPU] += le64_load(body + 8);
+		writer_lost(e->writer, EBX_STREAM_CPU, le64_load(body + 8));
+	} else if (record->type == PERF_RECORD_LOST)
 		e->account.side_lost_count += le64_load(body + 8);
 	else if (record->type == PERF_RECORD_THROTTLE)
 		e->account.throttle_count++;

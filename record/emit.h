@@ -46,8 +46,9 @@ struct account {
 };
 
 struct emit {
-	struct writer *writer;     /* borrowed */
-	const struct attrs *attrs; /* borrowed */
+	struct writer *writer;      /* borrowed */
+	const struct attrs *attrs;  /* borrowed */
+	bool samples_in_side_rings; /* so what these lose is mostly samples, and counted so */
 	struct account account;
 	uint64_t newest_ns;       /* of all records so far */
 	uint64_t round_newest_ns; /* newest_ns when the last round ended, */

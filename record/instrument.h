@@ -26,12 +26,13 @@
 struct instrument_ctx {
 	const struct record_opts *opts;
 	const struct cpulist *cpus;
-	const struct rings *rings;
+	const struct rings *rings; /* NULL: without BPF */
 	const struct targets *targets;
 	const struct sideband *sideband;
-	struct walker *walker;  /* NULL: stacks are not walked by tables */
-	struct attrs *attrs;    /* prepare() adds its events */
-	struct ksyms *kallsyms; /* NULL: not to be had */
+	const struct perfset_scope *scope; /* without BPF: whose events are opened */
+	struct walker *walker;             /* NULL: stacks are not walked by tables */
+	struct attrs *attrs;               /* prepare() adds its events */
+	struct ksyms *kallsyms;            /* NULL: not to be had */
 	struct notes *notes;
 	struct emit *emit; /* from attach() on */
 	void *state;       /* the instrument's own */
@@ -47,12 +48,14 @@ struct instrument {
 	int (*prepare)(struct instrument_ctx *c);
 	int (*attach)(struct instrument_ctx *c); /* events come from here on */
 	int (*on_event)(struct instrument_ctx *c, const struct event_header *ev); /* may be NULL */
+	/* Samples of events that write into the side-band's rings; may be NULL */
+	int (*on_sample)(struct instrument_ctx *c, const struct perf_event_header *record);
 	int (*augment)(struct instrument_ctx *c); /* at stop; may be NULL */
 	void (*stop)(struct instrument_ctx *c);   /* no more events; what is in the rings stays */
 	void (*detach)(struct instrument_ctx *c); /* frees the state; NULL-safe, half-built-safe */
 };
 
-extern const struct instrument inst_target, inst_cpu, inst_sched, inst_mark;
+extern const struct instrument inst_target, inst_cpu, inst_copy, inst_sched, inst_mark;
 
 /* What to do about an error of BPF; NULL: nothing known. */
 const char *instrument_hint(int err);

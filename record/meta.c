@@ -45,6 +45,8 @@ static void options(struct json *j, const struct meta_start *m)
 	for (i = 0; i < o->pid_count; i++)
 		json_u64(j, NULL, o->pids[i]);
 	json_end_array(j);
+	json_bool(j, "bpf", m->bpf);
+	json_bool(j, "user_only", m->user_only);
 	json_string(j, "event", m->event_name);
 	json_u64(j, "freq_hz", o->freq_hz);
 	json_u64(j, "duration_ns", o->duration_ns);

@@ -16,7 +16,7 @@ enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
 
 struct record_opts {
 	/* As given; the defaults are opts_parse()'s. */
-	bool all, graph, quiet, version;
+	bool all, graph, quiet, version, bpf;
 	unsigned verbose;
 	const char *freq, *event_name, *output, *call_graph, *max_overhead;
 	uint64_t duration_ns; /* 0: until it is stopped */

@@ -13,10 +13,7 @@
 
 /* Order matters: forks are followed before anything of a child can be recorded. */
 const struct instrument *const recording_instruments[INSTRUMENT_COUNT] = {
-	&inst_target,
-	&inst_cpu,
-	&inst_sched,
-	&inst_mark,
+	&inst_target, &inst_cpu, &inst_copy, &inst_sched, &inst_mark,
 };
 
 const char *instrument_hint(int err)
@@ -111,20 +108,14 @@ static void release(struct recording *r)
 {
 	size_t i;
 
-	for (i = INSTRUMENT_COUNT; i-- > 0;)
-		recording_instruments[i]->detach(&r->ctx[i]);
+	recording_take_down(r);
 	writer_free(r->writer);
 	recfile_close(&r->file);
-	walker_free(r->walker);
-	sideband_close(r->sideband);
-	rings_free(r->rings);
-	targets_done(&r->targets);
 	ksyms_free(r->kallsyms);
 	mapids_done(&r->buildids);
 	evidence_done(&r->evidence);
 	jitfiles_done(&r->jitfiles);
 	hostinfo_done(&r->host);
-	attrs_done(&r->attrs);
 	cpulist_done(&r->cpus);
 	workload_done(&r->workload);
 	notes_done(&r->notes);

@@ -17,8 +17,8 @@
 #define FLUSH_NS     1000000000ULL /* at most this much is lost when the recorder is killed */
 #define FLUSH_BYTES  (8u << 20)
 #define FLUSH_MIN_NS 250000000ULL /* rounds are further apart than any event is late */
-#define TABLES_NS    50000000ULL  /* a pass spends on building unwind tables */
-#define LATE_NS      10000000ULL  /* FORK records of another CPU may come this late */
+#define TABLES_NS    50000000ULL /* a pass spends on building unwind tables; BPF needs them early */
+#define LATE_NS      10000000ULL /* FORK records of another CPU may come this late */
 
 enum source { SOURCE_RING, SOURCE_SIDE, SOURCE_SIGNAL, SOURCE_TIMER, SOURCE_COMMAND, SOURCE_PID };
 
@@ -89,6 +89,22 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h,
 	return true;
 }
 
+/* Only one instrument has samples there. */
+static int on_sample(struct recording *r, const struct perf_event_header *h)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < INSTRUMENT_COUNT; i++) {
+		if (!r->running[i] || !recording_instruments[i]->on_sample)
+			continue;
+		err = recording_instruments[i]->on_sample(&r->ctx[i], h);
+		r->emit.account.broken_event_count += err == -EBADMSG;
+		return err == -EBADMSG ? 0 : err;
+	}
+	return 0;
+}
+
 static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 {
 	struct recording *r = arg;
@@ -96,6 +112,8 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 	bool mapped;
 	int err = 0;
 
+	if (h->type == PERF_RECORD_SAMPLE)
+		return on_sample(r, h);
 	if (!targets_want(&r->targets, h))
 		return 0;
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
@@ -141,7 +159,7 @@ int recording_pass(struct recording *r, bool last)
 	 * Samples first: what the side-band tells about them is older than they are, and so is in
 	 * its rings by now and lands in the same round.
 	 */
-	err = rings_drain(r->rings, on_event, r);
+	err = r->bpf ? rings_drain(r->rings, on_event, r) : 0;
 	if (!last)
 		until_ns = clock_ns(CLOCK_MONOTONIC) - (r->targets.all ? 0 : LATE_NS);
 	if (!err)
@@ -151,7 +169,7 @@ int recording_pass(struct recording *r, bool last)
 	if (r->walker && r->rescan && !last)
 		rescan(r);
 	if (!err && r->walker)
-		err = walker_pass(r->walker, until_ns, TABLES_NS);
+		err = walker_pass(r->walker, until_ns, r->bpf ? TABLES_NS : 0);
 	return err;
 }
 
@@ -190,8 +208,8 @@ int recording_flush(struct recording *r)
 	uint64_t lost[EBPREC_EV_END];
 	int err;
 
-	err = rings_lost(r->rings, lost);
-	if (!err)
+	err = r->bpf ? rings_lost(r->rings, lost) : 0;
+	if (!err && r->bpf)
 		err = emit_lost(&r->emit, lost, clock_ns(CLOCK_MONOTONIC));
 	if (!err)
 		err = write_symbols(r);
@@ -254,10 +272,13 @@ static int watch_all(struct recording *r)
 	for (i = 0; !err && i < r->opts->pid_count; i++)
 		err = watch(r, r->pid_fds[i], EPOLLIN, SOURCE_PID, i);
 	/* Edge-triggered: most events come without a wakeup, a level would never go down. */
-	for (i = 0; !err && i < rings_count(r->rings); i++)
+	for (i = 0; !err && r->bpf && i < rings_count(r->rings); i++)
 		err = watch(r, rings_poll_fd(r->rings, i), EPOLLIN | EPOLLET, SOURCE_RING, 0);
-	for (i = 0; !err && i < sideband_count(r->sideband); i++)
+	for (i = 0; !err && i < sideband_count(r->sideband); i++) {
+		if (sideband_fd(r->sideband, i) < 0)
+			continue;
 		err = watch(r, sideband_fd(r->sideband, i), EPOLLIN | EPOLLET, SOURCE_SIDE, 0);
+	}
 	return err;
 }
 
@@ -295,7 +316,7 @@ static int wait_ms(const struct recording *r)
 {
 	uint64_t end_ns = r->start_ns + r->opts->duration_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (r->walker && walker_is_busy(r->walker))
+	if (r->bpf && r->walker && walker_is_busy(r->walker))
 		return 0;
 	if (!r->opts->duration_ns || end_ns > now_ns + PASS_NS)
 		return PASS_NS / 1000000;

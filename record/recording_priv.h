@@ -16,7 +16,7 @@
 #include "record/vdso.h"
 #include "record/workload.h"
 
-#define INSTRUMENT_COUNT 4
+#define INSTRUMENT_COUNT 5
 
 /* Object numbers of embedded files: those of JIT compilers and of kallsyms are the first of many. */
 enum { FILE_VDSO = 1, FILE_JIT = 2, FILE_KALLSYMS = 1u << 24 };
@@ -28,7 +28,10 @@ struct recording {
 	struct recfile file;
 	struct workload workload;
 	struct cpulist cpus;
-	struct rings *rings;
+	bool bpf;
+	struct perfset_scope scope;
+	uint32_t command_pid; /* where the scope points to */
+	struct rings *rings;  /* NULL without BPF */
 	struct targets targets;
 	struct sideband *sideband;
 	uint64_t rescanned_ns; /* processes were read again, after losses */
@@ -58,6 +61,14 @@ struct recording {
 
 extern const struct instrument *const recording_instruments[INSTRUMENT_COUNT];
 
+/* recording_setup.c: everything that events come through, with BPF or without. */
+int recording_set_up(struct recording *r);
+void recording_take_down(struct recording *r); /* NULL-safe, half-built-safe */
+/*
+ * An instrument failed: it is told and left out, 0; or err again, as without it there is nothing
+ * to record.
+ */
+int recording_give_up(struct recording *r, size_t i, int err);
 /* recording_start.c: all up to the moment when events flow and the file is in its place. */
 int recording_start(struct recording *r);
 /* An embedded file. */

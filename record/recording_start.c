@@ -17,10 +17,9 @@
 #include "record/recording_priv.h"
 #include "record/tracefs.h"
 
-#define TABLES_FIRST_NS    700000000ULL /* what is not built by then comes while events do */
-#define TABLES_SLICE_NS    30000000ULL
-#define OWN_NICE           (-10)
-#define INIT_PID_NAMESPACE 0xeffffffcU /* inode of the first one: PROC_PID_INIT_INO */
+#define TABLES_FIRST_NS 700000000ULL /* what is not built by then comes while events do */
+#define TABLES_SLICE_NS 30000000ULL
+#define OWN_NICE        (-10)
 
 /* One descriptor a CPU and event adds up. */
 static void raise_file_limit(void)
@@ -89,140 +88,6 @@ static int fork_command(struct recording *r)
 	return err ? note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]) : 0;
 }
 
-/* BPF programs see the host's process ids, all else those of our namespace. */
-static int check_pid_namespace(struct recording *r)
-{
-	struct stat st;
-
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NAMESPACE)
-		return 0;
-	if (!r->opts->system_wide)
-		return note_fail(&r->notes, -ENOTSUP, "record on the host, or give -a",
-				 "cannot choose processes inside a pid namespace");
-	note(&r->notes, NOTE_WARNING,
-	     "inside a pid namespace: samples have the host's process ids, their names are missing");
-	return 0;
-}
-
-static int make_targets(struct recording *r)
-{
-	const struct record_opts *o = r->opts;
-	unsigned i;
-	int err;
-
-	err = check_pid_namespace(r);
-	if (err)
-		return err;
-	err = targets_init(&r->targets, o->system_wide);
-	if (err)
-		return note_fail(&r->notes, err, instrument_hint(err), "cannot use BPF");
-	for (i = 0; i < o->pid_count && !err; i++)
-		err = targets_add(&r->targets, o->pids[i]);
-	if (!o->system_wide && !o->pid_count && !err)
-		err = targets_add(&r->targets, (uint32_t)r->workload.pid);
-	if (err)
-		return note_fail(&r->notes, err, NULL, "cannot choose processes");
-	return 0;
-}
-
-static int make_rings(struct recording *r)
-{
-	int err = cpulist_read("online", &r->cpus);
-
-	if (err)
-		return note_fail(&r->notes, err, NULL,
-				 "cannot read /sys/devices/system/cpu/online");
-	err = rings_new(&r->cpus, r->opts->ring_bytes, &r->rings);
-	if (err)
-		return note_fail(&r->notes, err, instrument_hint(err),
-				 "cannot make the BPF rings of %zu CPUs", r->cpus.count);
-	note(&r->notes, NOTE_DETAIL, "%zu CPUs with a ring of %llu KiB each", r->cpus.count,
-	     (unsigned long long)rings_bytes_per_cpu(r->rings) >> 10);
-	return 0;
-}
-
-static void read_kernel(struct recording *r)
-{
-	int err = ksyms_load(&r->kallsyms);
-
-	if (err)
-		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
-		     strerror(-err), err == -EACCES ? " (see kernel.kptr_restrict)" : "");
-	vdso_find(&r->vdso);
-}
-
-static int make_walker(struct recording *r)
-{
-	const struct record_opts *o = r->opts;
-	int err;
-
-	if (o->stacks == CPU_STACKS_FP || o->stacks == CPU_STACKS_NONE)
-		return 0;
-	err = walker_new(o, &r->vdso, &r->emit, &r->walker);
-	return err ? note_fail(&r->notes, err, instrument_hint(err),
-			       "cannot make the maps for unwind tables")
-		   : 0;
-}
-
-static bool wanted(const struct recording *r, const struct instrument *inst)
-{
-	if (inst == &inst_target)
-		return !r->targets.all;
-	if (inst == &inst_sched)
-		return r->opts->sched;
-	if (inst == &inst_mark)
-		return r->opts->mark;
-	return true;
-}
-
-/* An instrument that fails is told and left out; without the sampler there is nothing to record. */
-static int give_up(struct recording *r, size_t i, int err)
-{
-	const struct instrument *inst = recording_instruments[i];
-
-	if (inst == &inst_cpu || inst == &inst_target)
-		return err;
-	note(&r->notes, NOTE_WARNING, "%s, skipping",
-	     r->notes.failure[0] ? r->notes.failure : strerror(-err));
-	notes_forgive(&r->notes);
-	inst->detach(&r->ctx[i]);
-	r->running[i] = false;
-	return 0;
-}
-
-static int prepare(struct recording *r)
-{
-	size_t i;
-	int err = 0;
-
-	r->progs_below = bpfprogs_last_id() + 1;
-	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
-		r->ctx[i] = (struct instrument_ctx){
-			.opts = r->opts,
-			.cpus = &r->cpus,
-			.rings = r->rings,
-			.targets = &r->targets,
-			.sideband = r->sideband,
-			.walker = r->walker,
-			.attrs = &r->attrs,
-			.kallsyms = r->opts->kallsyms ? r->kallsyms : NULL,
-			.notes = &r->notes,
-			.emit = &r->emit,
-		};
-		if (!wanted(r, recording_instruments[i]))
-			continue;
-		r->running[i] = true;
-		err = recording_instruments[i]->prepare(&r->ctx[i]);
-		if (err)
-			err = give_up(r, i, err);
-	}
-	if (err)
-		return err;
-	attrs_set_tracepoint(&r->attrs, ATTR_MARK, "ebprec:mark", TRACING_MARK_ID);
-	attrs_set_tracepoint(&r->attrs, ATTR_COUNTER, "ebprec:counter", TRACING_COUNTER_ID);
-	return attrs_number(&r->attrs);
-}
-
 static int tracing_section(struct recording *r, struct features *f)
 {
 	struct tracing_event events[ATTR_END + 2];
@@ -233,8 +98,8 @@ static int tracing_section(struct recording *r, struct features *f)
 
 	for (i = 0; i < ATTR_END; i++) {
 		if (r->attrs.entry[i].present && r->attrs.entry[i].format)
-			events[count++] =
-				(struct tracing_event){ "sched", r->attrs.entry[i].format };
+			events[count++] = (struct tracing_event){ "sched",
+								  r->attrs.entry[i].format };
 	}
 	events[count++] = (struct tracing_event){ "ebprec", tracing_mark_format() };
 	events[count++] = (struct tracing_event){ "ebprec", tracing_counter_format() };
@@ -304,7 +169,10 @@ static int write_meta(struct recording *r)
 		.host = &r->host,
 		.opts = r->opts,
 		.event_name = r->attrs.entry[ATTR_SAMPLE].name,
-		.ring_bytes_per_cpu = rings_bytes_per_cpu(r->rings),
+		.ring_bytes_per_cpu = r->bpf ? rings_bytes_per_cpu(r->rings)
+					     : sideband_ring_bytes(r->sideband),
+		.bpf = r->bpf,
+		.user_only = sideband_user_only(r->sideband),
 		.wall_ns = r->clock_wall_ns,
 		.mono_ns = r->clock_mono_ns,
 		.instruments = names,
@@ -361,7 +229,8 @@ static int write_state(struct recording *r)
 		err = cgroups_emit(&r->emit);
 	if (!err)
 		err = procscan_run(&scan);
-	if (!err && r->walker)
+	/* Of a few processes, without BPF, only what a stack goes through is built. */
+	if (!err && r->walker && (r->bpf || r->targets.all))
 		err = build_tables(r, as_of_ns);
 	if (!err && r->vdso.image)
 		err = recording_embed(r, FILE_VDSO, "[vdso]", r->vdso.image, r->vdso.size_bytes);
@@ -383,7 +252,7 @@ static int attach(struct recording *r)
 			continue;
 		err = recording_instruments[i]->attach(&r->ctx[i]);
 		if (err)
-			err = give_up(r, i, err);
+			err = recording_give_up(r, i, err);
 	}
 	return err;
 }
@@ -403,22 +272,12 @@ int recording_start(struct recording *r)
 		err = fork_command(r);
 	raise_priority();
 	if (!err)
-		err = make_targets(r);
-	if (!err)
-		err = make_rings(r);
-	if (!err)
 		err = mapids_init(&r->buildids);
 	if (!err)
 		err = hostinfo_read(&r->host);
+	vdso_find(&r->vdso);
 	if (!err)
-		err = sideband_open(&r->cpus, &r->attrs, &r->notes, &r->sideband);
-	if (err)
-		return err;
-	read_kernel(r);
-	err = make_walker(r);
-	if (err)
-		return err;
-	err = prepare(r);
+		err = recording_set_up(r);
 	if (err)
 		return err;
 	err = open_writer(r);

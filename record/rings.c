@@ -28,7 +28,7 @@ struct rings {
 	size_t possible_cpus;
 };
 
-static uint64_t split(uint64_t total_bytes, size_t cpus)
+uint64_t rings_split(uint64_t total_bytes, size_t cpus)
 {
 	uint64_t want = total_bytes, bytes = RINGS_MIN_BYTES;
 
@@ -133,7 +133,7 @@ int rings_new(const struct cpulist *cpus, uint64_t total_bytes, struct rings **o
 	r->outer_fd = r->lost_fd = -1;
 	r->possible_cpus = (size_t)possible;
 	r->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	r->ring_bytes = split(total_bytes, cpus->count);
+	r->ring_bytes = rings_split(total_bytes, cpus->count);
 	r->ring = calloc(cpus->count, sizeof(*r->ring));
 	err = r->ring ? 0 : -ENOMEM;
 	for (i = 0; !err && i < cpus->count; i++)

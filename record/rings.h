@@ -22,6 +22,9 @@
 
 struct rings; /* opaque */
 
+/* What a ring may have of a total: a power of two; total_bytes 0: the default. */
+uint64_t rings_split(uint64_t total_bytes, size_t cpus);
+
 /*
  * Makes a ring for each CPU of the list; a CPU that comes online later uses the first one.
  * total_bytes is split evenly, rounded down to a power of two; 0: the default.  Also makes the

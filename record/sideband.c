@@ -5,22 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "format/cursor.h"
 #include "format/perfrec.h"
+#include "record/perfring.h"
 #include "record/siderec.h"
 
 #define RING_BYTES (512u << 10) /* some hundred execs between two passes; perf's own size */
 
 #define WAKE_BYTES 256 /* an exec says more than that, a new thread does not */
 
-struct side_ring {
-	int fd;
-	struct perf_event_mmap_page *page; /* NULL: not mapped; the data follows the page */
-};
+#define SAMPLE_TIME_AT 32 /* header, IDENTIFIER, IP and TID are in front of it */
 
 struct staged {
 	uint64_t time_ns;
@@ -29,107 +24,158 @@ struct staged {
 };
 
 struct sideband {
-	struct side_ring *ring;
+	struct perfset events;
+	struct perfring *ring; /* by CPU */
+	int *ring_fd;          /* the event each belongs to; borrowed from events */
 	size_t count;
-	size_t page_bytes;
+	size_t ring_bytes;
+	bool user_only;
+	uint64_t broken_count;
 	struct outbuf bytes; /* records copied out */
 	struct staged *staged;
 	size_t staged_count, staged_room;
 };
 
-static int event_open(struct perf_event_attr *attr, uint32_t cpu)
+/* Leaves a part out of what is asked for.  False: there is nothing left to leave out. */
+static bool give_up_part(struct perf_event_attr *attr, int err, unsigned *step, struct notes *notes)
 {
-	long fd = syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	static const char *const parts[] = { "cgroups", "BPF programs", "namespaces" };
 
-	return fd < 0 ? -errno : (int)fd;
+	if (err == -EACCES || err == -EPERM) {
+		if (attr->exclude_kernel)
+			return false;
+		/* Only for the privileged, then the kernel itself. */
+		attr->exclude_kernel = attr->exclude_hv = !attr->namespaces;
+		attr->namespaces = attr->ksymbol = attr->bpf_event = 0;
+		return true;
+	}
+	if (err != -EINVAL || *step == sizeof(parts) / sizeof(parts[0]))
+		return false;
+	switch (*step) {
+	case 0:
+		attr->cgroup = 0;
+		break;
+	case 1:
+		attr->ksymbol = attr->bpf_event = 0;
+		break;
+	default:
+		attr->namespaces = 0;
+	}
+	note(notes, NOTE_INFO, "this kernel does not report %s, skipping", parts[(*step)++]);
+	return true;
 }
 
 /*
- * Opens the first ring, giving up the parts this kernel does not know one by one, newest first.
- * The attr that worked stays in *attr.
+ * Opens the events, giving up the parts that this kernel does not know or does not let us have one
+ * by one.  The attr that worked stays in *attr.
  */
-static int probe(struct perf_event_attr *attr, uint32_t cpu, struct notes *notes)
+static int open_events(struct sideband *s, const struct sideband_opts *o,
+		       struct perf_event_attr *attr, struct notes *notes)
 {
-	static const char *const parts[] = { "cgroups", "BPF programs", "namespaces" };
+	unsigned step = 0;
+	int err;
+
+	do {
+		err = perfset_open(&s->events, attr, o->cpus, &o->scope);
+	} while (err && give_up_part(attr, err, &step, notes));
+	s->user_only = attr->exclude_kernel;
+	return err;
+}
+
+static void unmap(struct sideband *s)
+{
 	size_t i;
-	int fd = event_open(attr, cpu);
 
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]) && fd == -EINVAL; i++) {
-		switch (i) {
-		case 0:
-			attr->cgroup = 0;
-			break;
-		case 1:
-			attr->ksymbol = attr->bpf_event = 0;
-			break;
-		default:
-			attr->namespaces = 0;
-		}
-		fd = event_open(attr, cpu);
-		note(notes, NOTE_INFO, "this kernel does not report %s, skipping", parts[i]);
-	}
-	return fd;
+	for (i = 0; i < s->count; i++)
+		perfring_unmap(&s->ring[i]);
 }
 
-static int ring_open(struct sideband *s, struct side_ring *ring, struct attrs *attrs)
+/* A ring for the first event of each CPU, which the others of that CPU write into. */
+static int map(struct sideband *s, size_t ring_bytes)
 {
-	uint64_t id = 0;
-	void *p;
+	struct perfset_event *e;
+	size_t i;
+	int err;
 
-	p = mmap(NULL, s->page_bytes + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	ring->page = p;
-	if (ioctl(ring->fd, PERF_EVENT_IOC_ID, &id))
-		return -errno;
-	return attrs_add_id(attrs, ATTR_SIDE, id);
+	for (i = 0; i < s->events.count; i++) {
+		e = &s->events.event[i];
+		if (!s->ring[e->cpu].page) {
+			err = perfring_map(&s->ring[e->cpu], e->fd, ring_bytes);
+			if (err)
+				return err;
+			s->ring_fd[e->cpu] = e->fd;
+		} else if (ioctl(e->fd, PERF_EVENT_IOC_SET_OUTPUT, s->ring_fd[e->cpu])) {
+			return -errno;
+		}
+	}
+	s->ring_bytes = ring_bytes;
+	return 0;
 }
 
-static int open_all(struct sideband *s, const struct cpulist *cpus, struct attrs *attrs,
+/* What all rings together may take is limited for a user: all are made smaller until they fit. */
+static int map_all(struct sideband *s, size_t ring_bytes)
+{
+	int err = map(s, ring_bytes);
+
+	while (err == -EPERM && ring_bytes > PERFRING_MIN_BYTES) {
+		unmap(s);
+		ring_bytes /= 2;
+		err = map(s, ring_bytes);
+	}
+	return err;
+}
+
+static int open_all(struct sideband *s, const struct sideband_opts *o, struct attrs *attrs,
 		    struct notes *notes)
 {
 	struct perf_event_attr attr;
+	uint64_t id = 0;
 	size_t i;
 	int err;
 
 	attrs_side_kernel(&attr);
-	attr.wakeup_watermark = WAKE_BYTES;
-	for (i = 0; i < cpus->count; i++) {
-		s->ring[i].fd = i ? event_open(&attr, cpus->ids[i])
-				  : probe(&attr, cpus->ids[0], notes);
-		if (s->ring[i].fd < 0)
-			return s->ring[i].fd;
-		s->count = i + 1;
-		err = ring_open(s, &s->ring[i], attrs);
-		if (err)
-			return err;
+	attr.wakeup_watermark = o->wake_bytes ? (uint32_t)o->wake_bytes : WAKE_BYTES;
+	err = open_events(s, o, &attr, notes);
+	if (err)
+		return err;
+	err = map_all(s, o->ring_bytes ? o->ring_bytes : RING_BYTES);
+	if (err)
+		return note_fail(notes, err,
+				 err == -EPERM ? "too little memory may be locked, see "
+						 "kernel.perf_event_mlock_kb and ulimit -l"
+					       : NULL,
+				 "cannot map the rings of %zu CPUs", s->count);
+	for (i = 0; i < s->events.count && !err; i++) {
+		if (ioctl(s->events.event[i].fd, PERF_EVENT_IOC_ID, &id))
+			return -errno;
+		err = attrs_add_id(attrs, ATTR_SIDE, id);
 	}
 	attrs_set_side(attrs, &attr);
-	return 0;
+	return err;
 }
 
-int sideband_open(const struct cpulist *cpus, struct attrs *attrs, struct notes *notes,
+int sideband_open(const struct sideband_opts *o, struct attrs *attrs, struct notes *notes,
 		  struct sideband **out)
 {
 	struct sideband *s = calloc(1, sizeof(*s));
 	int err = -ENOMEM;
+	size_t i;
 
 	if (!s)
-		return note_fail(notes, err, NULL, "cannot watch the machine");
-	s->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	s->ring = calloc(cpus->count, sizeof(*s->ring));
-	if (s->ring)
-		err = open_all(s, cpus, attrs, notes);
+		return note_fail(notes, err, NULL, "cannot watch processes");
+	s->count = o->cpus->count;
+	s->ring = calloc(s->count, sizeof(*s->ring));
+	s->ring_fd = malloc(s->count * sizeof(*s->ring_fd));
+	for (i = 0; s->ring_fd && i < s->count; i++)
+		s->ring_fd[i] = -1;
+	if (s->ring && s->ring_fd)
+		err = open_all(s, o, attrs, notes);
 	if (err) {
 		sideband_close(s);
 		return note_fail(
-			notes, err,
-			err == -EACCES || err == -EPERM
-				? "need root or CAP_PERFMON, see kernel.perf_event_paranoid"
-			: err == -EMFILE ? "raise the limit of open files: ulimit -n"
-			: err == -ENOSYS ? "this kernel has no perf events"
-					 : NULL,
-			"cannot watch processes by perf_event_open");
+			notes, err, perfset_hint(err, perfset_paranoid(), !o->scope.pid_count),
+			o->scope.pid_count ? "cannot watch processes by perf_event_open"
+					   : "cannot watch the whole machine by perf_event_open");
 	}
 	*out = s;
 	return 0;
@@ -137,19 +183,31 @@ int sideband_open(const struct cpulist *cpus, struct attrs *attrs, struct notes 
 
 void sideband_close(struct sideband *s)
 {
-	size_t i;
-
 	if (!s)
 		return;
-	for (i = 0; i < s->count; i++) {
-		if (s->ring[i].page)
-			munmap(s->ring[i].page, s->page_bytes + RING_BYTES);
-		close(s->ring[i].fd);
-	}
+	if (s->ring)
+		unmap(s);
+	perfset_close(&s->events);
 	outbuf_done(&s->bytes);
 	free(s->staged);
 	free(s->ring);
+	free(s->ring_fd);
 	free(s);
+}
+
+bool sideband_user_only(const struct sideband *s)
+{
+	return s->user_only;
+}
+
+size_t sideband_ring_bytes(const struct sideband *s)
+{
+	return s->ring_bytes;
+}
+
+uint64_t sideband_broken_count(const struct sideband *s)
+{
+	return s->broken_count;
 }
 
 size_t sideband_count(const struct sideband *s)
@@ -159,13 +217,16 @@ size_t sideband_count(const struct sideband *s)
 
 int sideband_fd(const struct sideband *s, size_t ring)
 {
-	return s->ring[ring].fd;
+	return s->ring_fd[ring];
 }
 
 static int stage(struct sideband *s, size_t off_bytes, size_t size_bytes)
 {
-	/* The tail of every record: pid, tid, time, cpu, 0, id. */
-	const uint8_t *tail = s->bytes.data + off_bytes + size_bytes - SIDEREC_TAIL_BYTES;
+	/* The tail of every record but samples: pid, tid, time, cpu, 0, id. */
+	const uint8_t *record = s->bytes.data + off_bytes;
+	const uint8_t *time = le32_load(record) == PERF_RECORD_SAMPLE
+				      ? record + SAMPLE_TIME_AT
+				      : record + size_bytes - SIDEREC_TAIL_BYTES + 8;
 	struct staged *staged = s->staged;
 
 	if (s->staged_count == s->staged_room) {
@@ -176,20 +237,11 @@ static int stage(struct sideband *s, size_t off_bytes, size_t size_bytes)
 		s->staged = staged;
 	}
 	staged[s->staged_count++] = (struct staged){
-		.time_ns = le64_load(tail + 8),
+		.time_ns = le64_load(time),
 		.off_bytes = off_bytes,
 		.size_bytes = (uint32_t)size_bytes,
 	};
 	return 0;
-}
-
-static void copy_out(struct outbuf *to, const uint8_t *data, uint64_t at, size_t size_bytes)
-{
-	size_t off = at & (RING_BYTES - 1);
-	size_t first = size_bytes < RING_BYTES - off ? size_bytes : RING_BYTES - off;
-
-	outbuf_add(to, data + off, first);
-	outbuf_add(to, data, size_bytes - first);
 }
 
 /* Cuts what the kernel stretched; what is cut stays behind in the buffer, which is no harm. */
@@ -202,27 +254,26 @@ static size_t trim(uint8_t *record)
 	return size;
 }
 
-static int drain_one(struct sideband *s, struct side_ring *ring)
+static int drain_one(struct sideband *s, struct perfring *ring)
 {
-	const uint8_t *data = (const uint8_t *)ring->page + s->page_bytes;
-	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t at = ring->page->data_tail;
-	struct perf_event_header header;
+	uint64_t at = perfring_tail(ring), head = perfring_head(ring);
+	struct perfring_record r;
 	size_t off;
-	int err = 0;
+	int err = 0, more = 0;
 
-	for (; at < head && !err; at += header.size) {
-		/* Records are multiples of 8, so that the header never wraps around. */
-		memcpy(&header, data + (at & (RING_BYTES - 1)), sizeof(header));
-		if (header.size < sizeof(header) + SIDEREC_TAIL_BYTES || header.size % 8) {
-			at = head; /* not the kernel we know: skip what is there */
-			break;
-		}
+	while (!err && (more = perfring_next(ring->data, ring->data_bytes, at, head, &r)) > 0 &&
+	       r.header.size >= sizeof(r.header) + SIDEREC_TAIL_BYTES) {
 		off = s->bytes.size_bytes;
-		copy_out(&s->bytes, data, at, header.size);
+		outbuf_add(&s->bytes, r.first, r.first_bytes);
+		outbuf_add(&s->bytes, r.rest, r.rest_bytes);
 		err = outbuf_ok(&s->bytes) ? stage(s, off, trim(s->bytes.data + off)) : -ENOMEM;
+		at += r.header.size;
 	}
-	__atomic_store_n(&ring->page->data_tail, at, __ATOMIC_RELEASE);
+	if (!err && more) {
+		at = head; /* not the kernel we know: skip what is there */
+		s->broken_count++;
+	}
+	perfring_give_back(ring, at);
 	return err;
 }
 
@@ -231,8 +282,10 @@ int sideband_drain(struct sideband *s)
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < s->count && !err; i++)
-		err = drain_one(s, &s->ring[i]);
+	for (i = 0; i < s->count && !err; i++) {
+		if (s->ring[i].page) /* all threads of a process may end before the last CPU */
+			err = drain_one(s, &s->ring[i]);
+	}
 	return err;
 }
 

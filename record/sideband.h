@@ -4,33 +4,49 @@
  *
  * One ring a CPU, of a dummy event.  A record is in the ring of the CPU where it happened, so only
  * all rings together, sorted by time, tell the story of a process: a pass copies the rings out,
- * sideband_deliver() hands over what is older than a moment, in order.
+ * sideband_deliver() hands over what is older than a moment, in order.  Samples of other events may
+ * go through the same rings (PERF_EVENT_IOC_SET_OUTPUT), and are delivered among the records.
  */
 #ifndef EBPREC_RECORD_SIDEBAND_H
 #define EBPREC_RECORD_SIDEBAND_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "record/attrs.h"
 #include "record/cpulist.h"
 #include "record/notes.h"
+#include "record/perfset.h"
 
 struct sideband; /* opaque */
 
+struct sideband_opts {
+	const struct cpulist *cpus; /* borrowed during the call */
+	struct perfset_scope scope;
+	size_t ring_bytes; /* of one CPU: a power of two; 0: the default.  Less, if that is too much */
+	size_t wake_bytes; /* that make a ring wake its reader; 0: the default */
+};
+
 /*
  * Opens the events; they record from here on.  Describes them in *attrs.  Parts that this kernel
- * lacks (cgroups, BPF programs, namespaces) are left out and noted.  On failure note_fail() has
- * said why.
+ * lacks (cgroups, BPF programs, namespaces) are left out and noted, those that we may not have are
+ * left out.  On failure note_fail() has said why.
  */
-int sideband_open(const struct cpulist *cpus, struct attrs *attrs, struct notes *notes,
+int sideband_open(const struct sideband_opts *o, struct attrs *attrs, struct notes *notes,
 		  struct sideband **out);
 void sideband_close(struct sideband *s); /* NULL is fine */
 
+/* The kernel lets us see user space only. */
+bool sideband_user_only(const struct sideband *s);
+size_t sideband_ring_bytes(const struct sideband *s);
+/* Pieces of rings that were no records, and were stepped over. */
+uint64_t sideband_broken_count(const struct sideband *s);
+
 size_t sideband_count(const struct sideband *s);
-int sideband_fd(const struct sideband *s,
-		size_t ring); /* EPOLLIN | EPOLLET; SET_OUTPUT goes here */
+/* EPOLLIN | EPOLLET; SET_OUTPUT goes here.  -1: the CPU has none, all threads ended too early. */
+int sideband_fd(const struct sideband *s, size_t ring);
 
 /* Copies all rings out.  -ENOMEM. */
 int sideband_drain(struct sideband *s);

@@ -7,9 +7,11 @@
 
 #include "format/cursor.h"
 
-int targets_init(struct targets *t, bool all)
+int targets_init(struct targets *t, bool all, bool bpf)
 {
 	*t = (struct targets){ .all = all, .map_fd = -1 };
+	if (!bpf)
+		return 0;
 	/* The programs have the map even when they never look into it. */
 	t->map_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "ebprec_targets", 4, 4, all ? 1 : TARGETS_MAX,
 				   NULL);
@@ -28,7 +30,7 @@ int targets_add(struct targets *t, uint32_t pid)
 {
 	uint32_t alive = 1;
 
-	if (bpf_map_update_elem(t->map_fd, &pid, &alive, BPF_ANY))
+	if (t->map_fd >= 0 && bpf_map_update_elem(t->map_fd, &pid, &alive, BPF_ANY))
 		return -errno;
 	return keymap_put(&t->pids, pid, 0, 0);
 }

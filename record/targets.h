@@ -20,12 +20,12 @@
 
 struct targets {
 	bool all;
-	int map_fd; /* -1 with all */
+	int map_fd; /* -1 without BPF */
 	struct keymap pids;
 };
 
-/* all: no set at all. */
-int targets_init(struct targets *t, bool all);
+/* all: no set at all.  bpf: with the map; else it is the kernel that chooses whom we hear of. */
+int targets_init(struct targets *t, bool all, bool bpf);
 void targets_done(struct targets *t);
 int targets_add(struct targets *t, uint32_t pid);
 /* Gives a skeleton the map `targets`, before load. */

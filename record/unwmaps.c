@@ -202,7 +202,8 @@ static struct proc *proc_of(const struct unwmaps *u, uint32_t pid)
 
 static void mark(struct unwmaps *u, struct proc *p)
 {
-	if (p->dirty || reserve(&u->dirty, u->dirty_count, &u->dirty_room, sizeof(*u->dirty)))
+	if (u->space->own || p->dirty ||
+	    reserve(&u->dirty, u->dirty_count, &u->dirty_room, sizeof(*u->dirty)))
 		return;
 	p->dirty = true;
 	u->dirty[u->dirty_count++] = (uint32_t)(p - u->proc);
@@ -310,7 +311,8 @@ void unwmaps_exit(struct unwmaps *u, uint32_t pid)
 	if (!p || --p->threads)
 		return;
 	/* A place in dirty[] stays: whoever gets this place next is published, which is no harm. */
-	(void)bpf_map_delete_elem(u->space->procs_fd, &pid);
+	if (u->space->procs_fd >= 0)
+		(void)bpf_map_delete_elem(u->space->procs_fd, &pid);
 	run_put(u, p->run);
 	keymap_remove(&u->by_pid, pid, 0);
 	u->free_proc[u->free_count++] = (uint32_t)(p - u->proc);
@@ -446,6 +448,8 @@ void unwmaps_publish(struct unwmaps *u, uint64_t as_of_ns)
 	size_t i, kept = 0;
 	struct proc *p;
 
+	if (u->space->own)
+		return; /* nobody else walks */
 	walkspace_reclaim(u->space, clock_ns(CLOCK_MONOTONIC));
 	renew_all(u);
 	for (i = 0; i < u->dirty_count; i++) {

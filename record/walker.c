@@ -65,16 +65,37 @@ static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
 	out->rule = unwtables_rule(l->u->tables, &map, pc);
 }
 
-static int walk_copy(struct walker *u, const struct copy_event *ev)
+int walker_emit(struct walker *u, struct samplerec *rec, const struct walker_stack *stack)
 {
-	struct lookup lookup = { .u = u, .pid = ev->pid };
+	struct lookup lookup = { .u = u, .pid = rec->pid };
 	struct stackwalk walk = { .arch = UNWIND_X86_64,
 				  .lookup = look_up,
 				  .ctx = &lookup,
 				  .frame_max = u->opts->max_frames };
 	struct unwind_regs regs;
-	struct unwind_copy stack;
+	struct unwind_copy copy;
 	struct stackinfo info;
+
+	unwind_copy_init(&copy, stack->bytes, stack->size_bytes, stack->addr, stack->regs,
+			 COPY_REGS);
+	unwind_regs_leaf(&regs, stack->regs[UNWIND_X86_RA], stack->regs[UNWIND_X86_SP],
+			 stack->regs[UNWIND_X86_FP], 0);
+	rec->user = (const __u64 *)u->frames;
+	rec->user_count = stackwalk_run(&walk, &regs, &copy.mem, u->frames, &info);
+	info.flags |= STACKINFO_COPY;
+	rec->stack = info;
+	emit_count_stack(u->emit, &info);
+	return emit_sample(u->emit, ATTR_SAMPLE, rec);
+}
+
+static int walk_copy(struct walker *u, const struct copy_event *ev)
+{
+	struct walker_stack stack = {
+		.bytes = ev->stack,
+		.size_bytes = ev->stack_bytes,
+		.addr = ev->stack_addr,
+		.regs = ev->regs,
+	};
 	struct samplerec rec = {
 		.pid = ev->pid,
 		.tid = ev->tid,
@@ -83,18 +104,10 @@ static int walk_copy(struct walker *u, const struct copy_event *ev)
 		.period = ev->period,
 		.kernel = ev->kernel,
 		.kernel_count = ev->kernel_count,
-		.user = (const __u64 *)u->frames,
 		.cgroup_id = ev->cgroup_id,
 	};
 
-	unwind_copy_init(&stack, ev->stack, ev->stack_bytes, ev->stack_addr, ev->regs, COPY_REGS);
-	unwind_regs_leaf(&regs, ev->regs[UNWIND_X86_RA], ev->regs[UNWIND_X86_SP],
-			 ev->regs[UNWIND_X86_FP], 0);
-	rec.user_count = stackwalk_run(&walk, &regs, &stack.mem, u->frames, &info);
-	info.flags |= STACKINFO_COPY;
-	rec.stack = info;
-	emit_count_stack(u->emit, &info);
-	return emit_sample(u->emit, ATTR_SAMPLE, &rec);
+	return walker_emit(u, &rec, &stack);
 }
 
 static int by_time(const void *a, const void *b)
@@ -207,7 +220,7 @@ struct unwmaps *walker_maps(struct walker *u)
 	return u->maps;
 }
 
-int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct emit *emit,
+int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct emit *emit, bool bpf,
 	       struct walker **out)
 {
 	struct walker *u = calloc(1, sizeof(*u));
@@ -217,7 +230,7 @@ int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct e
 		return -ENOMEM;
 	u->opts = opts;
 	u->emit = emit;
-	err = walkspace_init(&u->space, opts->table_bytes);
+	err = walkspace_init(&u->space, opts->table_bytes, bpf);
 	if (!err)
 		err = unwtables_new(&u->space, vdso, &u->tables);
 	if (!err)

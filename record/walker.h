@@ -19,8 +19,11 @@
 
 struct walker; /* opaque */
 
-/* Borrows all.  errno: no BPF maps of this kind, or no memory. */
-int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct emit *emit,
+/*
+ * Borrows all.  bpf: for BPF programs to walk by; else tables are made when a stack needs one.
+ * errno: no BPF maps of this kind, or no memory.
+ */
+int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct emit *emit, bool bpf,
 	       struct walker **out);
 void walker_free(struct walker *u); /* NULL is fine */
 
@@ -34,8 +37,21 @@ struct unwmaps *walker_maps(struct walker *u);
 int walker_record(struct walker *u, const struct perf_event_header *h, const struct siderec_map *m,
 		  uint64_t time_ns);
 
-/* A copy of a stack.  -EBADMSG, -ENOMEM. */
+/* A copy of a stack, kept until its moment has come.  -EBADMSG, -ENOMEM. */
 int walker_copy(struct walker *u, const struct copy_event *ev);
+
+/* A copy of a stack as it came from wherever; all borrowed. */
+struct walker_stack {
+	const void *bytes;
+	size_t size_bytes;
+	uint64_t addr;     /* of bytes[0] */
+	const __u64 *regs; /* COPY_REGS of them, by DWARF number */
+};
+/*
+ * Walks a copy now and emits the sample: all that happened before it was told.  *rec holds
+ * everything but the user frames and how they were found.
+ */
+int walker_emit(struct walker *u, struct samplerec *rec, const struct walker_stack *stack);
 
 /*
  * The side-band has been heard until then: walks the copies up to there, builds tables for at most

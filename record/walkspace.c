@@ -20,15 +20,21 @@ static int make(enum bpf_map_type type, const char *name, uint32_t value_bytes, 
 	return fd < 0 ? -errno : fd;
 }
 
-/* An array that user space writes by stores.  *fd stays with the caller also on failure. */
-static int make_mapped(const char *name, uint32_t value_bytes, uint32_t count, int *fd, void *out)
+/*
+ * An array that user space writes by stores; without BPF, memory that is taken as it is touched.
+ * *fd stays with the caller also on failure.
+ */
+static int make_mapped(const struct walkspace *w, const char *name, uint32_t value_bytes,
+		       uint32_t count, int *fd, void *out)
 {
 	void *p;
 
-	*fd = make(BPF_MAP_TYPE_ARRAY, name, value_bytes, count, BPF_F_MMAPABLE, -1);
-	if (*fd < 0)
+	if (!w->own)
+		*fd = make(BPF_MAP_TYPE_ARRAY, name, value_bytes, count, BPF_F_MMAPABLE, -1);
+	if (!w->own && *fd < 0)
 		return *fd;
-	p = mmap(NULL, (size_t)value_bytes * count, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	p = mmap(NULL, (size_t)value_bytes * count, PROT_READ | PROT_WRITE,
+		 w->own ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED, *fd, 0);
 	if (p == MAP_FAILED)
 		return -errno;
 	memcpy(out, &p, sizeof(p));
@@ -42,6 +48,15 @@ static int make_chunk(struct walkspace *w)
 
 	if (number == w->chunk_max)
 		return -ENOSPC;
+	if (w->own) {
+		w->chunk[number].fd = -1;
+		err = make_mapped(w, NULL, sizeof(struct walk_chunk), 1, &w->chunk[number].fd,
+				  &w->chunk[number].own);
+		if (err)
+			return err;
+		w->chunk_count++;
+		return extents_give(&w->chunk[number].free_rows, 0, WALK_CHUNK_ROWS);
+	}
 	fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_rows", sizeof(struct walk_chunk), 1, BPF_F_MMAPABLE,
 		  -1);
 	if (fd < 0)
@@ -59,7 +74,7 @@ static int make_chunk(struct walkspace *w)
 	return err;
 }
 
-int walkspace_init(struct walkspace *w, uint64_t cap_bytes)
+int walkspace_init(struct walkspace *w, uint64_t cap_bytes, bool bpf)
 {
 	uint64_t chunks = cap_bytes / sizeof(struct walk_chunk);
 	int err;
@@ -69,14 +84,16 @@ int walkspace_init(struct walkspace *w, uint64_t cap_bytes)
 				 .rules_fd = -1,
 				 .maps_fd = -1,
 				 .procs_fd = -1,
-				 .execs_fd = -1 };
+				 .execs_fd = -1,
+				 .own = !bpf };
 	w->chunk_max = chunks > WALK_CHUNKS ? WALK_CHUNKS : chunks ? (uint32_t)chunks : 1;
-	err = make_mapped("ebprec_pages", sizeof(*w->pages), WALK_PAGES, &w->pages_fd, &w->pages);
+	err = make_mapped(w, "ebprec_pages", sizeof(*w->pages), WALK_PAGES, &w->pages_fd,
+			  &w->pages);
 	if (!err)
-		err = make_mapped("ebprec_rules", sizeof(*w->rules), WALK_RULES, &w->rules_fd,
+		err = make_mapped(w, "ebprec_rules", sizeof(*w->rules), WALK_RULES, &w->rules_fd,
 				  &w->rules);
 	if (!err)
-		err = make_mapped("ebprec_maps", sizeof(*w->maps), WALK_MAPS, &w->maps_fd,
+		err = make_mapped(w, "ebprec_maps", sizeof(*w->maps), WALK_MAPS, &w->maps_fd,
 				  &w->maps);
 	if (!err)
 		err = extents_give(&w->free_pages, 0, WALK_PAGES);
@@ -84,7 +101,7 @@ int walkspace_init(struct walkspace *w, uint64_t cap_bytes)
 		err = extents_give(&w->free_maps, 0, WALK_MAPS);
 	if (!err)
 		err = make_chunk(w);
-	if (err)
+	if (err || w->own)
 		return err;
 	w->procs_fd = make(BPF_MAP_TYPE_HASH, "ebprec_procs", sizeof(struct walk_proc), WALK_PROCS,
 			   0, -1);
@@ -114,6 +131,8 @@ void walkspace_done(struct walkspace *w)
 		munmap(w->maps, WALK_MAPS * sizeof(*w->maps));
 	for (i = 0; i < w->chunk_count; i++) {
 		close_fd(w->chunk[i].fd);
+		if (w->chunk[i].own)
+			munmap(w->chunk[i].own, sizeof(struct walk_chunk));
 		extents_done(&w->chunk[i].free_rows);
 	}
 	close_fd(w->chunks_fd);
@@ -162,12 +181,14 @@ struct walk_chunk *walkspace_chunk(struct walkspace *w, uint32_t number)
 	uint32_t i;
 	void *p;
 
+	if (number >= w->chunk_count)
+		return NULL;
+	if (w->own)
+		return w->chunk[number].own;
 	for (i = 0; i < WALKSPACE_MAPPED; i++) {
 		if (w->mapped[i].data && w->mapped[i].number == number)
 			return w->mapped[i].data;
 	}
-	if (number >= w->chunk_count)
-		return NULL;
 	p = mmap(NULL, sizeof(struct walk_chunk), PROT_READ | PROT_WRITE, MAP_SHARED,
 		 w->chunk[number].fd, 0);
 	if (p == MAP_FAILED)

@@ -12,6 +12,7 @@
 #define EBPREC_RECORD_WALKSPACE_H
 
 #include <bpf/libbpf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/walkmaps.h"
@@ -36,6 +37,7 @@ struct walkspace {
 	struct extents free_pages, free_maps;
 	struct {
 		int fd;
+		struct walk_chunk *own; /* without BPF: all of them stay mapped */
 		struct extents free_rows;
 	} chunk[WALK_CHUNKS];
 	uint32_t chunk_count, chunk_max;
@@ -44,12 +46,16 @@ struct walkspace {
 		struct walk_chunk *data; /* NULL: unused */
 	} mapped[WALKSPACE_MAPPED];
 	uint32_t next_mapped;
+	bool own;                          /* memory of our own in the place of BPF maps */
 	struct walkspace_retired *retired; /* oldest first */
 	size_t retired_count, retired_room;
 };
 
-/* cap_bytes: of all chunks together; at least one is made.  errno.  Done also after a failure. */
-int walkspace_init(struct walkspace *w, uint64_t cap_bytes);
+/*
+ * cap_bytes: of all chunks together; at least one is made.  bpf: as BPF maps, for programs; else in
+ * memory of our own, which nobody else reads.  errno.  Done also after a failure.
+ */
+int walkspace_init(struct walkspace *w, uint64_t cap_bytes, bool bpf);
 void walkspace_done(struct walkspace *w);
 
 /* Gives a skeleton the maps, before load. */

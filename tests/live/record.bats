@@ -272,7 +272,8 @@ PERL
 	chmod 777 .
 	cp "$(command -v ebprec-record)" . # what nobody may reach
 	refuses as_nobody ./ebprec-record -a -o x.data
-	contains "$stderr" "Operation not permitted (need root, or CAP_BPF and CAP_PERFMON)"
+	contains "$stderr" "the whole machine"
+	contains "$stderr" "Permission denied (need root, or CAP_BPF and CAP_PERFMON"
 	refuses setpriv --bounding-set=-perfmon,-sys_admin --inh-caps=-all ./ebprec-record -a -o x.data
 	contains "$stderr" "kernel.perf_event_paranoid"
 	refuses as_nobody ./ebprec-record -a -o /root/x.data
@@ -291,14 +292,6 @@ PERL
 	ebprec info z.data | grep -q 'cannot read the format of sched:sched_switch'
 	perf script -i z.data >out 2>err
 	[ ! -s err ]
-}
-
-@test "a kernel without BTF: one line, no file" {
-	for who in -q -qa; do
-		refuses hiding /sys/kernel/btf ebprec-record $who -o x.data -- true
-		contains "$stderr" "no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory"
-		same 'stderr' "$(echo *)"
-	done
 }
 
 @test "what cannot be recorded: one line, no file" {

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/tracing.h"
+#include "record/recording_priv.h"
+
+#define INIT_PID_NAMESPACE 0xeffffffcU /* inode of the first one: PROC_PID_INIT_INO */
+
+/* BPF programs see the host's process ids, all else those of our namespace. */
+static int check_pid_namespace(struct recording *r)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NAMESPACE)
+		return 0;
+	if (!r->opts->system_wide)
+		return note_fail(&r->notes, -ENOTSUP, "record on the host, or give -a",
+				 "cannot choose processes inside a pid namespace");
+	note(&r->notes, NOTE_WARNING,
+	     "inside a pid namespace: samples have the host's process ids, their names are missing");
+	return 0;
+}
+
+static int check_bpf(struct recording *r)
+{
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		return 0;
+	(void)note_fail(&r->notes, -errno, "a kernel with CONFIG_DEBUG_INFO_BTF is needed",
+			"no BTF: cannot read '/sys/kernel/btf/vmlinux'");
+	return -ENOTSUP;
+}
+
+static int make_targets(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	unsigned i;
+	int err;
+
+	err = targets_init(&r->targets, o->system_wide, r->bpf);
+	if (err)
+		return note_fail(&r->notes, err, instrument_hint(err), "cannot use BPF");
+	for (i = 0; i < o->pid_count && !err; i++)
+		err = targets_add(&r->targets, o->pids[i]);
+	if (!o->system_wide && !o->pid_count && !err)
+		err = targets_add(&r->targets, (uint32_t)r->workload.pid);
+	if (err)
+		return note_fail(&r->notes, err, NULL, "cannot choose processes");
+	return 0;
+}
+
+static int make_rings(struct recording *r)
+{
+	int err = rings_new(&r->cpus, r->opts->ring_bytes, &r->rings);
+
+	if (err)
+		return note_fail(&r->notes, err, instrument_hint(err),
+				 "cannot make the BPF rings of %zu CPUs", r->cpus.count);
+	note(&r->notes, NOTE_DETAIL, "%zu CPUs with a ring of %llu KiB each", r->cpus.count,
+	     (unsigned long long)rings_bytes_per_cpu(r->rings) >> 10);
+	return 0;
+}
+
+static int open_sideband(struct recording *r)
+{
+	struct sideband_opts o = { .cpus = &r->cpus };
+
+	if (!r->bpf) {
+		o.scope = r->scope;
+		o.ring_bytes = rings_split(r->opts->ring_bytes, r->cpus.count);
+		o.wake_bytes = o.ring_bytes / 4;
+	}
+	return sideband_open(&o, &r->attrs, &r->notes, &r->sideband);
+}
+
+static void read_kernel(struct recording *r)
+{
+	int err;
+
+	if (r->kallsyms || sideband_user_only(r->sideband))
+		return;
+	err = ksyms_load(&r->kallsyms);
+	if (err)
+		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
+		     strerror(-err), err == -EACCES ? " (see kernel.kptr_restrict)" : "");
+}
+
+static int make_walker(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	int err;
+
+	if (o->stacks == CPU_STACKS_FP || o->stacks == CPU_STACKS_NONE)
+		return 0;
+	err = walker_new(o, &r->vdso, &r->emit, r->bpf, &r->walker);
+	return err ? note_fail(&r->notes, err, instrument_hint(err),
+			       "cannot make the maps for unwind tables")
+		   : 0;
+}
+
+static bool wanted(const struct recording *r, const struct instrument *inst)
+{
+	if (inst == &inst_copy || !r->bpf)
+		return inst == &inst_copy && !r->bpf;
+	if (inst == &inst_target)
+		return !r->targets.all;
+	if (inst == &inst_sched)
+		return r->opts->sched;
+	if (inst == &inst_mark)
+		return r->opts->mark;
+	return true;
+}
+
+int recording_give_up(struct recording *r, size_t i, int err)
+{
+	const struct instrument *inst = recording_instruments[i];
+
+	if (inst == &inst_cpu || inst == &inst_copy || inst == &inst_target)
+		return err;
+	note(&r->notes, NOTE_WARNING, "%s, skipping",
+	     r->notes.failure[0] ? r->notes.failure : strerror(-err));
+	notes_forgive(&r->notes);
+	inst->detach(&r->ctx[i]);
+	r->running[i] = false;
+	return 0;
+}
+
+static int prepare(struct recording *r)
+{
+	size_t i;
+	int err = 0;
+
+	r->progs_below = bpfprogs_last_id() + 1;
+	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		r->ctx[i] = (struct instrument_ctx){
+			.opts = r->opts,
+			.cpus = &r->cpus,
+			.rings = r->rings,
+			.targets = &r->targets,
+			.sideband = r->sideband,
+			.scope = &r->scope,
+			.walker = r->walker,
+			.attrs = &r->attrs,
+			.kallsyms = r->opts->kallsyms ? r->kallsyms : NULL,
+			.notes = &r->notes,
+			.emit = &r->emit,
+		};
+		if (!wanted(r, recording_instruments[i]))
+			continue;
+		r->running[i] = true;
+		err = recording_instruments[i]->prepare(&r->ctx[i]);
+		if (err)
+			err = recording_give_up(r, i, err);
+	}
+	if (err)
+		return err;
+	attrs_set_tracepoint(&r->attrs, ATTR_MARK, "ebprec:mark", TRACING_MARK_ID);
+	attrs_set_tracepoint(&r->attrs, ATTR_COUNTER, "ebprec:counter", TRACING_COUNTER_ID);
+	return attrs_number(&r->attrs);
+}
+
+static int set_up_with_bpf(struct recording *r)
+{
+	int err;
+
+	r->bpf = true;
+	err = check_bpf(r);
+	if (!err)
+		err = check_pid_namespace(r);
+	if (!err)
+		err = make_targets(r);
+	if (!err)
+		err = make_rings(r);
+	if (!err)
+		err = open_sideband(r);
+	if (err)
+		return err;
+	read_kernel(r);
+	err = make_walker(r);
+	return err ? err : prepare(r);
+}
+
+static int set_up_without_bpf(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	int err;
+
+	r->bpf = false;
+	r->emit.samples_in_side_rings = true;
+	r->command_pid = (uint32_t)r->workload.pid;
+	if (o->pid_count)
+		r->scope = (struct perfset_scope){ .pids = o->pids, .pid_count = o->pid_count };
+	else if (!o->system_wide)
+		r->scope = (struct perfset_scope){ .pids = &r->command_pid, .pid_count = 1 };
+	err = make_targets(r);
+	if (!err)
+		err = open_sideband(r);
+	if (err)
+		return err;
+	read_kernel(r);
+	err = make_walker(r);
+	return err ? err : prepare(r);
+}
+
+/* Whether it may work without BPF what did not work with it. */
+static bool is_bpfs_fault(int err)
+{
+	return err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -ENOENT;
+}
+
+int recording_set_up(struct recording *r)
+{
+	char why[sizeof(r->notes.failure)] = "--no-bpf";
+	int err = cpulist_read("online", &r->cpus);
+
+	if (err)
+		return note_fail(&r->notes, err, NULL,
+				 "cannot read /sys/devices/system/cpu/online");
+	if (r->opts->bpf) {
+		err = set_up_with_bpf(r);
+		if (!err || !is_bpfs_fault(err))
+			return err;
+		memcpy(why, r->notes.failure, sizeof(why));
+		notes_forgive(&r->notes);
+		recording_take_down(r);
+	}
+	err = set_up_without_bpf(r);
+	if (err)
+		return err;
+	note(&r->notes, r->opts->bpf && !geteuid() ? NOTE_WARNING : NOTE_INFO,
+	     "recording by perf events, without context switches and marks: %s", why);
+	if (sideband_user_only(r->sideband))
+		note(&r->notes, NOTE_INFO,
+		     "only user space is seen (kernel.perf_event_paranoid is %d, 1 would show the kernel)",
+		     perfset_paranoid());
+	return 0;
+}
+
+void recording_take_down(struct recording *r)
+{
+	size_t i;
+
+	for (i = INSTRUMENT_COUNT; i-- > 0;) {
+		recording_instruments[i]->detach(&r->ctx[i]);
+		r->running[i] = false;
+	}
+	walker_free(r->walker);
+	r->walker = NULL;
+	sideband_close(r->sideband);
+	r->sideband = NULL;
+	rings_free(r->rings);
+	r->rings = NULL;
+	targets_done(&r->targets);
+	attrs_done(&r->attrs);
+}

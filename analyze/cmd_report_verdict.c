@@ -29,7 +29,7 @@ static void say_stacks(const struct report *r)
 		c = &v->breaks[i];
 		base = naming_base(strings_text(r->names, c->dso), &size);
 		text = verdict_end_text(c->reason);
-		remedy = verdict_end_remedy(c->reason);
+		remedy = verdict_end_remedy(c->reason, strings_text(r->names, c->dso));
 		say_note("  %.1f %% break off in %.*s%s%s%s%s%s", percent(c->count, v->user_stacks),
 			 (int)size, base, text ? ": " : "", text ? text : "", remedy ? " (" : "",
 			 remedy ? remedy : "", remedy ? ")" : "");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/sampler.h"
+#include "analyze/sym/locate.h"
 #include "format/unwind.h"
 
 #define NO_FUNCTION UINT32_MAX
@@ -237,17 +238,31 @@ const char *verdict_end_text(uint8_t end)
 	return end == SAMPLER_END_UNKNOWN ? NULL : unwind_why_text(end - 1);
 }
 
-const char *verdict_end_remedy(uint8_t end)
+const char *verdict_end_remedy(uint8_t end, const char *dso)
 {
 	if (end == SAMPLER_END_UNKNOWN)
 		return NULL;
 	switch (end - 1) {
 	case UNWIND_NO_CFI:
-		return "build it with -fasynchronous-unwind-tables, or JIT code with frame pointers";
+		return locate_is_anonymous(dso)
+			       ? "code made at run time must keep frame pointers: java "
+				 "-XX:+PreserveFramePointer"
+			       : "build it with -fasynchronous-unwind-tables, or with frame pointers";
+	case UNWIND_UNSUPPORTED:
+		return "nothing: a 32-bit program, or code written by hand";
 	case UNWIND_READ_FAULT:
 		return "in a copy: it was too short, copy more of the stack";
+	case UNWIND_SP_NOT_UP:
+	case UNWIND_BAD_PC:
+		return "its unwind tables are wrong there, or its stack is damaged";
+	case UNWIND_REG_UNKNOWN:
+		return "nothing: code written by hand, whose table needs a register that is lost";
+	case UNWIND_NO_MAPPING:
+		return "it was mapped a moment before, or the stack is damaged";
+	case UNWIND_NO_TABLE:
+		return "raise --tables; or its table was still being built";
 	case UNWIND_MAX_FRAMES:
-		return "raise --max-frames";
+		return "raise --max-frames, if it is not 256";
 	case UNWIND_NOT_A_FRAME:
 	case UNWIND_FP_UNKNOWN:
 		return "build it with -fno-omit-frame-pointer, or with unwind tables";

@@ -36,7 +36,7 @@ void verdict_done(struct verdict *v);
 
 /* Why stacks end there, for people: "code without unwind tables".  NULL for an end not known. */
 const char *verdict_end_text(uint8_t end);
-/* What would mend it; NULL: nothing simple. */
-const char *verdict_end_remedy(uint8_t end);
+/* What would mend it, in stacks that break off in dso; NULL: not known. */
+const char *verdict_end_remedy(uint8_t end, const char *dso);
 
 #endif

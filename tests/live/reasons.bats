@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Stacks that break off say why, in which file, and what would mend it; and code made at run time.
+load ../helper
+
+setup_file() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+	cc -O2 -fomit-frame-pointer -o broken "$BATS_TEST_DIRNAME/../fixtures/broken.c"
+	local pid pids
+	./broken >ready 3>&- &
+	pid=$!
+	for _ in $(seq 100); do
+		[ "$(wc -l <ready)" -lt 12 ] || break
+		sleep 0.05
+	done
+	pids=$(sed 's/^ready //' ready | paste -sd,)
+	ebprec record -q -F 1997 --without sched -p "$pids" -d 2 -o broken.data
+	ebprec record -q -F 997 --without sched --call-graph fp -p "$pids" -d 1 -o fp.data
+	kill "$pid"
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# ends KIND STACK FILE WORDS - all stacks of KIND are STACK, break off in FILE, and say these WORDS.
+ends() {
+	local stacks
+	stacks=$(ebprec report --folded --comm "$1" -i broken.data 2>verdict |
+		sed 's/;asm_.*//; s/;entry_.*//; s/ [0-9]*$//' | sort -u)
+	same "$1;$2" "$stacks"
+	same "0 of these complete (0.0 %)" "$(sed -n 's/.*with a user stack; //p' verdict)"
+	same "$3: $4" "$(sed -n 's/^ebprec:   100.0 % break off in //p' verdict)"
+}
+
+@test "code without a table" {
+	ends no_cfi "no_cfi" broken "no unwind table for this code (build it with -fasynchronous-unwind-tables, or with frame pointers)"
+}
+
+@test "a rule that is not supported" {
+	ends unsupported "unsupported" broken "unwind rule not supported (nothing: a 32-bit program, or code written by hand)"
+}
+
+@test "a program of 32 bits" {
+	ends in_32_bits "[anon]" anon "unwind rule not supported (nothing: a 32-bit program, or code written by hand)"
+}
+
+@test "a stack that cannot be read" {
+	ends unreadable "unreadable" broken "stack not readable (in a copy: it was too short, copy more of the stack)"
+}
+
+@test "a caller below its callee" {
+	ends not_up "not_up" broken "stack pointer did not move up (its unwind tables are wrong there, or its stack is damaged)"
+}
+
+@test "a return address that no program can have" {
+	ends bad_pc "bad_pc" broken "return address is not code (its unwind tables are wrong there, or its stack is damaged)"
+}
+
+@test "a return address that is data" {
+	ends data_pc "[unknown];data_pc" broken "address in no known file (it was mapped a moment before, or the stack is damaged)"
+}
+
+@test "a frame pointer that was lost" {
+	ends fp_lost "fp_lost;lose_fp" broken "frame pointer lost (build it with -fno-omit-frame-pointer, or with unwind tables)"
+}
+
+@test "a register that was lost" {
+	ends register_lost "register_lost;leaf" broken "register not known in this frame (nothing: code written by hand, whose table needs a register that is lost)"
+}
+
+@test "code made at run time without frame pointers" {
+	ends jit_no_fp "[anon];leaf" anon "no unwind table for this code (code made at run time must keep frame pointers: java -XX:+PreserveFramePointer)"
+}
+
+@test "code made at run time with frame pointers, and a return address of 0, are whole" {
+	local stacks
+	stacks=$(ebprec report --folded --comm jit_fp -i broken.data 2>verdict)
+	grep -q '_start;__libc_start_main.*;main;\[anon\];leaf' <<<"$stacks" || fail "$stacks"
+	contains "$(cat verdict)" "complete (100.0 %)"
+	ebprec report --folded --comm zero_pc -i broken.data 2>verdict >zero.txt
+	contains "$(cat verdict)" "complete (100.0 %)"
+	contains "$(ebprec info --json broken.data)" 'complete (return address 0)'
+}
+
+@test "by frame pointers alone no stack is said to be whole" {
+	ebprec report --folded --comm jit_no_fp -i fp.data 2>verdict >fp.txt
+	contains "$(cat verdict)" "0 of these complete"
+	contains "$(cat verdict)" "frame pointer does not point up the stack (build it with"
+}
+
+# V8's JIT keeps frame pointers, and its builtins have no tables although they are in a file.
+@test "node: stacks go through its code to the beginning of the program" {
+	local option
+	command -v node >/dev/null || skip "needs node"
+	cat >spin.js <<-'END'
+		function inner(n) { let s = 0; for (let i = 0; i < 300; i++) s += (i ^ n) % 7; return s; }
+		function outer(n) { let s = 0; for (let i = 0; i < 50; i++) s += inner(i + n); return s; }
+		const end = Date.now() + 1500;
+		while (Date.now() < end) [3, 1, 2].map(x => outer(x));
+	END
+	for option in --no-perf-basic-prof --perf-basic-prof; do
+		ebprec record -q -F 997 --without sched -o node.data -- node $option spin.js
+		ebprec report --folded -i node.data 2>verdict >node.txt
+		awk -v option=$option '
+			!/;v8::internal::Execution::Call;/ { next } # the compiler, and the start
+			{ all += $NF }
+			/^node;_start;__libc_start_main/ { whole += $NF }
+			END {
+				printf "%s: %d of %d whole\n", option, whole, all
+				exit !(all > 50 && whole * 100 >= all * 99)
+			}' node.txt >said || fail "$(cat said verdict)"
+	done
+}

@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/buf.h"
+#include "format/buildid.h"
 #include "format/ehframe.h"
 #include "format/err.h"
 #include "format/ruleset.h"
@@ -99,5 +101,31 @@ int unwtable_bias(const struct unwtable *t, uint64_t map_start, uint64_t map_off
 void unwtable_drop_rows(struct unwtable *t);
 
 void unwtable_view(const struct unwtable *t, struct unwtable_view *view);
+
+/* ---- as bytes, to be kept ---- */
+
+/* Raise it when the same file gives another table, or the layout in unwtable_bytes.c changes. */
+#define UNWTABLE_VERSION 1
+
+/* Which file a table is of. */
+struct unwtable_key {
+	struct buildid build_id; /* of at least one byte */
+	uint64_t size_bytes;
+};
+
+/*
+ * Appends the table, with the rules that it uses, to *out.  -EINVAL without rows or build-id;
+ * -ENOMEM: *out is as it was.
+ */
+int unwtable_to_bytes(const struct unwtable *t, const struct unwtable_key *key, struct buf *out);
+
+/*
+ * Makes a table of such bytes, which may come from anyone: all that unwtable_find() and readers of
+ * a view rely on is checked, what the rules say is not.  New rules go to *set as in
+ * unwtable_from_fd().  -EBADMSG: broken, -ENODATA: cut, -ESTALE: of another file or version,
+ * -ENOMEM.
+ */
+int unwtable_from_kept(const void *data, size_t size_bytes, const struct unwtable_key *key,
+		       struct ruleset *set, struct unwtable **out);
 
 #endif

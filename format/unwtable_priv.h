@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* unwtable_priv - what the files of the room `unwtable` share */
+#ifndef EBPREC_FORMAT_UNWTABLE_PRIV_H
+#define EBPREC_FORMAT_UNWTABLE_PRIV_H
+
+#include "format/elfunwind.h"
+#include "format/unwtable.h"
+
+/* Code that is known without .eh_frame, for as far as no row of that covers it. */
+struct known {
+	uint64_t pc, end_pc;
+	struct unwind_rule rule;
+};
+
+struct unwtable {
+	enum unwind_arch arch;
+	struct ruleset *set; /* borrowed */
+	uint64_t first_page;
+	struct unwtable_page *pages;
+	uint32_t n_pages, max_pages;
+	uint16_t *pc_low, *rule_id;
+	uint32_t n_rows, max_rows;
+	struct elfunwind_segment exec[UNWTABLE_MAX_EXEC];
+	uint32_t n_exec;
+	struct ehframe_stats stats;
+	bool tracks_bx;
+	/* while building */
+	uint16_t last_id;                               /* the rule of the row before */
+	struct known known[1 + 3 * UNWTABLE_MAX_HOOKS]; /* by address; none overlap */
+	uint32_t n_known, known_at;
+};
+
+#endif

@@ -47,7 +47,7 @@ LIVE	     := $(sort $(wildcard tests/live/*.c))
 MAN	     := $(sort $(wildcard docs/man/*.[1-9]))
 
 LIBS_format  := -lzstd
-LIBS_record  := -lbpf -lelf -lz
+LIBS_record  := -lbpf -lelf -lz -lpthread
 LIBS_analyze := -ldw -lelf -llzma -ltraceevent -liberty -lpthread
 LIBS_unit    := -lcmocka
 

@@ -256,8 +256,6 @@ static __always_inline struct walk_map *walk_map_of(struct walk_state *w, __u64 
 	if (!m)
 		return NULL;
 	w->map_at = at;
-	if (!m->used)
-		m->used = 1;
 	return m;
 }
 
@@ -297,6 +295,8 @@ static long walk_frame(__u32 index, void *ctx)
 		w->why = m ? UNWIND_NO_TABLE : UNWIND_NO_MAPPING;
 		return 1;
 	}
+	if (!m->used)
+		m->used = 1;
 	if (m->kind == WALK_TABLE)
 		id = (__u32)walk_find_rule(m->first_page, m->page_count, pc - m->base);
 	rule = bpf_map_lookup_elem(&walk_rules, &id);
@@ -306,7 +306,7 @@ static long walk_frame(__u32 index, void *ctx)
 	if (w->why == UNWIND_OK || w->why == UNWIND_COMPLETE)
 		w->how |= WALK_BY_CFI;
 	else if (w->why == UNWIND_NO_CFI)
-		walk_guess(w, UNWIND_NO_CFI);
+		walk_guess(w, m->kind == WALK_NO_ROOM ? UNWIND_NO_ROOM : UNWIND_NO_CFI);
 	return w->why != UNWIND_OK;
 }
 

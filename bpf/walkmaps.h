@@ -30,6 +30,7 @@ enum walk_kind {
 	WALK_PENDING = 0, /* there may be a table, and user space would know */
 	WALK_NO_TABLE,    /* code without a table: JIT code, or a file that has none */
 	WALK_TABLE,
+	WALK_NO_ROOM, /* there is a table, but no room for it */
 };
 
 struct walk_map {

@@ -41,7 +41,9 @@ static enum unwind_why step(struct run *r)
 	if (!code.executable)
 		return UNWIND_NO_MAPPING;
 	if (!code.table && !code.rule)
-		return step_by_fp(r, code.pending ? UNWIND_NO_TABLE : UNWIND_NO_CFI);
+		return step_by_fp(r, code.pending   ? UNWIND_NO_TABLE
+				     : code.no_room ? UNWIND_NO_ROOM
+						    : UNWIND_NO_CFI);
 	rule = code.rule ? code.rule
 			 : unwtable_find(code.table, unwind_lookup_pc(&r->regs) - code.bias);
 	why = unwind_step(r->walk->arch, rule, &r->regs, r->mem);

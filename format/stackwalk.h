@@ -25,6 +25,7 @@ struct stackwalk_code {
 	uint64_t bias;                  /* subtract from an address to get the table's */
 	const struct unwind_rule *rule; /* instead of a table: the rule at this address; or NULL */
 	bool pending;                   /* no table yet, but there would be one: UNWIND_NO_TABLE */
+	bool no_room;                   /* there is one, but not here: UNWIND_NO_ROOM */
 };
 
 struct stackwalk {

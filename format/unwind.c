@@ -19,6 +19,7 @@ static const char *const why_texts[UNWIND_WHY_COUNT] = {
 	[UNWIND_NO_MAPPING] = "address in no known file",
 	[UNWIND_NO_TABLE] = "unwind table not ready",
 	[UNWIND_MAX_FRAMES] = "too many frames",
+	[UNWIND_NO_ROOM] = "no room for the unwind table (see record --tables)",
 };
 
 const char *unwind_why_text(enum unwind_why why)

@@ -116,7 +116,7 @@ struct unwind_rule {
 };
 _Static_assert(sizeof(struct unwind_rule) == 8, "a rule is one 8-byte map entry");
 
-/* Why a walk went on or stopped.  Walkers add the last three; texts: unwind_why_text(). */
+/* Why a walk went on or stopped.  Walkers add those from NO_MAPPING on; texts: unwind_why_text(). */
 enum unwind_why {
 	UNWIND_OK = 0,      /* regs are the caller's now */
 	UNWIND_COMPLETE,    /* the outermost frame was reached */
@@ -132,6 +132,7 @@ enum unwind_why {
 	UNWIND_NO_MAPPING,  /* pc is in no known file */
 	UNWIND_NO_TABLE,    /* the table of the file is not built yet */
 	UNWIND_MAX_FRAMES,  /* deeper than the walker goes */
+	UNWIND_NO_ROOM,     /* the file has a table, for which there was no room (--tables) */
 	UNWIND_WHY_COUNT,
 };
 

@@ -34,15 +34,17 @@ struct account {
 	uint64_t copy_refused_count; /* would have been, had there been room or a token */
 	uint64_t table_count, table_failed_count, table_no_room_count, table_evicted_count;
 	uint64_t table_row_count, table_bytes, table_build_ns;
-	uint64_t maps_refused_count; /* processes whose mappings found no room */
-	uint64_t unread_mark_count;  /* marks with a string that was not in memory */
-	uint64_t out_of_order_count; /* records that broke perf's contract */
-	uint64_t broken_event_count; /* of a shape we do not know: our mistake */
+	uint64_t table_kept_count, table_kept_ns; /* read from the cache instead */
+	uint64_t maps_refused_count;              /* processes whose mappings found no room */
+	uint64_t unread_mark_count;               /* marks with a string that was not in memory */
+	uint64_t out_of_order_count;              /* records that broke perf's contract */
+	uint64_t broken_event_count;              /* of a shape we do not know: our mistake */
 	/* Symbols of JIT compilers: files taken, not there or not to be had, cut; their bytes. */
 	uint64_t jit_file_count, jit_missing_count, jit_cut_count, jit_bytes;
 	uint64_t round_count;
 	uint64_t file_bytes; /* as of the last flush */
 	uint64_t duration_ns, own_user_ns, own_system_ns;
+	uint64_t longest_pass_ns; /* rings were not looked at for so long, at most */
 };
 
 struct emit {

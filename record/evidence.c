@@ -85,9 +85,9 @@ static struct filefacts_text cgroup_of(uint32_t pid, struct outbuf *text)
 		return (struct filefacts_text){ "", 0 };
 	name++;
 	end = strchrnul(name, '\n');
-	return (struct filefacts_text){ name, (uint16_t)(end - name < FILEFACTS_TEXT_MAX
-								 ? end - name
-								 : FILEFACTS_TEXT_MAX) };
+	return (struct filefacts_text){
+		name, (uint16_t)(end - name < FILEFACTS_TEXT_MAX ? end - name : FILEFACTS_TEXT_MAX)
+	};
 }
 
 static struct filefacts_text root_of(uint32_t pid, char buf[FILEFACTS_TEXT_MAX])

@@ -91,6 +91,41 @@ static void show_summary(struct screen *s, const char *output, const struct acco
 		(unsigned long long)lost_events(a), seconds(a->own_user_ns + a->own_system_ns));
 }
 
+/* Where user stacks come from and why they end, for -v. */
+static void show_stacks(const struct account *a)
+{
+	unsigned long long tables = a->stack_how_count[STACKINFO_CFI];
+	unsigned i;
+
+	fprintf(stderr,
+		"ebprec: user stacks: %llu by tables, %llu by frame pointers, %llu by both, "
+		"%llu only an address, %llu none; %llu of them in copies, %llu copies refused\n",
+		tables, (unsigned long long)a->stack_how_count[STACKINFO_FP],
+		(unsigned long long)a->stack_how_count[STACKINFO_MIXED],
+		(unsigned long long)a->stack_how_count[STACKINFO_PC],
+		(unsigned long long)a->stack_how_count[STACKINFO_NONE],
+		(unsigned long long)a->copy_count, (unsigned long long)a->copy_refused_count);
+	for (i = 0; i < UNWIND_WHY_COUNT; i++) {
+		if (a->stack_why_count[i])
+			fprintf(stderr, "ebprec:   %llu end: %s\n",
+				(unsigned long long)a->stack_why_count[i],
+				unwind_why_text((enum unwind_why)i));
+	}
+	fprintf(stderr,
+		"ebprec: unwind tables: %llu made in %.0f ms (%.1f M rows/s), %llu from the cache "
+		"in %.0f ms, %llu not readable, %llu without room, %llu evicted, %.1f MiB\n",
+		(unsigned long long)a->table_count, seconds(a->table_build_ns) * 1e3,
+		a->table_build_ns ? (double)a->table_row_count * 1e3 / (double)a->table_build_ns
+				  : 0,
+		(unsigned long long)a->table_kept_count, seconds(a->table_kept_ns) * 1e3,
+		(unsigned long long)a->table_failed_count,
+		(unsigned long long)a->table_no_room_count,
+		(unsigned long long)a->table_evicted_count, mib(a->table_bytes));
+	fprintf(stderr,
+		"ebprec: %llu times no room for a process's mappings; the longest pass took %.1f ms\n",
+		(unsigned long long)a->maps_refused_count, seconds(a->longest_pass_ns) * 1e3);
+}
+
 static void second_signal(int signal_number)
 {
 	_exit(128 + signal_number);
@@ -161,5 +196,7 @@ int main(int argc, char **argv)
 	}
 	if (account.round_count > 1)
 		show_summary(&screen, opts.output, &account);
+	if (account.round_count > 1 && opts.verbose)
+		show_stacks(&account);
 	return exit_status;
 }

@@ -104,12 +104,14 @@ static void user_stacks(struct json *j, const struct account *a)
 	json_u64(j, "copies_refused", a->copy_refused_count);
 	json_begin(j, "tables");
 	json_u64(j, "built", a->table_count);
+	json_u64(j, "from_cache", a->table_kept_count);
 	json_u64(j, "failed", a->table_failed_count);
 	json_u64(j, "no_room", a->table_no_room_count);
 	json_u64(j, "evicted", a->table_evicted_count);
 	json_u64(j, "rows_built", a->table_row_count);
 	json_u64(j, "bytes", a->table_bytes);
 	json_u64(j, "build_ns", a->table_build_ns);
+	json_u64(j, "from_cache_ns", a->table_kept_ns);
 	json_end(j);
 	json_u64(j, "processes_without_room", a->maps_refused_count);
 	json_end(j);
@@ -148,6 +150,7 @@ void meta_account(struct outbuf *out, const struct account *a, const char *end_r
 	json_u64(&j, "marks_not_readable", a->unread_mark_count);
 	json_u64(&j, "out_of_order", a->out_of_order_count);
 	json_u64(&j, "rounds", a->round_count);
+	json_u64(&j, "longest_pass_ns", a->longest_pass_ns);
 	json_begin(&j, "own_cpu");
 	json_u64(&j, "user_ns", a->own_user_ns);
 	json_u64(&j, "system_ns", a->own_system_ns);

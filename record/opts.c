@@ -36,6 +36,8 @@ static const struct option options[] = {
 	  "user frames of a stack (default 256, which is the most)" },
 	{ OPT_SIZE, 0, "tables", "MIB", AT(table_bytes), 0, 0,
 	  "room for unwind tables (default 64)" },
+	{ OPT_STRING, 0, "table-cache", "DIR", AT(table_cache), 0, 0,
+	  "keep them there for the next recording, or 'none' (default /var/cache/ebprec)" },
 	{ OPT_STRING, 0, "max-overhead", "PERCENT", AT(max_overhead), 0, 0,
 	  "of a CPU for stacks of waiting threads (default 2; 0: no such stacks)" },
 	{ OPT_FLAG, 0, "bpf", NULL, AT(bpf), 0, 0,
@@ -259,6 +261,10 @@ static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 				    "file with -o)");
 	if (!*o->output)
 		return wrong(error, "option '--output' needs a file name");
+	if (o->table_cache && strcmp(o->table_cache, "none") && o->table_cache[0] != '/')
+		return wrong(error,
+			     "option '--table-cache' needs an absolute path or 'none', not '%.60s'",
+			     o->table_cache);
 	o->system_wide = o->all || (!o->pid_count && !o->command);
 	return OPTS_RUN;
 }

@@ -15,10 +15,10 @@ enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
 #define RECORD_PIDS_MAX 256
 
 struct record_opts {
-	/* As given; the defaults are opts_parse()'s. */
+	/* As given; the defaults are opts_parse()'s.  table_cache NULL: where it is by default. */
 	bool all, graph, quiet, version, bpf;
 	unsigned verbose;
-	const char *freq, *event_name, *output, *call_graph, *max_overhead;
+	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;
 	uint64_t duration_ns; /* 0: until it is stopped */
 	uint64_t ring_bytes;  /* of all CPUs together; 0: the default */
 	unsigned level;       /* zstd */

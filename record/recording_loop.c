@@ -17,10 +17,17 @@
 #define FLUSH_NS     1000000000ULL /* at most this much is lost when the recorder is killed */
 #define FLUSH_BYTES  (8u << 20)
 #define FLUSH_MIN_NS 250000000ULL /* rounds are further apart than any event is late */
-#define TABLES_NS    50000000ULL /* a pass spends on building unwind tables; BPF needs them early */
-#define LATE_NS      10000000ULL /* FORK records of another CPU may come this late */
+#define LATE_NS      10000000ULL  /* FORK records of another CPU may come this late */
 
-enum source { SOURCE_RING, SOURCE_SIDE, SOURCE_SIGNAL, SOURCE_TIMER, SOURCE_COMMAND, SOURCE_PID };
+enum source {
+	SOURCE_RING,
+	SOURCE_SIDE,
+	SOURCE_TABLES,
+	SOURCE_SIGNAL,
+	SOURCE_TIMER,
+	SOURCE_COMMAND,
+	SOURCE_PID
+};
 
 /* ---- what comes out of the rings ---- */
 
@@ -169,7 +176,7 @@ int recording_pass(struct recording *r, bool last)
 	if (r->walker && r->rescan && !last)
 		rescan(r);
 	if (!err && r->walker)
-		err = walker_pass(r->walker, until_ns, r->bpf ? TABLES_NS : 0);
+		err = walker_pass(r->walker, until_ns);
 	return err;
 }
 
@@ -208,7 +215,9 @@ int recording_flush(struct recording *r)
 	uint64_t lost[EBPREC_EV_END];
 	int err;
 
-	err = r->bpf ? rings_lost(r->rings, lost) : 0;
+	err = r->walker ? walker_settle(r->walker, r->emit.round_newest_ns) : 0;
+	if (!err && r->bpf)
+		err = rings_lost(r->rings, lost);
 	if (!err && r->bpf)
 		err = emit_lost(&r->emit, lost, clock_ns(CLOCK_MONOTONIC));
 	if (!err)
@@ -269,6 +278,8 @@ static int watch_all(struct recording *r)
 		err = watch(r, r->signal_fd, EPOLLIN, SOURCE_SIGNAL, 0);
 	if (!err && r->workload.pid)
 		err = watch(r, r->workload.pidfd, EPOLLIN, SOURCE_COMMAND, 0);
+	if (!err && r->walker)
+		err = watch(r, walker_fd(r->walker), EPOLLIN, SOURCE_TABLES, 0);
 	for (i = 0; !err && i < r->opts->pid_count; i++)
 		err = watch(r, r->pid_fds[i], EPOLLIN, SOURCE_PID, i);
 	/* Edge-triggered: most events come without a wakeup, a level would never go down. */
@@ -307,6 +318,7 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 		break;
 	case SOURCE_RING:
 	case SOURCE_SIDE:
+	case SOURCE_TABLES:
 		break;
 	}
 }
@@ -316,8 +328,6 @@ static int wait_ms(const struct recording *r)
 {
 	uint64_t end_ns = r->start_ns + r->opts->duration_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (r->bpf && r->walker && walker_is_busy(r->walker))
-		return 0;
 	if (!r->opts->duration_ns || end_ns > now_ns + PASS_NS)
 		return PASS_NS / 1000000;
 	return end_ns > now_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
@@ -342,9 +352,18 @@ static void collect_side(const struct epoll_event *events, int count, uint64_t p
 		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
+/* What a round of the loop took, from when it woke. */
+static void clock_pass(struct recording *r, uint64_t woke_ns)
+{
+	uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - woke_ns;
+
+	if (took_ns > r->emit.account.longest_pass_ns)
+		r->emit.account.longest_pass_ns = took_ns;
+}
+
 int recording_loop(struct recording *r)
 {
-	uint64_t flushed_ns = r->start_ns, shown_ns = flushed_ns, now_ns = flushed_ns;
+	uint64_t flushed_ns = r->start_ns, shown_ns = flushed_ns, now_ns = flushed_ns, woke_ns;
 	struct epoll_event events[16];
 	int err, i, count;
 
@@ -356,6 +375,7 @@ int recording_loop(struct recording *r)
 		for (i = 0; i < count; i++)
 			handle(r, &events[i]);
 		collect_side(events, count, now_ns);
+		woke_ns = clock_ns(CLOCK_MONOTONIC);
 		err = recording_pass(r, false);
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 		if (r->opts->duration_ns && now_ns - r->start_ns >= r->opts->duration_ns &&
@@ -373,6 +393,7 @@ int recording_loop(struct recording *r)
 			r->ui->tick(r->ui->arg, &r->emit.account);
 			shown_ns = now_ns;
 		}
+		clock_pass(r, woke_ns);
 	}
 	if (r->ui->stopping)
 		r->ui->stopping(r->ui->arg);

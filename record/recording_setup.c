@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,6 +89,28 @@ static void read_kernel(struct recording *r)
 		     strerror(-err), err == -EACCES ? " (see kernel.kptr_restrict)" : "");
 }
 
+/* Tables of earlier recordings; NULL: none.  Who asked for a folder is told when it cannot be had. */
+static struct tablecache *open_cache(struct recording *r)
+{
+	const char *path = r->opts->table_cache;
+	char standard[PATH_MAX] = "";
+	struct tablecache *cache = NULL;
+	int err;
+
+	if (!path) {
+		tablecache_default_path(standard, sizeof(standard));
+		path = standard;
+	}
+	if (!*path || !strcmp(path, "none"))
+		return NULL;
+	err = tablecache_open(path, TABLECACHE_DEFAULT_BYTES, &cache);
+	if (err)
+		note(&r->notes, path == standard ? NOTE_DETAIL : NOTE_WARNING,
+		     "cannot keep unwind tables in '%s': %s%s, skipping", path, strerror(-err),
+		     err == -EPERM ? " (it has to be ours, and nobody else's to write)" : "");
+	return cache;
+}
+
 static int make_walker(struct recording *r)
 {
 	const struct record_opts *o = r->opts;
@@ -95,7 +118,7 @@ static int make_walker(struct recording *r)
 
 	if (o->stacks == CPU_STACKS_FP || o->stacks == CPU_STACKS_NONE)
 		return 0;
-	err = walker_new(o, &r->vdso, &r->emit, r->bpf, &r->walker);
+	err = walker_new(o, &r->vdso, open_cache(r), &r->emit, r->bpf, &r->walker);
 	return err ? note_fail(&r->notes, err, instrument_hint(err),
 			       "cannot make the maps for unwind tables")
 		   : 0;

@@ -198,9 +198,11 @@ static int build_tables(struct recording *r, uint64_t as_of_ns)
 	int err;
 
 	do {
-		err = walker_pass(r->walker, as_of_ns, TABLES_SLICE_NS);
+		err = walker_pass(r->walker, as_of_ns);
 		if (!err)
 			err = sideband_drain(r->sideband);
+		if (!err)
+			walker_wait(r->walker, TABLES_SLICE_NS);
 	} while (!err && walker_is_busy(r->walker) &&
 		 clock_ns(CLOCK_MONOTONIC) - as_of_ns < TABLES_FIRST_NS);
 	return err;

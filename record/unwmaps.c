@@ -19,7 +19,7 @@ struct map {
 };
 
 /* The mappings of one process, or of several since a fork. */
-struct run {
+struct unwmaps_run {
 	struct map *map; /* by address; no two overlap */
 	uint32_t count, room;
 	uint32_t refs;
@@ -32,7 +32,7 @@ struct proc {
 	uint32_t pid; /* 0: free */
 	uint32_t threads;
 	uint32_t scan; /* of the last unwmaps_anew() */
-	struct run *run;
+	struct unwmaps_run *run;
 	bool dirty;       /* BPF does not know it as it is */
 	uint64_t exec_ns; /* BPF may not have seen this exec yet; 0: none */
 };
@@ -45,7 +45,7 @@ struct unwmaps {
 	uint32_t *free_proc; /* places in proc[] */
 	size_t free_count;
 	struct keymap by_pid;
-	struct run **run;
+	struct unwmaps_run **run;
 	size_t run_count, run_room;
 	uint32_t *dirty; /* places in proc[], some no longer dirty, none twice */
 	size_t dirty_count, dirty_room;
@@ -73,9 +73,9 @@ static int reserve(void *p, size_t count, size_t *room, size_t item_bytes)
 	return 0; /* cppcheck-suppress memleak; the owner's pointer has it */
 }
 
-static struct run *run_new(struct unwmaps *u)
+static struct unwmaps_run *run_new(struct unwmaps *u)
 {
-	struct run *r;
+	struct unwmaps_run *r;
 
 	if (reserve(&u->run, u->run_count, &u->run_room, sizeof(*u->run)))
 		return NULL;
@@ -89,7 +89,7 @@ static struct run *run_new(struct unwmaps *u)
 	return r;
 }
 
-static void run_put(struct unwmaps *u, struct run *r)
+static void run_put(struct unwmaps *u, struct unwmaps_run *r)
 {
 	if (!r || --r->refs)
 		return;
@@ -101,9 +101,9 @@ static void run_put(struct unwmaps *u, struct run *r)
 }
 
 /* The run of p, for p alone and to be changed. */
-static struct run *run_own(struct unwmaps *u, struct proc *p)
+static struct unwmaps_run *run_own(struct unwmaps *u, struct proc *p)
 {
-	struct run *r = p->run, *own;
+	struct unwmaps_run *r = p->run, *own;
 
 	if (r && r->refs == 1)
 		return r;
@@ -125,7 +125,7 @@ static struct run *run_own(struct unwmaps *u, struct proc *p)
 }
 
 /* The first mapping that ends behind addr. */
-static uint32_t run_place(const struct run *r, uint64_t addr)
+static uint32_t run_place(const struct unwmaps_run *r, uint64_t addr)
 {
 	uint32_t lo = 0, hi = r->count, mid;
 
@@ -146,7 +146,7 @@ static bool same_place(const struct map *a, const struct map *b)
 }
 
 /* Lays a mapping over the others: they lose what it covers.  Room for two more is there. */
-static void run_insert(struct run *r, const struct map *m)
+static void run_insert(struct unwmaps_run *r, const struct map *m)
 {
 	uint32_t i = run_place(r, m->start), end = i;
 	struct map left = { 0 }, right = { 0 };
@@ -174,7 +174,7 @@ static void run_insert(struct run *r, const struct map *m)
 		r->map[i] = right;
 }
 
-static int run_add(struct run *r, const struct map *m)
+static int run_add(struct unwmaps_run *r, const struct map *m)
 {
 	uint32_t room = r->count + 16 + r->count / 2;
 	struct map *p;
@@ -249,7 +249,7 @@ int unwmaps_map(struct unwmaps *u, const struct siderec_map *m)
 			   .end = m->start + m->size_bytes,
 			   .file_off_bytes = m->file_off_bytes };
 	struct proc *p = proc_make(u, m->pid);
-	struct run *r;
+	struct unwmaps_run *r;
 	uint32_t at;
 	int err;
 
@@ -354,7 +354,7 @@ static void fill(struct unwmaps *u, struct map *m, struct walk_map *out)
 	unwtables_place(u->tables, m->table, m->start, m->file_off_bytes, out);
 }
 
-static int publish_run(struct unwmaps *u, struct run *r)
+static int publish_run(struct unwmaps *u, struct unwmaps_run *r)
 {
 	uint32_t first = 0, count = r->count, i;
 	int err;
@@ -390,7 +390,7 @@ static void renew(struct unwmaps *u, struct map *m, struct walk_map *to)
 static void renew_all(struct unwmaps *u)
 {
 	uint64_t versions = unwtables_versions(u->tables);
-	struct run *r;
+	struct unwmaps_run *r;
 	uint32_t k;
 	size_t i;
 
@@ -448,9 +448,9 @@ void unwmaps_publish(struct unwmaps *u, uint64_t as_of_ns)
 	size_t i, kept = 0;
 	struct proc *p;
 
+	walkspace_reclaim(u->space, clock_ns(CLOCK_MONOTONIC));
 	if (u->space->own)
 		return; /* nobody else walks */
-	walkspace_reclaim(u->space, clock_ns(CLOCK_MONOTONIC));
 	renew_all(u);
 	for (i = 0; i < u->dirty_count; i++) {
 		p = &u->proc[u->dirty[i]];
@@ -462,22 +462,55 @@ void unwmaps_publish(struct unwmaps *u, uint64_t as_of_ns)
 	u->dirty_count = kept;
 }
 
-bool unwmaps_find(struct unwmaps *u, uint32_t pid, uint64_t pc, struct walk_map *out)
+void unwmaps_collect_used(struct unwmaps *u, uint64_t now_ns)
 {
-	const struct proc *p = proc_of(u, pid);
-	struct map *m;
-	uint32_t at;
+	struct unwmaps_run *r;
+	struct walk_map *m;
+	uint32_t k;
+	size_t i;
+
+	for (i = 0; i < u->run_count; i++) {
+		r = u->run[i];
+		for (k = 0; !r->changed && k < r->published; k++) {
+			m = &u->space->maps[r->first + k];
+			if (!__atomic_load_n(&m->used, __ATOMIC_RELAXED))
+				continue;
+			__atomic_store_n(&m->used, 0, __ATOMIC_RELAXED);
+			unwtables_touch(u->tables, r->map[k].table, now_ns);
+		}
+	}
+}
+
+struct unwmaps_run *unwmaps_hold(struct unwmaps *u, uint32_t pid)
+{
+	struct proc *p = proc_of(u, pid);
 
 	if (!p || !p->run)
+		return NULL;
+	p->run->refs++;
+	return p->run;
+}
+
+void unwmaps_release(struct unwmaps *u, struct unwmaps_run *run)
+{
+	run_put(u, run);
+}
+
+bool unwmaps_find(struct unwmaps *u, const struct unwmaps_run *run, uint64_t pc,
+		  struct walk_map *out, uint32_t *table)
+{
+	const struct map *m;
+	uint32_t at;
+
+	if (!run)
 		return false;
-	at = run_place(p->run, pc);
-	if (at == p->run->count || p->run->map[at].start > pc)
+	at = run_place(run, pc);
+	if (at == run->count || run->map[at].start > pc)
 		return false;
-	m = &p->run->map[at];
-	if (unwtables_is_pending(u->tables, m->table))
-		(void)unwtables_build(u->tables, m->table);
+	m = &run->map[at];
 	*out = (struct walk_map){ .start = m->start, .end = m->end };
 	unwtables_place(u->tables, m->table, m->start, m->file_off_bytes, out);
+	*table = m->table;
 	return true;
 }
 

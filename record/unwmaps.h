@@ -50,11 +50,23 @@ void unwmaps_sweep(struct unwmaps *u);
  */
 void unwmaps_publish(struct unwmaps *u, uint64_t as_of_ns);
 
+/* Tells the tables which of them walks came to since the last call. */
+void unwmaps_collect_used(struct unwmaps *u, uint64_t now_ns);
+
 /*
- * The mapping at pc in a process, as a walk sees it; building its table first if it is pending.
- * False: nothing is known to be there.
+ * What is mapped in a process now, to be asked later; NULL when nothing is known.  Give it back
+ * with unwmaps_release().
  */
-bool unwmaps_find(struct unwmaps *u, uint32_t pid, uint64_t pc, struct walk_map *out);
+struct unwmaps_run;
+struct unwmaps_run *unwmaps_hold(struct unwmaps *u, uint32_t pid);
+void unwmaps_release(struct unwmaps *u, struct unwmaps_run *run); /* NULL is fine */
+
+/*
+ * The mapping at pc as a walk sees it, and the number of its table.  False: nothing is known to be
+ * there.  run may be NULL.
+ */
+bool unwmaps_find(struct unwmaps *u, const struct unwmaps_run *run, uint64_t pc,
+		  struct walk_map *out, uint32_t *table);
 
 void unwmaps_get_stats(const struct unwmaps *u, struct unwmaps_stats *out);
 

@@ -10,12 +10,15 @@
 #include "format/unwtable.h"
 #include "record/clock.h"
 #include "record/keymap.h"
-#include "record/mapfile.h"
+#include "record/tableworker.h"
 
-#define EVICT_PAUSE_NS 500000000ULL /* tables in turn for too little room would only cost time */
+#define IDLE_NS      10000000000ULL /* not used for so long: may be evicted */
+#define TRY_AGAIN_NS 5000000000ULL  /* for room; or tables in turn would cost more than they give */
+#define JOBS         4              /* given to the thread at a time: late ones may be hotter */
 
 enum state {
 	STATE_PENDING,
+	STATE_WORK, /* the thread has it */
 	STATE_READY,
 	STATE_NONE,        /* no table in it, or it cannot be read */
 	STATE_UNREACHABLE, /* not to be opened by the ways we know: another mapping may do */
@@ -28,13 +31,19 @@ struct table {
 	struct unwtable *elf; /* without rows: knows where mappings begin; NULL before READY */
 	uint64_t vaddr;       /* of the first page */
 	uint32_t first_page, page_count;
-	uint32_t mapping_count; /* seen while it was not built: who has most goes first */
-	uint64_t used_ns;
-	struct siderec_map source; /* path is owned; NULL: the vdso, or not needed any more */
+	uint32_t row_count;        /* of all of it, when it was laid or found no room */
+	uint32_t mapping_count;    /* seen while it was not built: who has most goes first */
+	bool hurry;                /* or who is waited for */
+	bool used;                 /* by walks, since unwtables_make_room() */
+	uint64_t used_ns;          /* the last time; 0: never */
+	uint64_t tried_ns;         /* to find room */
+	struct siderec_map source; /* path is owned; NULL: the vdso */
 };
 
 struct unwtables {
 	struct walkspace *space; /* borrowed */
+	struct tablecache *cache;
+	struct tableworker *worker;
 	struct ruleset *rules;
 	struct table *table;
 	size_t count, room;
@@ -43,14 +52,15 @@ struct unwtables {
 	const struct vdso *vdso_facts;
 	uint32_t rules_copied;
 	uint32_t pending_count;
-	uint64_t versions, evicted_ns;
+	uint64_t versions;
+	bool wants_room, lazy;
 	struct unwtables_stats stats;
 };
 
 static void set_state(struct unwtables *t, struct table *f, enum state state)
 {
-	t->pending_count -= f->state == STATE_PENDING;
-	t->pending_count += state == STATE_PENDING;
+	t->pending_count -= f->state == STATE_PENDING || f->state == STATE_WORK;
+	t->pending_count += state == STATE_PENDING || state == STATE_WORK;
 	f->state = state;
 	f->version++;
 	t->versions++;
@@ -147,11 +157,24 @@ static void copy_rules(struct unwtables *t)
 	t->rules_copied = count;
 }
 
+/* What the ids of a table are in our set: to be freed; NULL: no memory. */
+static uint16_t *translate(struct unwtables *t, const struct ruleset *from)
+{
+	const struct unwind_rule *rules = ruleset_rules(from);
+	uint32_t i, count = ruleset_count(from);
+	uint16_t *ids = malloc(count * sizeof(*ids));
+
+	for (i = 0; ids && i < count; i++)
+		ids[i] = ruleset_intern(t->rules, &rules[i]);
+	return ids;
+}
+
 static int lay_page(struct unwtables *t, const struct unwtable_view *v, uint32_t i,
-		    struct walk_page *page)
+		    const uint16_t *ids, struct walk_page *page)
 {
 	const struct unwtable_page *from = &v->pages[i];
 	struct walk_chunk *chunk;
+	uint32_t k;
 	int err;
 
 	err = walkspace_take_rows(t->space, from->n_rows, page);
@@ -164,126 +187,253 @@ static int lay_page(struct unwtables *t, const struct unwtable_view *v, uint32_t
 	}
 	memcpy(chunk->pc_low + page->first_row, v->pc_low + from->first_row,
 	       from->n_rows * sizeof(*v->pc_low));
-	memcpy(chunk->rule_id + page->first_row, v->rule_id + from->first_row,
-	       from->n_rows * sizeof(*v->rule_id));
+	for (k = 0; k < from->n_rows; k++)
+		chunk->rule_id[page->first_row + k] = ids[v->rule_id[from->first_row + k]];
 	return 0;
 }
 
-/* All or nothing. */
-static int lay(struct unwtables *t, struct table *f, const struct unwtable_view *v)
+static int lay_pages(struct unwtables *t, const struct table *f, const struct unwtable_view *v,
+		     const uint16_t *ids)
 {
+	struct walk_page *pages = &t->space->pages[f->first_page];
 	uint32_t i = 0;
+	int err = 0;
+
+	for (; i < v->n_pages && !err; i++)
+		err = lay_page(t, v, i, ids, &pages[i]);
+	if (!err)
+		return 0;
+	while (--i > 0)
+		walkspace_give_rows(t->space, &pages[i - 1]);
+	return err;
+}
+
+/* All or nothing. */
+static int lay(struct unwtables *t, struct table *f, const struct unwtable_view *v,
+	       const struct ruleset *rules)
+{
+	uint16_t *ids;
 	int err;
 
 	if (v->n_pages > UINT16_MAX)
 		return -EFBIG;
-	err = extents_take(&t->space->free_pages, v->n_pages, &f->first_page);
-	if (err)
-		return err;
+	ids = translate(t, rules);
+	if (!ids)
+		return -ENOMEM;
 	copy_rules(t);
-	for (; i < v->n_pages && !err; i++)
-		err = lay_page(t, v, i, &t->space->pages[f->first_page + i]);
+	err = extents_take(&t->space->free_pages, v->n_pages, &f->first_page);
+	if (!err) {
+		err = lay_pages(t, f, v, ids);
+		if (err)
+			(void)extents_give(&t->space->free_pages, f->first_page, v->n_pages);
+	}
+	free(ids);
 	if (!err) {
 		f->page_count = v->n_pages;
 		f->vaddr = v->first_page << UNWTABLE_PAGE_BITS;
-		return 0;
 	}
-	while (--i > 0)
-		walkspace_give_rows(t->space, &t->space->pages[f->first_page + i - 1]);
-	(void)extents_give(&t->space->free_pages, f->first_page, v->n_pages);
 	return err;
 }
 
-/* ---- building ---- */
-
-static int read_table(struct unwtables *t, const struct table *f, struct unwtable **out)
-{
-	int fd, err;
-
-	if (!f->source.path)
-		return unwtable_from_bytes(t->vdso_facts->image, t->vdso_facts->size_bytes,
-					   t->rules, out, NULL);
-	fd = mapfile_open(&f->source);
-	if (fd < 0)
-		return -ESTALE;
-	err = unwtable_from_fd(fd, t->rules, out, NULL);
-	close(fd);
-	return err == -ESTALE ? -EIO : err;
-}
-
-static enum state build(struct unwtables *t, struct table *f)
+/* Lays a table that was made; takes it. */
+static enum state settle(struct unwtables *t, struct table *f, struct unwtable *elf,
+			 const struct ruleset *rules)
 {
 	struct unwtable_view view;
-	struct unwtable *elf = NULL;
-	int err;
 
-	err = read_table(t, f, &elf);
-	if (err == -ESTALE)
-		return STATE_UNREACHABLE;
-	if (err) {
-		t->stats.failed_count++;
-		return STATE_NONE;
-	}
-	t->stats.built_count++;
 	unwtable_view(elf, &view);
-	t->stats.row_count += view.n_rows;
 	if (!view.n_rows || view.arch != UNWIND_X86_64) {
 		unwtable_free(elf);
 		return STATE_NONE;
 	}
-	err = lay(t, f, &view);
-	if (err) {
+	f->row_count = view.n_rows;
+	if (lay(t, f, &view, rules)) {
 		unwtable_free(elf);
 		t->stats.no_room_count++;
+		t->wants_room = true;
 		return STATE_NO_ROOM;
 	}
 	unwtable_drop_rows(elf);
+	unwtable_free(f->elf);
 	f->elf = elf;
 	return STATE_READY;
 }
 
-bool unwtables_build(struct unwtables *t, uint32_t number)
-{
-	uint64_t start_ns;
-	struct table *f;
-	enum state state;
+/* ---- making ---- */
 
-	if (number == UNWTABLES_NONE)
-		return false;
-	f = &t->table[number];
-	if (f->state != STATE_PENDING)
-		return f->state == STATE_READY;
-	start_ns = clock_ns(CLOCK_MONOTONIC);
-	state = build(t, f);
-	f->used_ns = clock_ns(CLOCK_MONOTONIC);
-	t->stats.build_ns += f->used_ns - start_ns;
-	set_state(t, f, state);
-	if (state == STATE_READY || state == STATE_NONE) {
-		free((char *)f->source.path);
-		f->source.path = NULL;
+static void take_job(struct unwtables *t, struct tablejob *job)
+{
+	struct table *f = &t->table[job->number];
+	struct unwtable_view view;
+	enum state state = STATE_NONE;
+
+	if (f->hurry || f->tried_ns)
+		f->used_ns = clock_ns(CLOCK_MONOTONIC);
+	f->hurry = false;
+	if (job->err == -ESTALE) {
+		state = STATE_UNREACHABLE;
+	} else if (job->err) {
+		t->stats.failed_count++;
+	} else {
+		unwtable_view(job->table, &view);
+		t->stats.row_count += job->kept ? 0 : view.n_rows;
+		t->stats.kept_count += job->kept;
+		t->stats.built_count += !job->kept;
+		state = settle(t, f, job->table, job->rules);
+		job->table = NULL;
 	}
-	return state == STATE_READY;
+	*(job->kept ? &t->stats.kept_ns : &t->stats.build_ns) += job->took_ns;
+	set_state(t, f, state);
 }
 
 bool unwtables_is_pending(const struct unwtables *t, uint32_t number)
 {
-	return number != UNWTABLES_NONE && t->table[number].state == STATE_PENDING;
+	return number != UNWTABLES_NONE &&
+	       (t->table[number].state == STATE_PENDING || t->table[number].state == STATE_WORK);
 }
 
-uint32_t unwtables_next_pending(const struct unwtables *t)
+void unwtables_hurry(struct unwtables *t, uint32_t number)
 {
-	uint32_t best = UNWTABLES_NONE;
+	if (number != UNWTABLES_NONE)
+		t->table[number].hurry = true;
+}
+
+bool unwtables_is_busy(const struct unwtables *t)
+{
+	return t->lazy ? tableworker_count(t->worker) > 0 : t->pending_count > 0;
+}
+
+static bool goes_before(const struct table *a, const struct table *b)
+{
+	if (a->hurry != b->hurry)
+		return a->hurry;
+	return a->mapping_count > b->mapping_count;
+}
+
+static struct table *next_pending(const struct unwtables *t)
+{
+	struct table *best = NULL;
 	size_t i;
 
-	if (!t->pending_count)
-		return best;
 	for (i = 0; i < t->count; i++) {
-		if (t->table[i].state == STATE_PENDING &&
-		    (best == UNWTABLES_NONE ||
-		     t->table[i].mapping_count > t->table[best].mapping_count))
-			best = (uint32_t)i;
+		if (t->table[i].state == STATE_PENDING && (t->table[i].hurry || !t->lazy) &&
+		    (!best || goes_before(&t->table[i], best)))
+			best = &t->table[i];
 	}
 	return best;
+}
+
+void unwtables_pass(struct unwtables *t)
+{
+	struct tablejob *job;
+	struct table *f;
+
+	while ((job = tableworker_take(t->worker))) {
+		take_job(t, job);
+		tablejob_free(job);
+	}
+	while (t->pending_count > tableworker_count(t->worker) &&
+	       tableworker_count(t->worker) < JOBS) {
+		f = next_pending(t);
+		if (!f)
+			return;
+		if (tableworker_put(t->worker, (uint32_t)(f - t->table), &f->source))
+			return;
+		f->state = STATE_WORK;
+	}
+}
+
+int unwtables_fd(const struct unwtables *t)
+{
+	return tableworker_fd(t->worker);
+}
+
+void unwtables_wait(struct unwtables *t, uint64_t max_ns)
+{
+	tableworker_wait(t->worker, max_ns);
+}
+
+/* ---- room ---- */
+
+static void evict(struct unwtables *t, struct table *f, uint64_t now_ns)
+{
+	walkspace_retire_pages(t->space, f->first_page, f->page_count, now_ns);
+	unwtable_free(f->elf);
+	f->elf = NULL;
+	f->tried_ns = now_ns;
+	t->stats.evicted_count++;
+	set_state(t, f, STATE_NO_ROOM);
+}
+
+/* What was laid because its file was mapped, and never used, is idle at once; the vdso is not. */
+static bool is_idle(const struct table *f, uint64_t now_ns)
+{
+	return f->state == STATE_READY && f->source.path &&
+	       (!f->used_ns || now_ns - f->used_ns >= IDLE_NS);
+}
+
+/* The idle table that was used the longest time ago. */
+static struct table *most_idle(const struct unwtables *t, uint64_t now_ns)
+{
+	struct table *best = NULL, *f;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		f = &t->table[i];
+		if (is_idle(f, now_ns) && (!best || f->used_ns < best->used_ns))
+			best = f;
+	}
+	return best;
+}
+
+static uint64_t idle_rows(const struct unwtables *t, uint64_t now_ns)
+{
+	uint64_t rows = 0;
+	size_t i;
+
+	for (i = 0; i < t->count; i++)
+		rows += is_idle(&t->table[i], now_ns) ? t->table[i].row_count : 0;
+	return rows;
+}
+
+/* Evicts for a table, or has it made again when there is room. */
+static void make_room_for(struct unwtables *t, struct table *f, uint64_t now_ns)
+{
+	uint64_t room = walkspace_free_rows(t->space);
+	struct table *idle;
+
+	if (f->row_count <= room) {
+		f->tried_ns = now_ns;
+		set_state(t, f, STATE_PENDING);
+		return;
+	}
+	room += walkspace_retired_rows(t->space);
+	if (f->row_count > room + idle_rows(t, now_ns))
+		return;
+	while (f->row_count > room && (idle = most_idle(t, now_ns))) {
+		room += idle->row_count;
+		evict(t, idle, now_ns);
+	}
+}
+
+void unwtables_make_room(struct unwtables *t, uint64_t now_ns)
+{
+	struct table *f;
+	size_t i;
+
+	t->wants_room = false;
+	for (i = 0; i < t->count; i++) {
+		f = &t->table[i];
+		if (f->state == STATE_NO_ROOM && f->used && now_ns - f->tried_ns >= TRY_AGAIN_NS)
+			make_room_for(t, f, now_ns);
+		else
+			f->used = false;
+	}
+}
+
+bool unwtables_wants_room(const struct unwtables *t)
+{
+	return t->wants_room;
 }
 
 uint32_t unwtables_version(const struct unwtables *t, uint32_t number)
@@ -308,8 +458,10 @@ void unwtables_place(const struct unwtables *t, uint32_t number, uint64_t start,
 	if (number == UNWTABLES_NONE)
 		return;
 	f = &t->table[number];
-	if (f->state == STATE_PENDING) {
+	if (unwtables_is_pending(t, number)) {
 		out->kind = WALK_PENDING;
+	} else if (f->state == STATE_NO_ROOM) {
+		out->kind = WALK_NO_ROOM;
 	} else if (f->state == STATE_READY &&
 		   !unwtable_bias(f->elf, start, file_off_bytes, &bias)) {
 		out->base = bias + f->vaddr;
@@ -349,8 +501,10 @@ const struct unwind_rule *unwtables_rule(struct unwtables *t, const struct walk_
 
 void unwtables_touch(struct unwtables *t, uint32_t number, uint64_t now_ns)
 {
-	if (number != UNWTABLES_NONE)
-		t->table[number].used_ns = now_ns;
+	if (number == UNWTABLES_NONE)
+		return;
+	t->table[number].used = true;
+	t->table[number].used_ns = now_ns;
 }
 
 void unwtables_get_stats(const struct unwtables *t, struct unwtables_stats *out)
@@ -361,24 +515,49 @@ void unwtables_get_stats(const struct unwtables *t, struct unwtables_stats *out)
 
 /* ---- life ---- */
 
-int unwtables_new(struct walkspace *space, const struct vdso *vdso, struct unwtables **out)
+/* Its image is at hand and small, so it does not wait for the thread. */
+static int add_vdso(struct unwtables *t)
+{
+	struct unwtable *elf = NULL;
+	struct ruleset *rules = NULL;
+	enum state state = STATE_NONE;
+	int err;
+
+	err = add_table(t, &t->vdso);
+	if (!err)
+		err = ruleset_new(&rules);
+	if (err)
+		return err;
+	if (!unwtable_from_bytes(t->vdso_facts->image, t->vdso_facts->size_bytes, rules, &elf,
+				 NULL))
+		state = settle(t, &t->table[t->vdso], elf, rules);
+	set_state(t, &t->table[t->vdso], state);
+	ruleset_free(rules);
+	return 0;
+}
+
+int unwtables_new(struct walkspace *space, const struct vdso *vdso, struct tablecache *cache,
+		  bool lazy, struct unwtables **out)
 {
 	struct unwtables *t = calloc(1, sizeof(*t));
 	int err;
 
-	if (!t)
+	if (!t) {
+		tablecache_close(cache);
 		return -ENOMEM;
+	}
 	t->space = space;
+	t->cache = cache;
+	t->lazy = lazy;
 	t->vdso_facts = vdso;
 	t->vdso = UNWTABLES_NONE;
 	err = ruleset_new(&t->rules);
-	if (!err)
+	if (!err) {
 		copy_rules(t);
-	if (!err && vdso->image) {
-		err = add_table(t, &t->vdso);
-		if (!err)
-			unwtables_build(t, t->vdso);
+		err = tableworker_new(cache, &t->worker);
 	}
+	if (!err && vdso->image)
+		err = add_vdso(t);
 	if (err) {
 		unwtables_free(t);
 		return err;
@@ -393,6 +572,8 @@ void unwtables_free(struct unwtables *t)
 
 	if (!t)
 		return;
+	if (tableworker_free(t->worker))
+		tablecache_close(t->cache);
 	for (i = 0; i < t->count; i++) {
 		unwtable_free(t->table[i].elf);
 		free((char *)t->table[i].source.path);

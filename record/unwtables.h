@@ -3,9 +3,10 @@
  * unwtables - the unwind tables of mapped files, in the BPF maps
  *
  * A file is known by device, inode and build-id, and has a number from the first time one of its
- * mappings is seen.  Its table is built when somebody asks for that, once, and
- * laid into the walkspace; the rows are not kept anywhere else.  When the cap is reached, the table
- * that was longest unused makes room.  Not safe for more than one thread.
+ * mappings is seen.  Its table is made by a thread of its own (tableworker), those that most
+ * mappings wait for first, and laid into the walkspace when it is done; the rows are not kept
+ * anywhere else.  At the cap a table finds no room; when walks want it, those that no walk used
+ * for a while are evicted.  Not safe for more than one thread.
  *
  * A file that is not ELF, has no .eh_frame or cannot be read has no table: its code is walked by
  * frame pointers.
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "record/siderec.h"
+#include "record/tablecache.h"
 #include "record/vdso.h"
 #include "record/walkspace.h"
 
@@ -25,16 +27,21 @@
 struct unwtables; /* opaque */
 
 struct unwtables_stats {
-	uint64_t built_count, row_count,
-		build_ns;       /* tables built, their rows, and the time it took */
-	uint64_t failed_count;  /* files whose table could not be read: not ELF, broken */
-	uint64_t no_room_count; /* tables that found no room below the cap */
+	uint64_t built_count, kept_count,
+		row_count;          /* tables made, those read from the cache, rows */
+	uint64_t build_ns, kept_ns; /* the time it took, in the thread */
+	uint64_t failed_count;      /* files whose table could not be read: not ELF, broken */
+	uint64_t no_room_count;     /* tables that found no room below the cap */
 	uint64_t evicted_count;
 	uint64_t table_bytes; /* in use now */
 };
 
-/* Borrows *space and the vdso's image.  errno. */
-int unwtables_new(struct walkspace *space, const struct vdso *vdso, struct unwtables **out);
+/*
+ * Borrows *space and the vdso's image; *cache is taken, also on failure; NULL: none.  lazy: only
+ * tables that somebody waits for are made.  errno.
+ */
+int unwtables_new(struct walkspace *space, const struct vdso *vdso, struct tablecache *cache,
+		  bool lazy, struct unwtables **out);
 void unwtables_free(struct unwtables *t); /* NULL is fine */
 
 /*
@@ -43,12 +50,26 @@ void unwtables_free(struct unwtables *t); /* NULL is fine */
  */
 uint32_t unwtables_of(struct unwtables *t, const struct siderec_map *m);
 
-/* Whether building was not tried yet, or may be tried again. */
+/* Whether it is not made yet, or may be tried again. */
 bool unwtables_is_pending(const struct unwtables *t, uint32_t number);
-/* The pending table that the most mappings wait for; UNWTABLES_NONE: none is pending. */
-uint32_t unwtables_next_pending(const struct unwtables *t);
-/* Builds it, if it is pending; may take 0.2 s.  True when it is in place now. */
-bool unwtables_build(struct unwtables *t, uint32_t number);
+/* Before all others: somebody waits for it. */
+void unwtables_hurry(struct unwtables *t, uint32_t number);
+bool unwtables_is_busy(const struct unwtables *t); /* some are still to be made */
+
+/* Lays what the thread has made, and gives it more to do.  Takes no longer than copying. */
+void unwtables_pass(struct unwtables *t);
+/* Readable when there is something for unwtables_pass(). */
+int unwtables_fd(const struct unwtables *t);
+/* Waits for that, or for max_ns. */
+void unwtables_wait(struct unwtables *t, uint64_t max_ns);
+
+/*
+ * What walks used since the last call is said by unwtables_touch() first; then this evicts what is
+ * idle, if tables that have no room were used.  It has effect a little later.
+ */
+void unwtables_make_room(struct unwtables *t, uint64_t now_ns);
+/* A table has just found no room. */
+bool unwtables_wants_room(const struct unwtables *t);
 /* How often unwtables_place() began to say something else; for one table, or all. */
 uint32_t unwtables_version(const struct unwtables *t, uint32_t number);
 uint64_t unwtables_versions(const struct unwtables *t);
@@ -62,7 +83,7 @@ void unwtables_place(const struct unwtables *t, uint32_t number, uint64_t start,
 /* The rule at pc, from what unwtables_place() said; NULL without a table. */
 const struct unwind_rule *unwtables_rule(struct unwtables *t, const struct walk_map *map,
 					 uint64_t pc);
-/* A walk used the table not long before now_ns. */
+/* A walk came to the file's code not long before now_ns. */
 void unwtables_touch(struct unwtables *t, uint32_t number, uint64_t now_ns);
 
 void unwtables_get_stats(const struct unwtables *t, struct unwtables_stats *out);

@@ -9,6 +9,18 @@
 #include "format/stackwalk.h"
 #include "record/clock.h"
 
+#define USED_NS      2000000000ULL /* walks' marks are collected this often */
+#define USED_SOON_NS 500000000ULL  /* when a table found no room */
+#define LAST_NS      1000000000ULL /* the end waits for tables */
+#define TABLE_NS     1000000000ULL /* as does who cannot keep a copy */
+
+/* A copy, and what was mapped when it was made. */
+struct held {
+	struct copy_event *copy;
+	struct unwmaps_run *run;
+	uint32_t table; /* that it waits for */
+};
+
 struct walker {
 	const struct record_opts *opts; /* borrowed, as is emit */
 	struct emit *emit;
@@ -18,6 +30,9 @@ struct walker {
 	struct copy_event **copy; /* waiting, by time once sorted */
 	size_t copy_count, copy_room;
 	bool copies_sorted;
+	struct held *held; /* waiting for tables, by time */
+	size_t held_count, held_room;
+	uint64_t used_ns; /* marks were collected */
 	uint64_t frames[CPU_USER_MAX];
 };
 
@@ -50,46 +65,79 @@ int walker_copy(struct walker *u, const struct copy_event *ev)
 
 struct lookup {
 	struct walker *u;
-	uint32_t pid;
+	const struct unwmaps_run *run;
+	uint32_t pending; /* the first table that was not there; UNWTABLES_NONE */
 };
 
 static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
 {
 	struct lookup *l = ctx;
 	struct walk_map map;
+	uint32_t table;
 
-	if (!unwmaps_find(l->u->maps, l->pid, pc, &map))
+	if (!unwmaps_find(l->u->maps, l->run, pc, &map, &table))
 		return;
 	out->executable = true;
 	out->pending = map.kind == WALK_PENDING;
+	out->no_room = map.kind == WALK_NO_ROOM;
 	out->rule = unwtables_rule(l->u->tables, &map, pc);
+	unwtables_touch(l->u->tables, table, l->u->used_ns);
+	if (out->pending && l->pending == UNWTABLES_NONE)
+		l->pending = table;
 }
 
-int walker_emit(struct walker *u, struct samplerec *rec, const struct walker_stack *stack)
+/* Walks into u->frames and *rec.  The table that it needs first, or UNWTABLES_NONE. */
+static uint32_t walk_stack(struct walker *u, const struct unwmaps_run *run,
+			   const struct walker_stack *stack, struct samplerec *rec)
 {
-	struct lookup lookup = { .u = u, .pid = rec->pid };
+	struct lookup lookup = { .u = u, .run = run, .pending = UNWTABLES_NONE };
 	struct stackwalk walk = { .arch = UNWIND_X86_64,
 				  .lookup = look_up,
 				  .ctx = &lookup,
 				  .frame_max = u->opts->max_frames };
 	struct unwind_regs regs;
 	struct unwind_copy copy;
-	struct stackinfo info;
 
 	unwind_copy_init(&copy, stack->bytes, stack->size_bytes, stack->addr, stack->regs,
 			 COPY_REGS);
 	unwind_regs_leaf(&regs, stack->regs[UNWIND_X86_RA], stack->regs[UNWIND_X86_SP],
 			 stack->regs[UNWIND_X86_FP], 0);
 	rec->user = (const __u64 *)u->frames;
-	rec->user_count = stackwalk_run(&walk, &regs, &copy.mem, u->frames, &info);
-	info.flags |= STACKINFO_COPY;
-	rec->stack = info;
-	emit_count_stack(u->emit, &info);
+	rec->user_count = stackwalk_run(&walk, &regs, &copy.mem, u->frames, &rec->stack);
+	rec->stack.flags |= STACKINFO_COPY;
+	if (lookup.pending != UNWTABLES_NONE)
+		unwtables_hurry(u->tables, lookup.pending);
+	return lookup.pending;
+}
+
+static int emit_walked(struct walker *u, struct samplerec *rec)
+{
+	emit_count_stack(u->emit, &rec->stack);
 	return emit_sample(u->emit, ATTR_SAMPLE, rec);
 }
 
-static int walk_copy(struct walker *u, const struct copy_event *ev)
+int walker_emit(struct walker *u, struct samplerec *rec, const struct walker_stack *stack)
 {
+	struct unwmaps_run *run = unwmaps_hold(u->maps, rec->pid);
+	uint64_t end_ns = 0, now_ns;
+
+	while (walk_stack(u, run, stack, rec) != UNWTABLES_NONE) {
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		end_ns = end_ns ? end_ns : now_ns + TABLE_NS;
+		if (now_ns >= end_ns)
+			break;
+		unwtables_pass(u->tables);
+		unwtables_wait(u->tables, end_ns - now_ns);
+		unwtables_pass(u->tables);
+	}
+	unwmaps_release(u->maps, run);
+	return emit_walked(u, rec);
+}
+
+/* 1: h->table has to be there first.  wait false: does without. */
+static int walk_copy(struct walker *u, struct held *h, bool wait)
+{
+	const struct copy_event *ev = h->copy;
 	struct walker_stack stack = {
 		.bytes = ev->stack,
 		.size_bytes = ev->stack_bytes,
@@ -107,7 +155,63 @@ static int walk_copy(struct walker *u, const struct copy_event *ev)
 		.cgroup_id = ev->cgroup_id,
 	};
 
-	return walker_emit(u, &rec, &stack);
+	h->table = walk_stack(u, h->run, &stack, &rec);
+	return wait && h->table != UNWTABLES_NONE ? 1 : emit_walked(u, &rec);
+}
+
+static void drop(struct walker *u, struct held *h)
+{
+	unwmaps_release(u->maps, h->run);
+	free(h->copy);
+}
+
+/* Walks a copy, which is taken, by what is mapped now; or keeps both for later. */
+static int first_walk(struct walker *u, struct copy_event *copy)
+{
+	size_t room = u->held_room ? 2 * u->held_room : 64;
+	struct held h = { .copy = copy, .run = unwmaps_hold(u->maps, copy->pid) }, *p;
+	int err = walk_copy(u, &h, true);
+
+	if (err == 1 && u->held_count == u->held_room) {
+		p = realloc(u->held, room * sizeof(*p));
+		if (p) {
+			u->held = p;
+			u->held_room = room;
+		} else {
+			err = walk_copy(u, &h, false);
+		}
+	}
+	if (err == 1) {
+		u->held[u->held_count++] = h;
+		return 0;
+	}
+	drop(u, &h);
+	return err;
+}
+
+/* Those whose table has come, or never will; and those that are older than a moment anyway. */
+static int walk_held(struct walker *u, uint64_t before_ns)
+{
+	size_t i, kept = 0;
+	struct held *h;
+	int err = 0, one;
+
+	for (i = 0; i < u->held_count; i++) {
+		h = &u->held[i];
+		one = 1;
+		if (h->copy->h.time_ns < before_ns)
+			one = err ? err : walk_copy(u, h, false);
+		else if (!unwtables_is_pending(u->tables, h->table))
+			one = err ? err : walk_copy(u, h, true);
+		if (one == 1) {
+			u->held[kept++] = *h;
+			continue;
+		}
+		err = one;
+		drop(u, h);
+	}
+	u->held_count = kept;
+	return err;
 }
 
 static int by_time(const void *a, const void *b)
@@ -129,10 +233,8 @@ static int run_copies(struct walker *u, uint64_t before_ns)
 	if (!u->copies_sorted)
 		qsort(u->copy, u->copy_count, sizeof(struct copy_event *), by_time);
 	u->copies_sorted = true;
-	for (i = 0; i < u->copy_count && u->copy[i]->h.time_ns < before_ns && !err; i++) {
-		err = walk_copy(u, u->copy[i]);
-		free(u->copy[i]);
-	}
+	for (i = 0; i < u->copy_count && u->copy[i]->h.time_ns < before_ns && !err; i++)
+		err = first_walk(u, u->copy[i]);
 	u->copy_count -= i;
 	memmove(u->copy, u->copy + i, u->copy_count * sizeof(struct copy_event *));
 	return err;
@@ -167,28 +269,65 @@ int walker_record(struct walker *u, const struct perf_event_header *h, const str
 	return 0;
 }
 
-int walker_pass(struct walker *u, uint64_t until_ns, uint64_t budget_ns)
+static void look_for_room(struct walker *u, uint64_t now_ns)
 {
-	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
-	uint32_t next;
-	int err = run_copies(u, until_ns == UINT64_MAX ? UINT64_MAX : until_ns + 1);
+	uint64_t every_ns = unwtables_wants_room(u->tables) ? USED_SOON_NS : USED_NS;
 
-	if (err || until_ns == UINT64_MAX)
-		return err;
-	unwmaps_publish(u->maps, until_ns);
-	while (clock_ns(CLOCK_MONOTONIC) - start_ns < budget_ns) {
-		next = unwtables_next_pending(u->tables);
-		if (next == UNWTABLES_NONE)
-			break;
-		(void)unwtables_build(u->tables, next);
+	if (now_ns - u->used_ns < every_ns)
+		return;
+	u->used_ns = now_ns;
+	unwmaps_collect_used(u->maps, now_ns);
+	unwtables_make_room(u->tables, now_ns);
+}
+
+/* The last copies may still need tables; then there are no more. */
+static int last_pass(struct walker *u)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + LAST_NS, now_ns = 0;
+	int err = run_copies(u, UINT64_MAX);
+
+	while (!err && u->held_count && now_ns < end_ns) {
+		unwtables_wait(u->tables, LAST_NS / 10);
+		unwtables_pass(u->tables);
+		err = walk_held(u, 0);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
 	}
+	return err ? err : walk_held(u, UINT64_MAX);
+}
+
+int walker_pass(struct walker *u, uint64_t until_ns)
+{
+	int err;
+
+	if (until_ns == UINT64_MAX)
+		return last_pass(u);
+	err = run_copies(u, until_ns + 1);
+	unwtables_pass(u->tables);
+	if (!err)
+		err = walk_held(u, 0);
+	look_for_room(u, clock_ns(CLOCK_MONOTONIC));
 	unwmaps_publish(u->maps, until_ns);
-	return 0;
+	return err;
+}
+
+int walker_settle(struct walker *u, uint64_t before_ns)
+{
+	return walk_held(u, before_ns);
 }
 
 bool walker_is_busy(const struct walker *u)
 {
-	return unwtables_next_pending(u->tables) != UNWTABLES_NONE;
+	return unwtables_is_busy(u->tables);
+}
+
+int walker_fd(const struct walker *u)
+{
+	return unwtables_fd(u->tables);
+}
+
+void walker_wait(struct walker *u, uint64_t max_ns)
+{
+	unwtables_wait(u->tables, max_ns);
 }
 
 void walker_account(const struct walker *u, struct account *a)
@@ -199,6 +338,8 @@ void walker_account(const struct walker *u, struct account *a)
 	unwtables_get_stats(u->tables, &tables);
 	unwmaps_get_stats(u->maps, &maps);
 	a->table_count = tables.built_count;
+	a->table_kept_count = tables.kept_count;
+	a->table_kept_ns = tables.kept_ns;
 	a->table_failed_count = tables.failed_count;
 	a->table_no_room_count = tables.no_room_count;
 	a->table_evicted_count = tables.evicted_count;
@@ -220,19 +361,23 @@ struct unwmaps *walker_maps(struct walker *u)
 	return u->maps;
 }
 
-int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct emit *emit, bool bpf,
-	       struct walker **out)
+int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct tablecache *cache,
+	       struct emit *emit, bool bpf, struct walker **out)
 {
 	struct walker *u = calloc(1, sizeof(*u));
 	int err;
 
-	if (!u)
+	if (!u) {
+		tablecache_close(cache);
 		return -ENOMEM;
+	}
 	u->opts = opts;
 	u->emit = emit;
 	err = walkspace_init(&u->space, opts->table_bytes, bpf);
-	if (!err)
-		err = unwtables_new(&u->space, vdso, &u->tables);
+	if (err)
+		tablecache_close(cache);
+	else
+		err = unwtables_new(&u->space, vdso, cache, !bpf && !opts->system_wide, &u->tables);
 	if (!err)
 		err = unwmaps_new(&u->space, u->tables, &u->maps);
 	if (err) {
@@ -252,6 +397,9 @@ void walker_free(struct walker *u)
 	for (i = 0; i < u->copy_count; i++)
 		free(u->copy[i]);
 	free(u->copy);
+	for (i = 0; i < u->held_count; i++)
+		drop(u, &u->held[i]);
+	free(u->held);
 	unwmaps_free(u->maps);
 	unwtables_free(u->tables);
 	walkspace_done(&u->space);

@@ -4,7 +4,8 @@
  *
  * Holds the BPF maps, the tables and the mappings together, and walks what BPF could not: copies of
  * stacks wait here until everything the side-band has to say about their moment has been heard,
- * and leave as samples like the others.
+ * and then, holding what was mapped at that moment, for the tables they need.  They leave as
+ * samples like the others.
  */
 #ifndef EBPREC_RECORD_WALKER_H
 #define EBPREC_RECORD_WALKER_H
@@ -20,11 +21,12 @@
 struct walker; /* opaque */
 
 /*
- * Borrows all.  bpf: for BPF programs to walk by; else tables are made when a stack needs one.
- * errno: no BPF maps of this kind, or no memory.
+ * Borrows all but the cache, which is taken, also on failure; NULL: none.  bpf: for BPF programs to
+ * walk by; else tables of chosen processes are made when a stack needs one.  errno: no BPF maps of
+ * this kind, no thread, or no memory.
  */
-int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct emit *emit, bool bpf,
-	       struct walker **out);
+int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct tablecache *cache,
+	       struct emit *emit, bool bpf, struct walker **out);
 void walker_free(struct walker *u); /* NULL is fine */
 
 struct walkspace *walker_space(struct walker *u);
@@ -49,17 +51,22 @@ struct walker_stack {
 };
 /*
  * Walks a copy now and emits the sample: all that happened before it was told.  *rec holds
- * everything but the user frames and how they were found.
+ * everything but the user frames and how they were found.  Waits for tables.
  */
 int walker_emit(struct walker *u, struct samplerec *rec, const struct walker_stack *stack);
 
 /*
- * The side-band has been heard until then: walks the copies up to there, builds tables for at most
- * budget_ns or one more, and tells BPF what is new.
+ * The side-band has been heard until then: walks the copies up to there, takes the tables that are
+ * ready, and tells BPF what is new.  UINT64_MAX: the end; what can still be walked is.
  */
-int walker_pass(struct walker *u, uint64_t until_ns, uint64_t budget_ns);
-/* Tables are waiting: do not wait long for the next pass. */
+int walker_pass(struct walker *u, uint64_t until_ns);
+/* Copies that old wait no longer for tables: they go into the capture as far as they can be walked. */
+int walker_settle(struct walker *u, uint64_t before_ns);
+/* Tables are being made; fd is readable when one is. */
 bool walker_is_busy(const struct walker *u);
+int walker_fd(const struct walker *u);
+/* Waits for that, or for max_ns. */
+void walker_wait(struct walker *u, uint64_t max_ns);
 
 /* Fills in the account's part on unwinding. */
 void walker_account(const struct walker *u, struct account *a);

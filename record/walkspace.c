@@ -211,29 +211,85 @@ uint64_t walkspace_table_bytes(const struct walkspace *w)
 	return rows * 4;
 }
 
-/* ---- runs of mappings ---- */
+uint64_t walkspace_free_rows(const struct walkspace *w)
+{
+	uint64_t rows = (uint64_t)(w->chunk_max - w->chunk_count) * WALK_CHUNK_ROWS;
+	uint32_t i;
+
+	for (i = 0; i < w->chunk_count; i++)
+		rows += w->chunk[i].free_rows.free_total;
+	return rows;
+}
+
+uint64_t walkspace_retired_rows(const struct walkspace *w)
+{
+	return w->retired_rows;
+}
+
+/* ---- what is retired comes back later ---- */
 
 int walkspace_take_maps(struct walkspace *w, uint32_t count, uint32_t *first)
 {
 	return extents_take(&w->free_maps, count, first);
 }
 
-void walkspace_retire_maps(struct walkspace *w, uint32_t first, uint32_t count, uint64_t now_ns)
+static bool retire(struct walkspace *w, const struct walkspace_retired *r)
 {
 	size_t room = w->retired_room ? 2 * w->retired_room : 64;
 	struct walkspace_retired *p = w->retired;
 
-	if (!count)
-		return;
+	if (!r->places.count)
+		return false;
 	if (w->retired_count == w->retired_room) {
 		p = realloc(p, room * sizeof(*p));
 		if (!p)
-			return; /* the places are lost: better than used twice */
+			return false; /* the places are lost: better than used twice */
 		w->retired = p;
 		w->retired_room = room;
 	}
-	p[w->retired_count++] = (struct walkspace_retired){ .at_ns = now_ns,
-							    .maps = { first, count } };
+	p[w->retired_count++] = *r;
+	return true;
+}
+
+void walkspace_retire_maps(struct walkspace *w, uint32_t first, uint32_t count, uint64_t now_ns)
+{
+	struct walkspace_retired r = { .at_ns = now_ns, .places = { first, count } };
+
+	(void)retire(w, &r);
+}
+
+static uint64_t rows_of(const struct walkspace *w, const struct extent *pages)
+{
+	uint64_t rows = 0;
+	uint32_t i;
+
+	for (i = 0; i < pages->count; i++)
+		rows += w->pages[pages->at + i].row_count;
+	return rows;
+}
+
+void walkspace_retire_pages(struct walkspace *w, uint32_t first, uint32_t count, uint64_t now_ns)
+{
+	struct walkspace_retired r = { .at_ns = now_ns,
+				       .places = { first, count },
+				       .are_pages = true };
+
+	if (retire(w, &r))
+		w->retired_rows += rows_of(w, &r.places);
+}
+
+static void give_back(struct walkspace *w, const struct walkspace_retired *r)
+{
+	uint32_t i;
+
+	if (!r->are_pages) {
+		(void)extents_give(&w->free_maps, r->places.at, r->places.count);
+		return;
+	}
+	w->retired_rows -= rows_of(w, &r->places);
+	for (i = 0; i < r->places.count; i++)
+		walkspace_give_rows(w, &w->pages[r->places.at + i]);
+	(void)extents_give(&w->free_pages, r->places.at, r->places.count);
 }
 
 void walkspace_reclaim(struct walkspace *w, uint64_t now_ns)
@@ -241,7 +297,7 @@ void walkspace_reclaim(struct walkspace *w, uint64_t now_ns)
 	size_t i;
 
 	for (i = 0; i < w->retired_count && now_ns - w->retired[i].at_ns >= WALKSPACE_QUIET_NS; i++)
-		(void)extents_give(&w->free_maps, w->retired[i].maps.at, w->retired[i].maps.count);
+		give_back(w, &w->retired[i]);
 	if (!i)
 		return;
 	w->retired_count -= i;

@@ -26,7 +26,8 @@ enum { WALKSPACE_MAPPED = 16 }; /* chunks */
 
 struct walkspace_retired {
 	uint64_t at_ns;
-	struct extent maps;
+	struct extent places;
+	bool are_pages; /* with their rows; else mappings */
 };
 
 struct walkspace {
@@ -49,6 +50,7 @@ struct walkspace {
 	bool own;                          /* memory of our own in the place of BPF maps */
 	struct walkspace_retired *retired; /* oldest first */
 	size_t retired_count, retired_room;
+	uint64_t retired_rows;
 };
 
 /*
@@ -78,15 +80,20 @@ void walkspace_done(struct walkspace *w);
 /* Room for row_count rows in one chunk; fills chunk, first_row and row_count of *out.  -ENOSPC:
  * the cap is reached; errno. */
 int walkspace_take_rows(struct walkspace *w, uint32_t row_count, struct walk_page *out);
-/* At once: nobody may be reading them any more. */
+/* At once: nobody may ever have read them. */
 void walkspace_give_rows(struct walkspace *w, const struct walk_page *page);
 /* A chunk's rows.  Borrowed until the next call for another chunk.  NULL: not to be mapped. */
 struct walk_chunk *walkspace_chunk(struct walkspace *w, uint32_t number);
 uint64_t walkspace_table_bytes(const struct walkspace *w); /* of rows in use */
+/* Rows that are free, and that chunks not made yet would have; and those that soon will be. */
+uint64_t walkspace_free_rows(const struct walkspace *w);
+uint64_t walkspace_retired_rows(const struct walkspace *w);
 
-/* A run of mappings is retired and comes back later. */
 int walkspace_take_maps(struct walkspace *w, uint32_t count, uint32_t *first);
+/* A run of mappings, or of pages and their rows: nothing leads there any more. */
 void walkspace_retire_maps(struct walkspace *w, uint32_t first, uint32_t count, uint64_t now_ns);
+void walkspace_retire_pages(struct walkspace *w, uint32_t first, uint32_t count, uint64_t now_ns);
+/* What was retired long enough ago is free. */
 void walkspace_reclaim(struct walkspace *w, uint64_t now_ns);
 
 #endif

@@ -8,6 +8,8 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
 BUILD=${EBPREC_BUILD:-$BATS_TEST_DIRNAME/../../build}
 PATH=$BUILD:$BUILD/tests/gen:$BUILD/tests/live:$PATH
 export PATH LC_ALL=C TZ=UTC NO_COLOR=1
+# What recordings keep, they keep for this run alone.
+export EBPREC_TABLE_CACHE=$BATS_RUN_TMPDIR/tables
 stderr=
 unset EBPREC_PAGER PAGER DEBUGINFOD_URLS
 

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "record/tableworker.h"
+
+#define LONG_NS 60000000000ULL
+
+/* A way to a file by its path alone: no process maps it there. */
+static struct siderec_map way_to(const char *path)
+{
+	struct siderec_map m = { .pid = (uint32_t)getpid(), .start = 4096, .path = path };
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	m.dev_major = major(st.st_dev);
+	m.dev_minor = minor(st.st_dev);
+	m.inode = st.st_ino;
+	return m;
+}
+
+static const char *own_path(void)
+{
+	static char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	assert_true(n > 0);
+	path[n] = 0;
+	return path;
+}
+
+static bool readable(const struct tableworker *w)
+{
+	struct pollfd p = { .fd = tableworker_fd(w), .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static struct tablejob *next(struct tableworker *w)
+{
+	struct tablejob *job;
+
+	while (!(job = tableworker_take(w))) {
+		assert_true(tableworker_count(w) > 0);
+		tableworker_wait(w, LONG_NS);
+	}
+	return job;
+}
+
+static void jobs_come_back_in_order_with_their_tables(void **state)
+{
+	struct siderec_map m = way_to(own_path());
+	struct tableworker *w = NULL;
+	struct unwtable_view view;
+	struct tablejob *job;
+	uint32_t i;
+
+	assert_int_equal(tableworker_new(NULL, &w), 0);
+	assert_null(tableworker_take(w));
+	for (i = 0; i < 20; i++)
+		assert_int_equal(tableworker_put(w, i, &m), 0);
+	assert_int_equal(tableworker_count(w), 20);
+	for (i = 0; i < 20; i++) {
+		job = next(w);
+		assert_int_equal(job->number, i);
+		assert_int_equal(job->err, 0);
+		unwtable_view(job->table, &view);
+		assert_true(view.n_rows > 100);
+		assert_false(job->kept);
+		tablejob_free(job);
+	}
+	assert_int_equal(tableworker_count(w), 0);
+	assert_false(readable(w));
+	assert_null(tableworker_take(w));
+	assert_true(tableworker_free(w));
+}
+
+static void files_that_are_none_say_why(void **state)
+{
+	struct siderec_map gone = way_to(own_path()), text = way_to("/etc/passwd");
+	struct tableworker *w = NULL;
+	struct tablejob *job;
+
+	gone.inode++;
+	assert_int_equal(tableworker_new(NULL, &w), 0);
+	assert_int_equal(tableworker_put(w, 1, &gone), 0);
+	assert_int_equal(tableworker_put(w, 2, &text), 0);
+	job = next(w);
+	assert_int_equal(job->err, -ESTALE);
+	assert_null(job->table);
+	tablejob_free(job);
+	job = next(w);
+	assert_int_equal(job->number, 2);
+	assert_true(job->err && job->err != -ESTALE);
+	assert_null(job->table);
+	tablejob_free(job);
+	assert_true(tableworker_free(w));
+}
+
+static void a_table_is_made_once_and_then_kept(void **state)
+{
+	char dir[] = "/tmp/ebprec-worker-XXXXXX", command[64];
+	struct siderec_map m = way_to(own_path());
+	struct tablecache *cache = NULL;
+	struct tableworker *w = NULL;
+	struct tablejob *job;
+	unsigned i;
+
+	/* Whatever the mask of who built it: others do not write it. */
+	assert_int_equal(chmod(own_path(), 0755), 0);
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(tablecache_open(dir, 64 << 20, &cache), 0);
+	assert_int_equal(tableworker_new(cache, &w), 0);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(tableworker_put(w, i, &m), 0);
+		job = next(w);
+		assert_int_equal(job->err, 0);
+		assert_int_equal(job->kept, i > 0);
+		tablejob_free(job);
+	}
+	assert_true(tableworker_free(w));
+	tablecache_close(cache);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
+static void jobs_that_nobody_takes_are_freed(void **state)
+{
+	struct siderec_map m = way_to(own_path());
+	struct tableworker *w = NULL;
+	uint32_t i;
+
+	assert_int_equal(tableworker_new(NULL, &w), 0);
+	for (i = 0; i < 8; i++)
+		assert_int_equal(tableworker_put(w, i, &m), 0);
+	tableworker_wait(w, LONG_NS);
+	assert_true(readable(w));
+	assert_true(tableworker_free(w));
+	assert_true(tableworker_free(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(jobs_come_back_in_order_with_their_tables),
+		cmocka_unit_test(files_that_are_none_say_why),
+		cmocka_unit_test(a_table_is_made_once_and_then_kept),
+		cmocka_unit_test(jobs_that_nobody_takes_are_freed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -67,6 +67,21 @@ static int parse_weight(const char *text, const struct usage *usage, struct pick
 	return 0;
 }
 
+int pickopts_lists(struct filter *f, const struct usage *usage, const struct option_list *comms,
+		   const struct option_list *pids, const struct option_list *tids,
+		   const struct option_list *cpus)
+{
+	int status = add_list(f, usage, "comm", comms, filter_add_comms);
+
+	if (!status)
+		status = add_list(f, usage, "pid", pids, filter_add_pids);
+	if (!status)
+		status = add_list(f, usage, "tid", tids, filter_add_tids);
+	if (!status)
+		status = add_list(f, usage, "cpu", cpus, filter_add_cpus);
+	return status;
+}
+
 int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struct picked *out)
 {
 	struct picked p = { 0 };
@@ -75,13 +90,8 @@ int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struc
 	filter_init(&p.filter);
 	p.filter.no_idle = !opts->idle;
 	p.filter.no_kernel_threads = !opts->kernel_threads;
-	status = add_list(&p.filter, usage, "comm", &opts->comms, filter_add_comms);
-	if (!status)
-		status = add_list(&p.filter, usage, "pid", &opts->pids, filter_add_pids);
-	if (!status)
-		status = add_list(&p.filter, usage, "tid", &opts->tids, filter_add_tids);
-	if (!status)
-		status = add_list(&p.filter, usage, "cpu", &opts->cpus, filter_add_cpus);
+	status = pickopts_lists(&p.filter, usage, &opts->comms, &opts->pids, &opts->tids,
+				&opts->cpus);
 	if (!status)
 		status = add_regexes(&p.pick, usage, "cgroup", &opts->cgroups, PICK_CGROUP);
 	if (!status)

@@ -17,6 +17,7 @@ struct command {
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_sched(int argc, char **argv);
+int cmd_script(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_slice(int argc, char **argv);

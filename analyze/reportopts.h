@@ -169,6 +169,10 @@ int pickopts_resolve(const struct pickopts *opts, const struct usage *usage, con
 		     bool quiet, const struct report *r, struct picked *p);
 void pickopts_done(struct picked *p);
 
+/* The lists of a filter.  0, or the exit status after an error was said. */
+int pickopts_lists(struct filter *f, const struct usage *usage, const struct option_list *comms,
+		   const struct option_list *pids, const struct option_list *tids,
+		   const struct option_list *cpus);
 /* A time span as --time or --last say it.  0, or the exit status after an error was said. */
 int pickopts_span(const char *time, const char *last, const struct usage *usage,
 		  const struct capture *c, const struct timespan *whole, struct timespan *out);

@@ -373,6 +373,8 @@ static void resolve_in_file(struct resolver *r, struct file *f, uint64_t off_byt
 	}
 	if (symfile_vaddr(&f->sym, off_bytes, &vaddr))
 		out->name = symtab_find(f->sym.symbols, vaddr, r->demangle);
+	if (out->name)
+		out->into_bytes = vaddr - symtab_start(f->sym.symbols, vaddr);
 	if (!out->name)
 		out->reason = symfile_miss(&f->sym);
 }
@@ -389,8 +391,10 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 	x = result_of(r, file, file_off_bytes, return_address, &fresh);
 	if (!x)
 		return &r->no_memory;
-	if (fresh)
+	if (fresh) {
 		resolve_in_file(r, r->files[file], file_off_bytes - return_address, x);
+		x->into_bytes += x->name ? return_address : 0;
+	}
 	return x;
 }
 
@@ -409,6 +413,7 @@ const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool r
 	sym = r->kernel ? kernsyms_find(r->kernel, addr - return_address) : NULL;
 	x->dso = sym ? sym->module : "[kernel.kallsyms]";
 	x->name = sym ? sym->name : NULL;
+	x->into_bytes = sym ? addr - sym->start : 0;
 	if (!sym)
 		x->reason = r->kernel ? NAME_BETWEEN : NAME_KERNEL_HIDDEN;
 	return x;

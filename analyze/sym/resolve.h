@@ -94,6 +94,7 @@ struct resolved {
 	const char *
 		dso; /* path of the file; "[kernel.kallsyms]", "[module]", "[vdso]", "" when not known */
 	uint64_t offset; /* of the place in the file (user), or the address */
+	uint64_t into_bytes; /* where it is in the function, from its start */
 	enum name_reason reason;
 };
 

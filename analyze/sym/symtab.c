@@ -362,6 +362,13 @@ const char *symtab_find(struct symtab *t, uint64_t vaddr, bool demangled)
 	return demangled || s->plt ? printed(s) : s->name;
 }
 
+uint64_t symtab_start(struct symtab *t, uint64_t vaddr)
+{
+	const struct symbol *s = find(t, vaddr);
+
+	return s ? s->start : vaddr;
+}
+
 /* ---- PLT ---- */
 
 /* The name of a .dynsym entry, NULL when there is none. */

@@ -38,5 +38,7 @@ bool symtab_is_full(const struct symtab *t);
  * NULL when nothing does.  Valid until symtab_free(); the same function gives the same pointer.
  */
 const char *symtab_find(struct symtab *t, uint64_t vaddr, bool demangled);
+/* Where what covers vaddr starts; vaddr itself when nothing does. */
+uint64_t symtab_start(struct symtab *t, uint64_t vaddr);
 
 #endif

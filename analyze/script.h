@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * script - a sample as the lines that `perf script` prints
+ *
+ * Parsers of that text are everywhere, so its shapes are kept to the byte: the line of the event,
+ * a line a frame, an empty line.  What is said in them is ours: names, and where frames are looked
+ * up (see DESIGN.md for where perf errs).
+ */
+#ifndef EBPREC_ANALYZE_SCRIPT_H
+#define EBPREC_ANALYZE_SCRIPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/model.h"
+#include "analyze/sym/resolve.h"
+#include "analyze/tracetext.h"
+#include "format/capture.h"
+
+enum script_field {
+	SCRIPT_COMM = 1 << 0,
+	SCRIPT_PID = 1 << 1,
+	SCRIPT_TID = 1 << 2,
+	SCRIPT_CPU = 1 << 3,
+	SCRIPT_TIME = 1 << 4,
+	SCRIPT_PERIOD = 1 << 5,
+	SCRIPT_EVENT = 1 << 6,
+	SCRIPT_TRACE = 1 << 7,
+	SCRIPT_IP = 1 << 8,
+	SCRIPT_SYM = 1 << 9,
+	SCRIPT_SYMOFF = 1 << 10,
+	SCRIPT_DSO = 1 << 11,
+	SCRIPT_CGROUP = 1 << 12,
+};
+
+/* The fields of a comma-separated list.  -EINVAL: *bad is the word, *bad_bytes long. */
+int script_parse_fields(const char *text, unsigned *out, const char **bad, size_t *bad_bytes);
+/* What perf prints of an event when nothing is asked for. */
+unsigned script_default_fields(const struct capture_attr *attr);
+
+/* What a sample is said with; all borrowed. */
+struct script {
+	const struct model *model;
+	const struct strings *names;
+	struct resolver *resolver;
+	struct tracetext *trace; /* NULL: tracepoints have no text */
+	int event_width;         /* of the longest event name */
+	bool any_chain; /* an event of the file has stacks: where they are shown, comms are not padded */
+	bool ns;        /* times with nine decimals */
+	unsigned fields; /* 0: the event's own */
+};
+
+/* -EBADMSG: the sample does not fit its attr. */
+int script_sample(const struct script *s, const struct perf_event_header *header,
+		  const struct capture_attr *attr, FILE *to);
+
+#endif

@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec script against perf script: the same bytes for the same file, whole and in slices.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+setup_file() {
+	need_bpf
+	need_perf
+	cd "$BATS_FILE_TMPDIR" || return
+	ebprec record -q -F 997 -o ours.data -- shares 1 >/dev/null 2>&1
+	perf record -q -e cpu-clock -F 997 -g -o plain.data shares 1 >/dev/null 2>&1
+	perf record -q -e cpu-clock -F 997 -g -z -o packed.data shares 1 >/dev/null 2>&1
+	perf record -q -e cpu-clock -F 997 -o flat.data shares 1 >/dev/null 2>&1
+	perf record -q -e cpu-clock -F 997 -g -o - shares 1 >pipe.data 2>/dev/null
+	perf record -q -e cpu-clock -e page-faults -c 1000 -o two.data shares 1 >/dev/null 2>&1
+	perf record -q -e sched:sched_switch -g -o trace.data shares 1 >/dev/null 2>&1
+}
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# both FILE OPTION... - perf and we say the same of FILE, and it is something.
+both() {
+	local file=$1
+	shift
+	# Of other threads, which a recording of one program hears of only by the way, perf does not
+	# always know the name.
+	perf script --no-inline --comms shares -i "$file" "$@" >perf.txt 2>/dev/null
+	ebprec script -q --comm shares -i "$file" "$@" >ours.txt
+	[ -s ours.txt ] || fail "nothing in $file for $*"
+	# Return addresses are looked up one byte earlier: at the edge of a function, only perf or
+	# only we have a name, and the line is otherwise the same.
+	diff <(strip perf.txt) <(strip ours.txt) >diff.txt || fail "$file $*: $(head -n 20 diff.txt)"
+	[ "$(cmp_lines)" -le $(($(wc -l <ours.txt) / 100)) ] ||
+		fail "$file $*: $(diff perf.txt ours.txt | head -n 20)"
+}
+
+# A frame's line without its name; the event's line whole.
+strip() {
+	sed 's/^\(\t *[0-9a-f]* \).* (\([^()]*\))$/\1\2/; s/^\([^\t].*: *[0-9a-f]* \).* (/\1(/' "$1"
+}
+
+cmp_lines() {
+	diff perf.txt ours.txt | grep -c '^>' || :
+}
+
+@test "a capture of ours" {
+	both ours.data
+}
+
+@test "perf's own files: plain, compressed, without stacks, piped" {
+	for file in plain packed flat pipe; do
+		both $file.data
+	done
+}
+
+@test "several events, and tracepoints" {
+	both two.data
+	both trace.data
+}
+
+@test "fields" {
+	both plain.data -F comm,pid,tid,time,event
+	both ours.data -F comm,pid,tid,cpu,time,event
+	both plain.data -F comm,ip,sym,dso
+	both ours.data -F tid,time,period,ip
+	both flat.data -F comm,ip,sym,symoff,dso
+}
+
+@test "slices of time are perf's" {
+	for file in ours plain flat; do
+		first=$(perf script -i $file.data -F time 2>/dev/null | awk 'NF { print $1 + 0; exit }')
+		from=$(awk -v t="$first" 'BEGIN { printf "%.6f", t + 0.2 }')
+		to=$(awk -v t="$first" 'BEGIN { printf "%.6f", t + 0.5 }')
+		both $file.data --time "$from,$to"
+		both $file.data --time "$from,"
+		both $file.data --time ",$to"
+		both $file.data --time 10%-30%
+	done
+}
+
+@test "slices that partition the time make the whole" {
+	ebprec script -q ours.data >whole.txt
+	: >parts.txt
+	for ((i = 0; i < 100; i += 20)); do
+		ebprec script -q --time $i%-$((i + 20))% ours.data >>parts.txt
+	done
+	cmp whole.txt parts.txt
+}

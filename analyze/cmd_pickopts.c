@@ -263,6 +263,7 @@ int pickopts_resolve(const struct pickopts *opts, const struct usage *usage, con
 	p->query.pick = &p->pick;
 	p->query.roots = p->roots.roots;
 	p->query.demangle = opts->names.demangle;
+	p->query.with_inlined = opts->names.with_inlined;
 	p->query.thread_count = opts->jobs;
 	p->query.fields = GROUP_COMM | (pick_has(&p->pick, PICK_CGROUP) ? GROUP_CGROUP : 0);
 	return 0;

@@ -18,7 +18,7 @@ struct nameopts {
 	const char *symfs, *debuginfod;
 	struct option_list debug_dirs;
 	unsigned debuginfod_time_s;
-	bool demangle, offline;
+	bool demangle, offline, with_inlined;
 };
 
 #define NAMEOPTS_DEFAULTS { .demangle = true, .debuginfod_time_s = 60 }
@@ -26,6 +26,8 @@ struct nameopts {
 #define NAMEOPTS(at)                                                                              \
 	{ OPT_FLAG, 0, "demangle", NULL, (at) + offsetof(struct nameopts, demangle), 0, 0,        \
 	  "names as in the source; --no-demangle: as in the file" },                              \
+	{ OPT_FLAG, 0, "inline", NULL, (at) + offsetof(struct nameopts, with_inlined), 0, 0,      \
+	  "inlined functions are frames, too (needs debug information)" },                        \
 	{ OPT_STRING, 0, "symfs", "DIR", (at) + offsetof(struct nameopts, symfs), 0, 0,           \
 	  "look for files below DIR" },                                                           \
 	{ OPT_LIST, 0, "debug-dir", "DIR", (at) + offsetof(struct nameopts, debug_dirs), 0, 0,    \

@@ -5,6 +5,8 @@
 
 #include "analyze/vec.h"
 
+#define INLINED_MAX 64 /* frames of one place */
+
 static const char unknown[] = "[unknown]";
 
 const char *naming_base(const char *path, size_t *size_bytes)
@@ -57,7 +59,8 @@ int naming_label(struct strings *names, const char *text, const char *suffix, ui
 static int add_function(struct naming *n, const struct function *function, uint32_t *out)
 {
 	uint64_t hash = hash_pair((uint64_t)function->name << 32 | function->dso,
-				  (uint64_t)function->reason << 1 | function->is_kernel);
+				  (uint64_t)function->reason << 2 |
+					  (uint64_t)function->is_inlined << 1 | function->is_kernel);
 	uint32_t pos, id;
 	int err;
 
@@ -69,7 +72,8 @@ static int add_function(struct naming *n, const struct function *function, uint3
 		const struct function *f = &n->functions[id];
 
 		if (f->name == function->name && f->dso == function->dso &&
-		    f->reason == function->reason && f->is_kernel == function->is_kernel) {
+		    f->reason == function->reason && f->is_kernel == function->is_kernel &&
+		    f->is_inlined == function->is_inlined) {
 			*out = id;
 			return 0;
 		}
@@ -218,8 +222,63 @@ static int name_place(struct naming *n, const struct place *p, struct files *fil
 	return err;
 }
 
+/* ---- inlined functions ---- */
+
+static int add_inlined(struct naming *n, const struct resolver_frame *frame, uint32_t dso,
+		       struct strings *names)
+{
+	const char *name = frame->function ? frame->function : unknown;
+	struct function f = { .dso = dso, .is_inlined = true };
+	int err;
+
+	err = strings_add(names, name, strlen(name), &f.name);
+	if (!err)
+		err = vec_reserve(&n->inlined, &n->inlined_capacity, n->inlined_count + 1);
+	if (!err)
+		err = add_function(n, &f, &n->inlined[n->inlined_count]);
+	if (!err)
+		n->inlined_count++;
+	return err;
+}
+
+static int inlined_of_place(struct naming *n, const struct place *p, uint32_t function,
+			    struct files *files, struct strings *names)
+{
+	struct resolver_frame frames[INLINED_MAX];
+	uint32_t file;
+	size_t count;
+	int err;
+
+	if (p->kind != PLACE_FILE)
+		return 0;
+	err = resolver_file(files, p->file, &file);
+	if (err)
+		return err;
+	count = resolver_frames(files->resolver, file, p->offset, p->is_return, frames, INLINED_MAX);
+	for (size_t i = count ? count - 1 : 0; !err && i--;)
+		err = add_inlined(n, &frames[i], n->functions[function].dso, names);
+	return err;
+}
+
+static int find_inlined(struct naming *n, const struct places *places, struct files *files,
+			struct strings *names)
+{
+	int err = 0;
+
+	n->inlined_first = calloc(places->count + 1, sizeof(*n->inlined_first));
+	if (!n->inlined_first)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < places->count; i++) {
+		err = inlined_of_place(n, &places->list[i], n->by_place[i], files, names);
+		if (n->inlined_count >= UINT32_MAX)
+			err = -EOVERFLOW;
+		n->inlined_first[i + 1] = (uint32_t)n->inlined_count;
+	}
+	return err;
+}
+
 int naming_run(struct naming *n, const struct model *model, const struct places *places,
-	       struct resolver *resolver, struct strings *names)
+	       struct resolver *resolver, struct strings *names, bool with_inlined)
 {
 	struct files files = { .model = model, .resolver = resolver };
 	int err = 0;
@@ -231,6 +290,8 @@ int naming_run(struct naming *n, const struct model *model, const struct places 
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < places->count; i++)
 		err = name_place(n, &places->list[i], &files, names, &n->by_place[i]);
+	if (!err && with_inlined)
+		err = find_inlined(n, places, &files, names);
 	free(files.ids);
 	free(files.recent);
 	return err;
@@ -240,6 +301,8 @@ void naming_done(struct naming *n)
 {
 	free(n->functions);
 	free(n->by_place);
+	free(n->inlined);
+	free(n->inlined_first);
 	hashidx_done(&n->index);
 	*n = (struct naming){ 0 };
 }

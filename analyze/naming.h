@@ -24,6 +24,7 @@ struct function {
 	uint32_t dso;   /* in the strings: path, "[kernel.kallsyms]", "[bpf]", "[unknown]" ... */
 	uint8_t reason; /* enum name_reason */
 	bool is_kernel;
+	bool is_inlined; /* into the function that called it */
 };
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
@@ -31,15 +32,21 @@ struct naming {
 	struct function *functions;
 	size_t function_count, function_capacity;
 	uint32_t *by_place; /* the function of each place */
+	/*
+	 * When inlined functions were asked for: those of place i are inlined[inlined_first[i]] up to
+	 * inlined[inlined_first[i + 1]], each called by the one before it, the first by by_place[i].
+	 */
+	uint32_t *inlined, *inlined_first;
+	size_t inlined_count, inlined_capacity;
 	struct hashidx index;
 };
 
 /* The number that the resolver gives to a file of the model; UINT32_MAX: no memory. */
 uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *resolver);
 
-/* Names all places.  -ENOMEM, -EOVERFLOW. */
+/* Names all places, with_inlined also what was inlined there.  -ENOMEM, -EOVERFLOW. */
 int naming_run(struct naming *n, const struct model *model, const struct places *places,
-	       struct resolver *resolver, struct strings *names);
+	       struct resolver *resolver, struct strings *names, bool with_inlined);
 void naming_done(struct naming *n);
 
 /*

@@ -72,7 +72,8 @@ static int name_places(struct report *r, const struct report_query *query,
 	if (!err)
 		err = symuse_load(&r->symbols, sampler_stacks(sampler), places, r->model, resolver);
 	if (!err)
-		err = naming_run(&r->naming, r->model, places, resolver, r->names);
+		err = naming_run(&r->naming, r->model, places, resolver, r->names,
+				 query->with_inlined);
 	if (!err)
 		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);
 	resolver_free(resolver);
@@ -144,7 +145,8 @@ int report_make(struct report *r, const struct report_query *query)
 	if (!err)
 		err = stacks_init(&r->stacks);
 	if (!err)
-		err = stacks_merge(&r->stacks, sampler_stacks(sampler), r->naming.by_place);
+		err = stacks_merge_chains(&r->stacks, sampler_stacks(sampler), r->naming.by_place,
+					  r->naming.inlined, r->naming.inlined_first);
 	if (!err)
 		stacks_finish(&r->stacks);
 	sampler_free(sampler);

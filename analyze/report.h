@@ -49,6 +49,7 @@ struct report_query {
 	uint64_t sample_ns;      /* see load_query */
 	unsigned thread_count;   /* 0: chosen */
 	struct name_roots roots; /* borrowed during the call */
+	bool with_inlined;       /* inlined functions are frames, too */
 	bool demangle;
 };
 

@@ -25,10 +25,11 @@ static int function_labels(struct report *r, bool annotate, uint32_t **out)
 	int err = labels ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < n->function_count; i++) {
-		bool mark = annotate && n->functions[i].is_kernel;
+		const struct function *f = &n->functions[i];
+		const char *mark = f->is_kernel ? "_[k]" : f->is_inlined ? "_[i]" : "";
 
-		err = naming_label(r->names, strings_text(r->names, n->functions[i].name),
-				   mark ? "_[k]" : "", &labels[i]);
+		err = naming_label(r->names, strings_text(r->names, f->name), annotate ? mark : "",
+				   &labels[i]);
 	}
 	if (err) {
 		free(labels);

@@ -102,18 +102,10 @@ int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample
 	return 0;
 }
 
-int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames)
+static int merge_entries(struct stacks *s, const struct stacks *from, const uint32_t *nodes)
 {
-	uint32_t *nodes = calloc(from->node_count, sizeof(*nodes));
 	int err = 0;
 
-	if (!nodes)
-		return -ENOMEM;
-	nodes[STACKS_USER_ROOT] = STACKS_USER_ROOT;
-	nodes[STACKS_KERNEL_ROOT] = STACKS_KERNEL_ROOT;
-	for (size_t i = STACKS_FIRST_NODE; !err && i < from->node_count; i++)
-		err = stacks_child(s, nodes[from->nodes[i].parent], frames[from->nodes[i].frame],
-				   &nodes[i]);
 	for (size_t i = 0; !err && i < from->entry_count; i++) {
 		const struct stacks_entry *e = &from->entries[i];
 		struct stacks_key key = e->key;
@@ -122,8 +114,35 @@ int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *fr
 		key.kernel = nodes[key.kernel];
 		err = stacks_count(s, &key, e->sample_count, e->period_sum);
 	}
+	return err;
+}
+
+int stacks_merge_chains(struct stacks *s, const struct stacks *from, const uint32_t *frames,
+			const uint32_t *more, const uint32_t *first)
+{
+	uint32_t *nodes = calloc(from->node_count, sizeof(*nodes));
+	int err = 0;
+
+	if (!nodes)
+		return -ENOMEM;
+	nodes[STACKS_USER_ROOT] = STACKS_USER_ROOT;
+	nodes[STACKS_KERNEL_ROOT] = STACKS_KERNEL_ROOT;
+	for (size_t i = STACKS_FIRST_NODE; !err && i < from->node_count; i++) {
+		uint32_t frame = from->nodes[i].frame;
+
+		err = stacks_child(s, nodes[from->nodes[i].parent], frames[frame], &nodes[i]);
+		for (uint32_t k = first ? first[frame] : 0; !err && first && k < first[frame + 1]; k++)
+			err = stacks_child(s, nodes[i], more[k], &nodes[i]);
+	}
+	if (!err)
+		err = merge_entries(s, from, nodes);
 	free(nodes);
 	return err;
+}
+
+int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames)
+{
+	return stacks_merge_chains(s, from, frames, NULL, NULL);
 }
 
 int stacks_weigh_frames(const struct stacks *s, uint64_t *weights)

@@ -67,6 +67,13 @@ void stacks_finish(struct stacks *s);
  */
 int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames);
 
+/*
+ * The same where a frame stands for several: frames[f], and below it as its callees
+ * more[first[f]] up to more[first[f + 1]].
+ */
+int stacks_merge_chains(struct stacks *s, const struct stacks *from, const uint32_t *frames,
+			const uint32_t *more, const uint32_t *first);
+
 /* Adds to weights[f] how many samples had frame f, once for each time it was in their stack.  -ENOMEM. */
 int stacks_weigh_frames(const struct stacks *s, uint64_t *weights);
 

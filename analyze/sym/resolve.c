@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/sym/kernsyms.h"
+#include "analyze/sym/namecache.h"
 #include "analyze/sym/perfmap.h"
 #include "analyze/sym/resolve.h"
 #include "analyze/sym/symfile.h"
@@ -60,6 +61,7 @@ struct resolver {
 	struct slot *slots;
 	size_t slot_count, result_count;
 	struct chunk *chunks;
+	struct namecache inlined; /* names from DWARF */
 	struct resolved no_memory;
 };
 
@@ -398,6 +400,37 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 	return x;
 }
 
+size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
+		       bool return_address, struct resolver_frame *out, size_t max)
+{
+	const struct resolved *x = resolver_user(r, file, file_off_bytes, return_address);
+	struct lines_frame frames[LINES_DEPTH_MAX];
+	struct lines *lines = NULL;
+	uint64_t vaddr;
+	size_t i, n = 0;
+	struct file *f;
+
+	if (file < r->file_count && !r->files[file]->jit) {
+		f = r->files[file];
+		lines = symfile_lines(&f->sym, &r->roots, &f->aliases->as);
+		if (lines && symfile_vaddr(&f->sym, file_off_bytes - (return_address && file_off_bytes),
+					   &vaddr))
+			n = lines_find(lines, vaddr, frames,
+				       max < LINES_DEPTH_MAX ? max : LINES_DEPTH_MAX);
+	}
+	for (i = 0; i < n; i++) {
+		const char *name = frames[i].function;
+
+		if (name && r->demangle)
+			name = namecache_get(&r->inlined, name);
+		out[i] = (struct resolver_frame){ name, frames[i].file, frames[i].line,
+						  frames[i].column };
+	}
+	if (n && x->name)
+		out[n - 1].function = x->name;
+	return n;
+}
+
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address)
 {
 	const struct kernsym *sym;
@@ -489,6 +522,7 @@ void resolver_free(struct resolver *r)
 		r->chunks = c->next;
 		free(c);
 	}
+	namecache_done(&r->inlined);
 	kernsyms_free(r->kernel);
 	free(r->files);
 	free(r->file_slots);

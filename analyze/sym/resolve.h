@@ -114,6 +114,20 @@ void resolver_load(struct resolver *r, uint32_t file);
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 				     bool return_address);
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address);
+/* A frame of source code; strings live until resolver_free(). */
+struct resolver_frame {
+	const char *function; /* NULL: not known */
+	const char *file;     /* source file; NULL: not known */
+	uint32_t line, column; /* 0: not known */
+};
+/*
+ * The frames of source code at a place, innermost first: all but the last were inlined.  The last is
+ * the function that resolver_user() names.  Returns how many, at most max; 0: there is no DWARF for
+ * it.  Not cached: ask once for each place.
+ */
+size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
+		       bool return_address, struct resolver_frame *out, size_t max);
+
 /* Where a file's names came from; strings live until resolver_free(). */
 struct resolver_source {
 	const char *path;       /* as mapped */

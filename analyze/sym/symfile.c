@@ -8,17 +8,24 @@
 #include <unistd.h>
 
 #include "analyze/sym/debuglink.h"
+#include "analyze/sym/locate_priv.h"
+#include "analyze/sym/roots.h"
 
 #define PAGE_BYTES 4096
 
 void symfile_init(struct symfile *s)
 {
-	*s = (struct symfile){ .reason = NAME_FILE_GONE, .file.fd = -1, .debug.fd = -1 };
+	*s = (struct symfile){
+		.reason = NAME_FILE_GONE,
+		.file.fd = -1,
+		.debug.fd = -1,
+	};
 }
 
 void symfile_done(struct symfile *s)
 {
 	symtab_free(s->symbols);
+	lines_free(s->lines);
 	free(s->segments);
 	located_done(&s->file);
 	located_done(&s->debug);
@@ -188,4 +195,88 @@ enum name_reason symfile_miss(const struct symfile *s)
 	if (s->symbols && symtab_is_full(s->symbols))
 		return NAME_BETWEEN;
 	return s->debug_stale ? NAME_DEBUG_STALE : NAME_STRIPPED;
+}
+
+/* ---- DWARF ---- */
+
+/* Opens again what was found; it may be another file by now, so its build-id is asked again. */
+static bool reopen(const struct located *was, const struct buildid *id, struct located *out)
+{
+	struct buildid now;
+	struct stat st;
+	int fd;
+
+	fd = was->path ? roots_open(was->root, was->path, true, &st) : -1;
+	if (fd < 0)
+		return false;
+	if (id->size_bytes && (buildid_from_fd(fd, &now) || !locate_same_id(&now, id))) {
+		close(fd);
+		return false;
+	}
+	return !locate_fill(out, fd, was->root, was->path, was->trust);
+}
+
+/* Reads the DWARF of l, and closes it. */
+static bool try_dwarf(struct symfile *s, const struct name_roots *roots, struct located *l)
+{
+	struct located alt = { .fd = -1 };
+	struct elffile *elf = NULL;
+	bool has = false;
+
+	if (!elffile_open(l->fd, &elf)) {
+		has = elffile_by_name(elf, ".debug_info") || elffile_by_name(elf, ".zdebug_info");
+		if (has && locate_alt(roots, elf, l, &alt))
+			alt.fd = -1;
+		elffile_close(elf);
+	}
+	if (has && lines_open(l->fd, alt.fd, &s->lines))
+		s->lines = NULL;
+	located_done(&alt);
+	located_done(l);
+	return s->lines;
+}
+
+/* A file with a symbol table of its own may still have its DWARF elsewhere. */
+static bool find_dwarf(struct symfile *s, const struct name_roots *roots,
+		       const struct resolver_file *as)
+{
+	struct located l = { .fd = -1 };
+	struct elffile *elf = NULL;
+	struct buildid id;
+	int err;
+
+	if (!reopen(&s->file, &as->build_id, &l))
+		return false;
+	if (buildid_from_fd(l.fd, &id))
+		id.size_bytes = 0;
+	if (elffile_open(l.fd, &elf))
+		elf = NULL;
+	err = s->debug.path || !elf ? -ENOENT : 0;
+	if (!err) {
+		struct located debug;
+
+		err = locate_debug(roots, &id, elf, s->file.path, &debug);
+		elffile_close(elf);
+		elf = NULL;
+		if (!err && try_dwarf(s, roots, &debug)) {
+			located_done(&l);
+			return true;
+		}
+	}
+	elffile_close(elf);
+	return try_dwarf(s, roots, &l);
+}
+
+struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
+			    const struct resolver_file *as)
+{
+	struct located l = { .fd = -1 };
+
+	if (s->lines_loaded)
+		return s->lines;
+	s->lines_loaded = true;
+	if (reopen(&s->debug, &as->build_id, &l) && try_dwarf(s, roots, &l))
+		return s->lines;
+	(void)find_dwarf(s, roots, as);
+	return s->lines;
 }

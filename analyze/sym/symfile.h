@@ -10,6 +10,7 @@
 #define EBPREC_ANALYZE_SYM_SYMFILE_H
 
 #include "analyze/sym/elffile.h"
+#include "analyze/sym/lines.h"
 #include "analyze/sym/locate.h"
 #include "analyze/sym/symtab.h"
 
@@ -22,6 +23,9 @@ struct symfile {
 	struct located file, debug; /* where they were; closed; path NULL: none */
 	bool mini;
 	bool debug_stale; /* a debug file of another build is in the way */
+	/* Source lines, when they were asked for. */
+	bool lines_loaded;
+	struct lines *lines; /* NULL: there are none */
 };
 
 void symfile_init(struct symfile *s);
@@ -39,6 +43,9 @@ bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
 
 /* Where the byte of the file is in its own address space. */
 bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out);
+/* The DWARF of the file or its debug file; NULL: none.  as: one of the paths it was recorded by. */
+struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
+			    const struct resolver_file *as);
 /* The reason of an address that has no name, though the file has symbols. */
 enum name_reason symfile_miss(const struct symfile *s);
 

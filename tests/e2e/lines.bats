@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Inlined functions and source lines are those of addr2line, eu-addr2line and llvm-symbolizer.
+
+load ../helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	fixtures=$BUILD/tests/fixtures
+}
+
+# addresses FILE STEP - of its instructions, each STEPth.
+addresses() {
+	objdump -d --no-show-raw-insn "$1" |
+		awk -v step="$2" '/^ +[0-9a-f]+:/ { sub(":", "", $1); if (n++ % step == 0) print "0x" $1 }'
+}
+
+# blocks - cuts what addr2line -a says into chains.
+blocks() {
+	awk '/^0x/ { if (n++) print ""; next } { print } END { print "" }'
+}
+
+@test "chains are those of three other tools" {
+	command -v llvm-symbolizer >/dev/null || skip "needs llvm-symbolizer"
+	addresses "$fixtures/inlines" 3 >addresses
+	chains "$fixtures/inlines" <addresses >ours
+	addr2line -afie "$fixtures/inlines" <addresses | blocks >binutils
+	eu-addr2line -afie "$fixtures/inlines" <addresses | blocks >eu
+	llvm-symbolizer --functions=linkage --no-demangle -e "$fixtures/inlines" <addresses >llvm
+	read -r known all bad <<<"$(perl "$BATS_TEST_DIRNAME/chains.pl" ours binutils eu llvm)"
+	[ "$known" -gt 150 ] || fail "only $known addresses have lines"
+	[ "$bad" -eq 0 ] || fail "$bad of $known chains are like no two others"
+	[ $((all * 100)) -gt $((known * 90)) ] || fail "only $all of $known are like all others"
+}
+
+@test "DWARF may be in a debug file, and packed by dwz" {
+	addresses "$fixtures/inlines" 7 >addresses
+	chains "$fixtures/inlines" <addresses >want
+	chains "$fixtures/inlines.debug" <addresses >debug
+	same "$(cat want)" "$(cat debug)"
+	command -v dwz >/dev/null || skip "needs dwz"
+	cp "$fixtures/inlines.debug" one.debug
+	cp one.debug two.debug
+	dwz -m common.dwz one.debug two.debug
+	chains one.debug common.dwz <addresses >dwz
+	same "$(cat want)" "$(cat dwz)"
+	# Without what dwz moved nothing is opened behind our back, and lines are still there.
+	chains one.debug <addresses >alone
+	same "$(grep -c . want)" "$(grep -c . alone)"
+	grep -q 'inlines.cpp:[1-9]' alone
+}
+
+@test "a report with --inline has the inlined functions as frames" {
+	cp "$fixtures/inlines.stripped" app
+	gen_places -b x.data 1 "$PWD/app"
+	ebprec report --folded --inline -i x.data >bare 2>/dev/null
+	ebprec report --folded -i x.data >none 2>/dev/null
+	same "$(cat none)" "$(cat bare)" # no DWARF: nothing is made up
+	mkdir -p debug/.build-id
+	id=$(readelf -n app | awk '/Build ID/ { print $3 }')
+	mkdir "debug/.build-id/${id:0:2}"
+	cp "$fixtures/inlines.debug" "debug/.build-id/${id:0:2}/${id:2}.debug"
+	ebprec report --folded --inline --debug-dir debug -i x.data >inlined 2>/dev/null
+	grep -q '^places;main;work;sort<' inlined || fail "$(grep main inlined | head -5)"
+	grep -q 'ns::twice<long>::step' inlined
+	ebprec report --folded --inline --annotate --debug-dir debug -i x.data >marked 2>/dev/null
+	grep -q '^places;main;work_\[i\]' marked
+	# No sample is lost or counted twice.
+	same "$(awk '{ n += $NF } END { print n }' none)" "$(awk '{ n += $NF } END { print n }' inlined)"
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * fuzz_lines - any bytes as an ELF file with DWARF
+ *
+ * What libdw makes of them is its own business; ours is that nothing we keep of it goes wrong and
+ * that every question ends.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analyze/sym/lines.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct lines_frame frames[8];
+	struct lines *l;
+	uint64_t addr;
+	size_t i, n;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (write(fd, data, size_bytes) == (ssize_t)size_bytes && !lines_open(fd, -1, &l)) {
+		for (addr = 0; addr < 0x4000; addr += 97) {
+			n = lines_find(l, addr, frames, 8);
+			if (n > 8)
+				abort();
+			for (i = 0; i < n; i++)
+				if ((frames[i].function && strlen(frames[i].function) == SIZE_MAX) ||
+				    (frames[i].file && strlen(frames[i].file) == SIZE_MAX))
+					abort();
+		}
+		lines_free(l);
+	}
+	close(fd);
+	return 0;
+}

@@ -46,6 +46,18 @@ static int open_mapped(const struct siderec_map *m)
 	return checked(m, open(path, OPEN_FLAGS), false);
 }
 
+/* The program itself: its owner may open it also where its path leads through others' folders. */
+static int open_program(const struct siderec_map *m)
+{
+	char path[48];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", m->pid);
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_ino != m->inode)
+		return -ENOENT;
+	return checked(m, open(path, OPEN_FLAGS), true);
+}
+
 /* Symbolic links stay inside the root. */
 static int open_below(const char *root, const struct siderec_map *m)
 {
@@ -68,6 +80,8 @@ int mapfile_open(const struct siderec_map *m)
 	char root[48];
 	int fd = open_mapped(m);
 
+	if (fd < 0)
+		fd = open_program(m);
 	if (fd >= 0)
 		return fd;
 	snprintf(root, sizeof(root), "/proc/%u/root", m->pid);

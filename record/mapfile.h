@@ -3,7 +3,7 @@
  * mapfile - opening the file behind a mapping, whatever its path says now
  *
  * In the order of trust: the mapped file itself (/proc/PID/map_files, also when deleted or
- * replaced), then its path below /proc/PID/root, then, for a process that is gone, below our own
+ * replaced; for the privileged), /proc/PID/exe if it is that, then its path below /proc/PID/root, then, for a process that is gone, below our own
  * root.  It is believed only when it is a regular file with the inode of the mapping, a path only
  * when the device is the same, too.
  */

@@ -374,7 +374,8 @@ int recording_loop(struct recording *r)
 			return -errno;
 		for (i = 0; i < count; i++)
 			handle(r, &events[i]);
-		collect_side(events, count, now_ns);
+		if (r->bpf) /* without, copies fill the rings */
+			collect_side(events, count, now_ns);
 		woke_ns = clock_ns(CLOCK_MONOTONIC);
 		err = recording_pass(r, false);
 		now_ns = clock_ns(CLOCK_MONOTONIC);

@@ -9,7 +9,8 @@
 #include "format/tracing.h"
 #include "record/recording_priv.h"
 
-#define INIT_PID_NAMESPACE 0xeffffffcU /* inode of the first one: PROC_PID_INIT_INO */
+#define INIT_PID_NAMESPACE 0xeffffffcU  /* inode of the first one: PROC_PID_INIT_INO */
+#define COPY_WAKE_BYTES    (128u << 10) /* a quarter of what a user may lock for a CPU */
 
 /* BPF programs see the host's process ids, all else those of our namespace. */
 static int check_pid_namespace(struct recording *r)
@@ -72,7 +73,7 @@ static int open_sideband(struct recording *r)
 	if (!r->bpf) {
 		o.scope = r->scope;
 		o.ring_bytes = rings_split(r->opts->ring_bytes, r->cpus.count);
-		o.wake_bytes = o.ring_bytes / 4;
+		o.wake_bytes = COPY_WAKE_BYTES;
 	}
 	return sideband_open(&o, &r->attrs, &r->notes, &r->sideband);
 }

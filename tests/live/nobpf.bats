@@ -6,9 +6,12 @@
 # shellcheck source=tests/helper.bash
 . "$BATS_TEST_DIRNAME/../helper.bash"
 
-# What nobody may reach: the test's own folder, with the programs in it.
+# What nobody may reach: the test's own folder, with the programs in it.  `lean` is shares without
+# frame pointers.
 setup() {
 	need_root
+	need_perf
+	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/test
 	cd "$BATS_TEST_TMPDIR" || return
 	chmod 777 .
 	cp "$(command -v ebprec)" "$(command -v ebprec-record)" "$(command -v shares)" .
@@ -16,24 +19,39 @@ setup() {
 	[ "$paranoid" -le 2 ] || skip "kernel.perf_event_paranoid is $paranoid"
 	as_nobody ./ebprec-record -q -o probe.data -- true 2>probe || skip "no perf events here: $(cat probe)"
 	rm probe.data probe
+	cc -O1 -fomit-frame-pointer -D_GNU_SOURCE -o lean "$BATS_TEST_DIRNAME/shares.c"
+}
+
+# child PID NAME - waits until PID has a child of that name, and says its id.
+child() {
+	for _ in {1..200}; do
+		pgrep -P "$1" -x "$2" && return
+		sleep 0.05
+	done
+	fail "no $2 below $1"
 }
 
 # finished FILE - a capture that ended as it should, and that perf reads without a word.
 finished() {
 	contains "$(ebprec info -i "$1")" "finished"
-	perf script -f -i "$1" >script 2>err || fail "perf: $(cat err)"
+	perf script -f -i "$1" >events 2>err || fail "perf: $(cat err)"
 	[ ! -s err ] || fail "perf: $(cat err)"
 }
 
-# shares_are_right FILE - 3:2:1 under the whole chain, in the stacks that `folded` holds.
+# samples FILE
+samples() {
+	ebprec report -i "$1" 2>/dev/null | sed -n '1s/^# \([0-9]*\) .*/\1/p'
+}
+
+# shares_are_right FILE COMM - 3:2:1, and the whole chain of calls in at least 98 of 100 stacks.
 shares_are_right() {
-	ebprec report --folded -i "$1" --comm shares >folded 2>verdict
+	ebprec report --folded -i "$1" --comm "$2" >folded 2>verdict
 	awk '
 	{ n = $NF; all += n }
 	/;main;outer;inner;share_three;burn_three / { three += n }
 	/;main;outer;inner;share_two;burn_two / { two += n }
 	/;main;outer;inner;share_one;burn_one / { one += n }
-	/^shares;_start;/ { whole += n }
+	/^[a-z]*;_start;/ { whole += n }
 	function far(got, want) { d = got / all - want; return d * d > 9 * want * (1 - want) / all + 0.0001 }
 	END {
 		printf "%d samples, %d:%d:%d, %d whole\n", all, three, two, one, whole
@@ -42,13 +60,13 @@ shares_are_right() {
 }
 
 @test "an ordinary user records a command: known shares, whole stacks, a file that perf reads" {
-	as_nobody ./ebprec record -q -F 997 -o x.data -- ./shares 1 >told
+	as_nobody ./ebprec record -q -F 997 -o x.data -- ./lean 1 >told
 	same "600 65534" "$(stat -c '%a %u' x.data)"
 	finished x.data
-	shares_are_right x.data
+	shares_are_right x.data lean
 	# Only addresses: a stack copy alone would be 16 KiB a sample.
-	samples=$(ebprec report -i x.data 2>/dev/null | sed -n '1s/^# \([0-9]*\) .*/\1/p')
-	[ "$(stat -c %s x.data)" -lt $((samples * 300 + 20000)) ] || fail "$samples samples: $(stat -c %s x.data) bytes"
+	bytes=$(stat -c %s x.data)
+	[ "$bytes" -lt $(($(samples x.data) * 300 + 20000)) ] || fail "$(samples x.data) samples in $bytes bytes"
 	info=$(ebprec info -i x.data)
 	contains "$info" '"bpf": false'
 	contains "$info" "recording by perf events"
@@ -60,19 +78,155 @@ shares_are_right() {
 }
 
 @test "children, what they exec, and threads are followed" {
-	as_nobody ./ebprec record -q -F 997 -o x.data -- sh -c './shares 0.4 >a & (exec ./shares 0.4 >b); wait'
+	as_nobody ./ebprec record -q -F 997 -o x.data -- sh -c './lean 0.4 >a & (exec ./lean 0.4 >b); wait'
 	finished x.data
-	shares_are_right x.data
-	same 2 "$(perf script -f -i x.data --comm shares -F pid 2>/dev/null | sort -u | wc -l)"
+	shares_are_right x.data lean
+	same 2 "$(perf script -f -i x.data --comm lean -F pid 2>/dev/null | sort -u | wc -l)"
 }
 
 @test "a running process of one's own" {
-	as_nobody ./shares 1.5 >told 3>&- &
-	sleep 0.2
-	as_nobody ./ebprec record -q -F 997 -d 0.8 -o x.data -p "$(pgrep -n -u 65534 -x shares)"
+	as_nobody ./lean 30 >told 3>&- &
+	pid=$(child $! lean)
+	as_nobody ./ebprec record -q -F 997 -d 1 -o x.data -p "$pid"
+	kill "$pid"
 	wait
 	finished x.data
-	shares_are_right x.data
+	shares_are_right x.data lean
+}
+
+@test "a program in a folder that only its working directory leads to" {
+	mkdir -m 700 closed
+	mkdir -m 777 closed/open
+	cp ebprec-record lean closed/open
+	(cd closed/open && as_nobody ./ebprec-record -q -F 997 -o x.data -- ./lean 0.7 >told)
+	shares_are_right closed/open/x.data lean
+}
+
+@test "threads, those that were there and those that come" {
+	cat >spin.c <<-'EOF'
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <time.h>
+		static double now(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			return t.tv_sec + t.tv_nsec / 1e9;
+		}
+		static void *spin(void *until)
+		{
+			while (now() < *(double *)until)
+				;
+			return NULL;
+		}
+		int main(void)
+		{
+			double early = now() + 1.2, late = early;
+			pthread_t a, b;
+			pthread_create(&a, NULL, spin, &early);
+			puts("ready");
+			fflush(stdout);
+			while (now() < early - 0.6)
+				;
+			pthread_create(&b, NULL, spin, &late);
+			pthread_join(a, NULL);
+			pthread_join(b, NULL);
+			return 0;
+		}
+	EOF
+	cc -O1 -fomit-frame-pointer -o spin spin.c -lpthread
+	as_nobody ./spin >told 3>&- &
+	pid=$(child $! spin)
+	until grep -q ready told; do sleep 0.05; done
+	as_nobody ./ebprec record -q -F 997 -o x.data -p "$pid" # until it ends
+	wait
+	finished x.data
+	same 3 "$(perf script -f -i x.data -F tid 2>/dev/null | sort -u | wc -l)"
+	contains "$(ebprec report --folded -i x.data 2>/dev/null)" "spin;clone3;start_thread;spin"
+}
+
+@test "a deep stack has as many frames as there are" {
+	cat >deep.c <<-'EOF'
+		#include <stdlib.h>
+		volatile unsigned long spun;
+		static __attribute__((noinline)) void spin(void)
+		{
+			for (;;)
+				spun++;
+		}
+		static __attribute__((noinline)) int down(int left)
+		{
+			volatile char pad[40];
+			pad[left % 40] = 1;
+			if (left > 1)
+				return down(left - 1) + pad[left % 40];
+			spin();
+			return 0;
+		}
+		int main(int argc, char **argv)
+		{
+			return down(atoi(argv[1])) + 1;
+		}
+	EOF
+	cc -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o deep deep.c
+	as_nobody ./ebprec record -q -F 997 -d 0.7 -o x.data -- ./deep 100
+	# spin, 100 down, main, __libc_start_call_main, __libc_start_main, _start, and the comm
+	ebprec report --folded -i x.data --comm deep 2>/dev/null | awk '
+		/;spin / { all += $NF; if (split($0, frame, ";") == 106) right += $NF }
+		END { print right + 0, "of", all; exit !(all > 20 && right == all) }' >sums || fail "$(cat sums)"
+}
+
+@test "by frame pointers, and without stacks" {
+	as_nobody ./ebprec record -q --call-graph fp -F 997 -o x.data -- ./shares 0.5 >told
+	finished x.data
+	ebprec report --folded -i x.data 2>/dev/null | grep -q 'main;outer;inner;share_three;burn_three'
+	as_nobody ./ebprec record -q --call-graph none -F 997 -o y.data -- ./shares 0.5 >told
+	finished y.data
+	ebprec report --folded -i y.data 2>/dev/null >folded
+	grep -q '^shares;burn_three ' folded
+	same '' "$(grep '^shares;.*;' folded || true)"
+}
+
+@test "what a ring could not take is counted" {
+	as_nobody ./ebprec record -m 128K -F 997 -o x.data -- bash -c './lean 2 >told; times' >used 2>err 3>&- &
+	recorder=$(child $! ebprec-record)
+	child "$(child "$recorder" bash)" lean >lean.pid
+	sleep 0.3
+	kill -STOP "$recorder"
+	sleep 0.7
+	kill -CONT "$recorder"
+	wait
+	lost=$(ebprec info -i x.data | sed -n '/"lost": {/,/}/s/.*"samples": \([0-9]*\).*/\1/p')
+	[ "$lost" -gt 0 ] || fail "nothing lost: $(cat err)"
+	contains "$(tail -n 1 err)" "$lost lost"
+	# Each ms of CPU time is there, or counted.
+	cpu_ms=$(tail -1 used | tr 'ms' '  ' | awk '{ print int(1000 * ($1 * 60 + $2 + $3 * 60 + $4)) }')
+	all=$(($(samples x.data) + lost))
+	[ "$all" -gt $((cpu_ms * 88 / 100)) ] && [ "$all" -lt $((cpu_ms * 112 / 100)) ] ||
+		fail "$(samples x.data) samples and $lost lost in $cpu_ms ms"
+}
+
+@test "little memory to lock makes rings smaller, not recordings fail" {
+	(
+		ulimit -l 0
+		as_nobody ./ebprec record -q -m 64M -F 997 -o x.data -- ./lean 0.7 >told
+	)
+	finished x.data
+	shares_are_right x.data lean
+}
+
+@test "a killed recorder leaves what it had flushed" {
+	as_nobody ./ebprec record -q -F 997 -o x.data -- ./lean 30 >told 3>&- &
+	recorder=$(child $! ebprec-record)
+	lean=$(child "$recorder" lean)
+	sleep 2.2
+	kill -9 "$recorder"
+	wait || true
+	kill "$lean"
+	shares_are_right x.data lean
+	ebprec recover x.data 2>err || fail "$(cat err)"
+	perf script -f -i x.data >events 2>err
+	[ ! -s err ] || fail "perf: $(cat err)"
 }
 
 @test "its exit status is passed on" {
@@ -96,19 +250,17 @@ shares_are_right() {
 }
 
 @test "root without BPF records the whole machine" {
-	./shares 1.5 >told 3>&- &
-	ebprec record -q --no-bpf -a -F 499 -o x.data sleep 1
-	wait
+	ebprec record -q --no-bpf -a -F 997 -o x.data ./lean 1 >told
 	contains "$(ebprec info -i x.data)" "finished"
-	shares_are_right x.data
+	shares_are_right x.data lean
 	ebprec report --folded -i x.data --annotate >folded 2>/dev/null
 	grep -q '_\[k\]' folded || fail "no kernel frames"
 }
 
 @test "a kernel without BTF: said, and recorded nevertheless" {
-	hiding /sys/kernel/btf ebprec-record -q -F 997 -o x.data -- ./shares 0.5 >told 2>err
+	hiding /sys/kernel/btf ebprec-record -q -F 997 -o x.data -- ./lean 1 >told 2>err
 	contains "$(cat err)" "no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory"
 	same 1 "$(wc -l <err)"
 	finished x.data
-	shares_are_right x.data
+	shares_are_right x.data lean
 }

@@ -121,7 +121,7 @@ static void say_file(const struct report *r, const char *path)
 			 " are missing",
 			 path, frames, d->missing_seq);
 	if (d->bad_sections)
-		say_note("file: %" PRIu32 " sections of the head of '%s' are unreadable",
+		say_note("file: %" PRIu32 " sections of the head of '%s' are unreadable or wrong",
 			 d->bad_sections, path);
 	if (records)
 		say_note("file: %" PRIu64 " records of '%s' are broken, skipping", records, path);

@@ -94,6 +94,7 @@ int capture_read_header(struct capture *c, struct parse_err *err)
 	}
 	if (header_bytes != PERFFILE_HEADER_BYTES)
 		return parse_fail(err, -EBADMSG, 8, "header of an unknown size");
+	c->header_crc32c = crc32c(0, head, PERFFILE_HEADER_BYTES);
 	ret = take_file_header(c, &cur, err);
 	if (!ret)
 		take_super(c, head + EBX_SUPER_OFF, have - EBX_SUPER_OFF);
@@ -291,6 +292,70 @@ static int read_features(struct capture *c)
 	return err;
 }
 
+/* ---- checksums (FORMAT.md 3) ---- */
+
+static void bad_sum(struct capture *c, uint64_t off_bytes, const char *what)
+{
+	c->damage.bad_sections++;
+	damage_note(c, off_bytes, what);
+}
+
+/* The part of the head that never changes.  What is cut off is told by those who need it. */
+static void check_static(struct capture *c)
+{
+	uint64_t off = c->super.static_off_bytes, end = c->super.data_off_bytes;
+	uint8_t bytes[4096];
+	uint32_t crc = 0;
+	size_t step;
+
+	if (end > c->source.size_bytes)
+		return;
+	for (; off < end; off += step) {
+		step = end - off < sizeof(bytes) ? (size_t)(end - off) : sizeof(bytes);
+		if (source_read(&c->source, off, bytes, step) != step)
+			return;
+		crc = crc32c(crc, bytes, step);
+	}
+	if (crc != c->super.static_crc32c)
+		bad_sum(c, c->super.static_off_bytes,
+			"checksum of the head: attrs, ids or feature sections are wrong");
+}
+
+/* The feature table behind the data, which perf reads and we only need when the copy is broken. */
+static void check_table(struct capture *c)
+{
+	uint64_t off = c->data_off_bytes + c->data_size_bytes;
+	size_t size = count_bits(c->feature_bits) * TABLE_ENTRY_BYTES;
+	uint8_t table[PERFFILE_FEATURE_BITS * TABLE_ENTRY_BYTES];
+
+	if (off < c->data_off_bytes || source_read(&c->source, off, table, size) != size)
+		return; /* cut, and told */
+	if (crc32c(0, table, size) != c->super.table_crc32c)
+		bad_sum(c, off, "feature table behind the data checksum");
+}
+
+/* The parts that are written again at each flush: not while a recorder may be doing that. */
+static void check_changing(struct capture *c)
+{
+	struct capture_bytes time = c->features[PERFFILE_SAMPLE_TIME];
+	struct capture_bytes compressed = c->features[PERFFILE_COMPRESSED];
+	struct capture_bytes *ids = &c->features[PERFFILE_BUILD_ID];
+	uint32_t crc = c->header_crc32c;
+
+	if (c->super.state == EBX_LIVE)
+		return;
+	check_table(c);
+	crc = crc32c(crc, time.data, time.size_bytes);
+	crc = crc32c(crc, compressed.data, compressed.size_bytes);
+	if (time.data && compressed.data && crc != c->super.head_crc32c)
+		bad_sum(c, 0, "checksum of the file header");
+	if (!ids->data || crc32c(0, ids->data, ids->size_bytes) == c->super.build_id_crc32c)
+		return;
+	bad_sum(c, c->data_off_bytes + c->data_size_bytes, "checksum of the build-ids");
+	free((void *)ids->data);
+	*ids = (struct capture_bytes){ 0 }; /* a wrong id is worse than none */
+}
+
 int capture_read_sections(struct capture *c)
 {
 	int err;
@@ -298,7 +363,13 @@ int capture_read_sections(struct capture *c)
 	if (c->kind == CAPTURE_PIPE)
 		return 0;
 	err = read_attrs(c);
-	return err ? err : read_features(c);
+	if (!err)
+		err = read_features(c);
+	if (!err && c->has_super && c->super.static_off_bytes) {
+		check_static(c);
+		check_changing(c);
+	}
+	return err;
 }
 
 /* ---- names and ids ---- */

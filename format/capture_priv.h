@@ -34,6 +34,7 @@ struct capture {
 	uint64_t data_off_bytes, data_size_bytes; /* as the header says */
 	uint64_t data_end_bytes;                  /* behind the last whole record */
 	uint64_t feature_bits[4];
+	uint32_t header_crc32c; /* of the file header as it is in the file */
 
 	struct capture_attr *attrs; /* with ids and name owned */
 	size_t attr_count, attr_room;

@@ -74,6 +74,10 @@ void ebx_super_encode(const struct ebx_super *s, uint8_t out[EBX_SUPER_BYTES])
 	le64_store(out + 96, s->dir_off_bytes);
 	le64_store(out + 104, s->dir_size_bytes);
 	le64_store(out + 112, s->last_ckpt_off_bytes);
+	le64_store(out + 120, s->static_off_bytes);
+	le32_store(out + 128, s->static_crc32c);
+	le32_store(out + 132, s->head_crc32c);
+	le32_store(out + 136, s->build_id_crc32c);
 	le32_store(out + SUPER_CRC_OFF, super_crc(out));
 }
 
@@ -102,6 +106,10 @@ int ebx_super_decode(const uint8_t *data, size_t size_bytes, struct ebx_super *o
 	s.dir_off_bytes = le64_load(data + 96);
 	s.dir_size_bytes = le64_load(data + 104);
 	s.last_ckpt_off_bytes = le64_load(data + 112);
+	s.static_off_bytes = le64_load(data + 120);
+	s.static_crc32c = le32_load(data + 128);
+	s.head_crc32c = le32_load(data + 132);
+	s.build_id_crc32c = le32_load(data + 136);
 	*out = s;
 	return 0;
 }

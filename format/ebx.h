@@ -56,6 +56,11 @@ struct ebx_super {
 	uint64_t dir_size_bytes;
 	uint64_t last_ckpt_off_bytes; /* 0: none */
 	uint32_t table_crc32c; /* of the copy of the feature table right behind the superblock */
+	/* From here to the data nothing changes: sections, ids, attrs.  0: none of the sums below. */
+	uint64_t static_off_bytes;
+	uint32_t static_crc32c;
+	uint32_t head_crc32c;     /* of the file header, then SAMPLE_TIME, then COMPRESSED */
+	uint32_t build_id_crc32c; /* of the BUILD_ID section */
 };
 
 void ebx_super_encode(const struct ebx_super *s, uint8_t out[EBX_SUPER_BYTES]);

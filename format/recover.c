@@ -381,6 +381,7 @@ int recovery_apply(struct recovery *r, int fd)
 	w->fd = fd;
 	w->super.dir_off_bytes = 0;
 	w->super.dir_size_bytes = 0;
+	w->super.build_id_crc32c = 0;
 	/* A section behind the data that was cut off is no section. */
 	le64_store(w->table.data + w->build_id_entry_off_bytes, w->data_off_bytes);
 	le64_store(w->table.data + w->build_id_entry_off_bytes + 8, 0);

@@ -390,6 +390,7 @@ static int write_post_area(struct writer *w, const struct writer_feature *build_
 		return 0;
 	le64_store(entry, table_end);
 	le64_store(entry + 8, build_id->size_bytes);
+	w->super.build_id_crc32c = crc32c(0, build_id->data, build_id->size_bytes);
 	return writer_write_at(w->fd, entry, 16, w->end_bytes + w->build_id_entry_off_bytes);
 }
 
@@ -402,6 +403,7 @@ static void undo_post_area(struct writer *w)
 	w->super.state = EBX_LIVE;
 	w->super.dir_off_bytes = 0;
 	w->super.dir_size_bytes = 0;
+	w->super.build_id_crc32c = 0;
 	undo(w, w->end_bytes);
 }
 

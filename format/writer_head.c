@@ -186,6 +186,9 @@ int writer_build_head(struct writer *w, const struct writer_opts *opts)
 	w->build_id_entry_off_bytes = writer_table_entry_off(bits, PERFFILE_BUILD_ID);
 	err = add_rolling_sections(w);
 	if (!err)
+		err = buf_pad(&w->head, 8);
+	w->super.static_off_bytes = w->head.size_bytes;
+	if (!err)
 		err = add_static_sections(w, opts);
 	if (!err)
 		err = add_attrs(w, opts);
@@ -193,11 +196,22 @@ int writer_build_head(struct writer *w, const struct writer_opts *opts)
 		err = buf_pad(&w->head, EBX_HEAD_BYTES);
 	if (err)
 		return err;
+	w->super.static_crc32c = crc32c(0, w->head.data + w->super.static_off_bytes,
+					w->head.size_bytes - w->super.static_off_bytes);
 	w->data_off_bytes = w->head.size_bytes;
 	w->super.data_off_bytes = w->data_off_bytes;
 	le64_store(w->head.data + 40, w->data_off_bytes);
 	table_set(w, PERFFILE_BUILD_ID, w->data_off_bytes, 0);
 	return 0;
+}
+
+static uint32_t head_crc(const struct writer *w)
+{
+	const uint8_t *h = w->head.data;
+	uint32_t crc = crc32c(0, h, PERFFILE_HEADER_BYTES);
+
+	crc = crc32c(crc, h + w->sample_time_off_bytes, SAMPLE_TIME_BYTES);
+	return crc32c(crc, h + w->compressed_off_bytes, COMPRESSED_BYTES);
 }
 
 void writer_update_head(struct writer *w)
@@ -214,5 +228,7 @@ void writer_update_head(struct writer *w)
 	le32_store(h + w->compressed_off_bytes + RATIO_OFF, ratio ? (uint32_t)ratio : 1);
 	memcpy(h + EBX_SUPER_OFF + EBX_SUPER_BYTES, w->table.data, w->table.size_bytes);
 	w->super.table_crc32c = crc32c(0, w->table.data, w->table.size_bytes);
+	if (w->super.static_off_bytes) /* recovering a capture of an older writer, it stays one */
+		w->super.head_crc32c = head_crc(w);
 	ebx_super_encode(&w->super, h + EBX_SUPER_OFF);
 }

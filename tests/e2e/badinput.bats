@@ -92,6 +92,26 @@ refuses() {
 	contains "$stderr" "ebprec: cannot write 'no/such/dir/x': No such file or directory"
 }
 
+@test "a flipped bit in the head is said, and the rest is read" {
+	ebprec info good.data >whole.txt
+	for what in trailer sections; do
+		cp good.data bad.data
+		case $what in
+		trailer) at=$(stat -c %s bad.data) at=$((at - 20)) ;;
+		sections) at=$(grep -abo -m 1 'x86_64' bad.data | head -1 | cut -d: -f1) ;;
+		esac
+		printf 'X' | dd of=bad.data bs=1 seek="$at" conv=notrunc status=none
+		ebprec info bad.data >bad.txt
+		grep -qx '  bad sections *1' bad.txt || fail "$what: $(tail -8 bad.txt)"
+		same "$(grep '^SAMPLE' whole.txt)" "$(grep '^SAMPLE' bad.txt)"
+		ebprec report --folded -i good.data 2>/dev/null >whole.folded
+		ebprec report --folded -i bad.data 2>err >bad.folded
+		cmp whole.folded bad.folded
+		contains "$(cat err)" "1 sections of the head of 'bad.data' are unreadable or wrong"
+	done
+	contains "$(grep ' first  ' bad.txt)" "checksum of the head"
+}
+
 @test "a full disk leaves no half file, and what was there before stays" {
 	need_root
 	mkdir disk

@@ -119,6 +119,36 @@ static void check_head(struct file *f)
 	f->super_dir_size = get(s + 104, 8);
 }
 
+/* Where the section of a feature lies, by its bit. */
+static uint64_t section_at(const struct file *f, unsigned bit, uint64_t *size)
+{
+	uint64_t below = get(f->data + 72, 8) & ((1ULL << bit) - 1);
+	const uint8_t *entry = f->data + 360 + 16 * __builtin_popcountll(below);
+
+	*size = get(entry + 8, 8);
+	return get(entry, 8);
+}
+
+static void check_sums(const struct file *f)
+{
+	const uint8_t *s = f->data + 104;
+	uint64_t off = get(s + 120, 8), size;
+	uint32_t crc = crc32c(0, f->data, 104);
+
+	if (off < 360 || off > f->data_off)
+		fail(f, 224, "start of what does not change");
+	if (crc32c(0, f->data + off, f->data_off - off) != get(s + 128, 4))
+		fail(f, 232, "checksum of what does not change");
+	off = section_at(f, 21, &size);
+	crc = crc32c(crc, f->data + off, size);
+	off = section_at(f, 27, &size);
+	if (crc32c(crc, f->data + off, size) != get(s + 132, 4))
+		fail(f, 236, "checksum of the file header");
+	off = section_at(f, 2, &size);
+	if (size && crc32c(0, f->data + off, size) != get(s + 136, 4))
+		fail(f, 240, "checksum of the build-ids");
+}
+
 static void check_table(const struct file *f)
 {
 	uint64_t size = 16 * (uint64_t)f->table_entries;
@@ -130,6 +160,7 @@ static void check_table(const struct file *f)
 		fail(f, f->data_end, "feature table and its copy differ");
 	if (crc32c(0, front, size) != get(f->data + 148, 4))
 		fail(f, 148, "checksum of the feature table");
+	check_sums(f);
 	for (unsigned i = 0; i < f->table_entries; i++) {
 		uint64_t off = get(front + 16 * i, 8), bytes = get(front + 16 * i + 8, 8);
 

@@ -271,8 +271,7 @@ static void what_lies_behind_a_finished_capture_is_ignored(void **state)
 
 /*
  * No flipped bit gives a wrong record without a word: either nothing changed, or the reader says
- * that something is wrong.  Record contents are under a checksum; the sections in the head are not,
- * so only the records are compared.
+ * that something is wrong.
  */
 static void no_flipped_bit_gives_wrong_records_in_silence(void **state)
 {
@@ -302,6 +301,115 @@ static void no_flipped_bit_gives_wrong_records_in_silence(void **state)
 	}
 	print_message("    %u of %u flips noticed\n", noticed, tried);
 	assert_true(noticed > tried / 3);
+	free(b.data);
+}
+
+static struct reading flipped(const struct bytes *b, size_t byte, unsigned bit)
+{
+	struct reading r;
+
+	b->data[byte] ^= (uint8_t)(1u << bit);
+	r = read_bytes(b->data, b->size);
+	b->data[byte] ^= (uint8_t)(1u << bit);
+	return r;
+}
+
+static void every_flipped_bit_in_the_head_is_noticed(void **state)
+{
+	struct bytes b = make(1);
+	size_t static_off = le64_load(b.data + EBX_SUPER_OFF + 120);
+
+	assert_in_range(static_off, EBX_SUPER_OFF + EBX_SUPER_BYTES, data_start(&b));
+	for (size_t byte = 0; byte < data_start(&b); byte++) {
+		/* The superblock's magic tells whose file it is; 4 bytes bring COMPRESSED to 24. */
+		if ((byte >= EBX_SUPER_OFF && byte < EBX_SUPER_OFF + 8) ||
+		    (byte >= static_off - 4 && byte < static_off))
+			continue;
+		for (unsigned bit = 0; bit < 8; bit += byte < 1024 ? 1 : 7) {
+			struct reading r = flipped(&b, byte, bit);
+
+			if (!reading_is_damaged(&r))
+				fail_msg("bit %u of byte %zu", bit, byte);
+		}
+	}
+	free(b.data);
+}
+
+static void every_flipped_bit_behind_the_data_is_noticed(void **state)
+{
+	static const uint8_t ids[] = "thirteen byte";
+	const struct writer_feature feature = { PERFFILE_BUILD_ID, ids, 13 };
+	size_t table_bytes, ids_off;
+	struct bytes b;
+
+	maker_begin(&maker, false);
+	maker_comm(&maker, 1, "name", 1000);
+	assert_int_equal(writer_finish(maker.w, &feature, 1), 0);
+	b = maker_bytes(&maker);
+	maker_end(&maker);
+	table_bytes = 16 * (size_t)__builtin_popcountll(le64_load(b.data + 72));
+	ids_off = data_end(&b) + table_bytes;
+	for (size_t byte = data_end(&b); byte < b.size; byte++) {
+		if (byte >= ids_off + 13 && byte < ids_off + 16)
+			continue; /* padding */
+		for (unsigned bit = 0; bit < 8; bit++) {
+			struct reading r = flipped(&b, byte, bit);
+
+			if (!reading_is_damaged(&r))
+				fail_msg("bit %u of byte %zu behind the data", bit,
+					 byte - data_end(&b));
+		}
+	}
+	/* Wrong build-ids are not handed out. */
+	b.data[ids_off + 5] ^= 1;
+	struct capture *c = open_bytes(&b);
+
+	assert_null(capture_feature(c, PERFFILE_BUILD_ID).data);
+	assert_string_equal(capture_damage(c)->first.what, "checksum of the build-ids");
+	capture_close(c);
+	b.data[ids_off + 5] ^= 1;
+	c = open_bytes(&b);
+	assert_memory_equal(capture_feature(c, PERFFILE_BUILD_ID).data, ids, 13);
+	assert_null(capture_damage(c)->first.what);
+	capture_close(c);
+	free(b.data);
+}
+
+/* The first captures had none. */
+static void captures_without_checksums_of_sections_are_taken(void **state)
+{
+	struct bytes b = make(1);
+	uint8_t *super = b.data + EBX_SUPER_OFF;
+	size_t static_off = le64_load(super + 120);
+	struct reading r;
+
+	memset(super + 120, 0, 20);
+	le32_store(super + 12, 0);
+	le32_store(super + 12, crc32c(0, super, EBX_SUPER_BYTES));
+	r = read_bytes(b.data, b.size);
+	assert_false(reading_is_damaged(&r));
+	b.data[static_off + 4] ^= 1; /* a letter of the host's name */
+	r = read_bytes(b.data, b.size);
+	assert_false(reading_is_damaged(&r));
+	free(b.data);
+}
+
+/* While it is recorded, the reader may see the head half written. */
+static void a_live_capture_may_have_a_new_header_and_an_old_checksum(void **state)
+{
+	struct reading r;
+	struct bytes b;
+
+	maker_begin(&maker, false);
+	maker_sample(&maker, 1, 1000, 0);
+	assert_int_equal(writer_flush(maker.w, true), 0);
+	b = maker_bytes(&maker);
+	maker_sample(&maker, 1, 2000, 0);
+	assert_int_equal(writer_flush(maker.w, true), 0);
+	maker_end(&maker);
+	le64_store(b.data + 48, le64_load(b.data + 48) - 8); /* the end of the flush before */
+	r = read_bytes(b.data, b.size);
+	assert_int_equal(r.damage.bad_sections, 0);
 	free(b.data);
 }
 
@@ -565,6 +673,10 @@ int main(void)
 		cmocka_unit_test(a_capture_cut_anywhere_gives_all_that_is_before_the_cut),
 		cmocka_unit_test(what_lies_behind_a_finished_capture_is_ignored),
 		cmocka_unit_test(no_flipped_bit_gives_wrong_records_in_silence),
+		cmocka_unit_test(every_flipped_bit_in_the_head_is_noticed),
+		cmocka_unit_test(every_flipped_bit_behind_the_data_is_noticed),
+		cmocka_unit_test(captures_without_checksums_of_sections_are_taken),
+		cmocka_unit_test(a_live_capture_may_have_a_new_header_and_an_old_checksum),
 		cmocka_unit_test(a_broken_frame_costs_only_itself),
 		cmocka_unit_test(a_hole_is_stepped_over_and_measured),
 		cmocka_unit_test(the_superblock_can_be_lost),

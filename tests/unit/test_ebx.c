@@ -24,6 +24,10 @@ static const struct ebx_super super_example = {
 	.dir_size_bytes = 0xabc,
 	.last_ckpt_off_bytes = 0x777,
 	.table_crc32c = 0xdeadbeef,
+	.static_off_bytes = 0x288,
+	.static_crc32c = 0x01020304,
+	.head_crc32c = 0xa0b0c0d0,
+	.build_id_crc32c = 0x10203040,
 };
 
 static const struct ebx_frame frame_example = {
@@ -79,6 +83,10 @@ static void super_survives_the_round_trip(void **state)
 	assert_int_equal(s.dir_size_bytes, super_example.dir_size_bytes);
 	assert_int_equal(s.last_ckpt_off_bytes, super_example.last_ckpt_off_bytes);
 	assert_int_equal(s.table_crc32c, super_example.table_crc32c);
+	assert_int_equal(s.static_off_bytes, super_example.static_off_bytes);
+	assert_int_equal(s.static_crc32c, super_example.static_crc32c);
+	assert_int_equal(s.head_crc32c, super_example.head_crc32c);
+	assert_int_equal(s.build_id_crc32c, super_example.build_id_crc32c);
 }
 
 static void frame_survives_the_round_trip(void **state)

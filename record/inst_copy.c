@@ -10,10 +10,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 
 #include "format/cursor.h"
 #include "format/perfregs.h"
 #include "record/instrument.h"
+
+#define COVERAGE_MIN 20 /* samples; fewer say nothing */
 
 struct copy_state {
 	struct perfset events;
@@ -223,6 +226,8 @@ static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_head
 
 	if (perfrec_sample(record, record->size, &s->attr, &sample, NULL))
 		return -EBADMSG;
+	if (!targets_has(c->targets, sample.pid))
+		return 0;
 	rec = (struct samplerec){
 		.pid = sample.pid,
 		.tid = sample.tid,
@@ -240,12 +245,38 @@ static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_head
 	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
 }
 
+/*
+ * What a command started and ended within a period was not sampled: events begin anew with each
+ * child.  Said when more than half of the CPU time is missing.
+ */
+static int copy_augment(struct instrument_ctx *c)
+{
+	const struct copy_state *s = c->state;
+	const struct account *a = &c->emit->account;
+	uint64_t seen = a->sample_count + a->lost_count[EBPREC_EV_CPU], want;
+	struct rusage used;
+
+	if (!s->on_exec || getrusage(RUSAGE_CHILDREN, &used))
+		return 0;
+	want = (uint64_t)used.ru_utime.tv_sec * 1000000 + (uint64_t)used.ru_utime.tv_usec;
+	if (!s->attr.exclude_kernel)
+		want += (uint64_t)used.ru_stime.tv_sec * 1000000 + (uint64_t)used.ru_stime.tv_usec;
+	want = want * c->opts->freq_hz / 1000000;
+	if (want >= COVERAGE_MIN && seen < want / 2)
+		note(c->notes, NOTE_WARNING,
+		     "only %llu of about %llu samples: without root, processes that end within %.3g ms "
+		     "are not seen (a higher -F sees shorter ones)",
+		     (unsigned long long)seen, (unsigned long long)want, 1000.0 / c->opts->freq_hz);
+	return 0;
+}
+
 const struct instrument inst_copy = {
 	.name = "cpu",
 	.summary = "where the CPUs are, without BPF",
 	.prepare = copy_prepare,
 	.attach = copy_attach,
 	.on_sample = copy_on_sample,
+	.augment = copy_augment,
 	.stop = copy_stop,
 	.detach = copy_detach,
 };

@@ -93,6 +93,7 @@ static int stop(struct recording *r)
 			recording_instruments[i]->stop(&r->ctx[i]);
 	}
 	err = recording_pass(r, true);
+	workload_reap(&r->workload); /* what it used is known from then on */
 	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->augment)
 			err = recording_instruments[i]->augment(&r->ctx[i]);

@@ -207,6 +207,10 @@ static int set_up_with_bpf(struct recording *r)
 	return err ? err : prepare(r);
 }
 
+/*
+ * Chosen processes are picked out of all that runs, where we may see that: events of a process's own
+ * begin anew with each child, and so never hit one that ends within a period (10 ms at 99 Hz).
+ */
 static int set_up_without_bpf(struct recording *r)
 {
 	const struct record_opts *o = r->opts;
@@ -215,13 +219,18 @@ static int set_up_without_bpf(struct recording *r)
 	r->bpf = false;
 	r->emit.samples_in_side_rings = true;
 	r->command_pid = (uint32_t)r->workload.pid;
-	if (o->pid_count)
-		r->scope = (struct perfset_scope){ .pids = o->pids, .pid_count = o->pid_count };
-	else if (!o->system_wide)
-		r->scope = (struct perfset_scope){ .pids = &r->command_pid, .pid_count = 1 };
+	r->scope = (struct perfset_scope){ 0 };
 	err = make_targets(r);
 	if (!err)
 		err = open_sideband(r);
+	if ((err == -EACCES || err == -EPERM) && !o->system_wide) {
+		notes_forgive(&r->notes);
+		if (o->pid_count)
+			r->scope = (struct perfset_scope){ o->pids, o->pid_count };
+		else
+			r->scope = (struct perfset_scope){ &r->command_pid, 1 };
+		err = open_sideband(r);
+	}
 	if (err)
 		return err;
 	read_kernel(r);

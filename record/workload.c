@@ -93,15 +93,17 @@ int workload_start(struct workload *w)
 	return -exec_errno;
 }
 
+void workload_reap(struct workload *w)
+{
+	if (w->pid && !w->reaped && waitpid(w->pid, &w->status, WNOHANG) == w->pid)
+		w->reaped = true;
+}
+
 void workload_finish(struct workload *w, bool kill_it)
 {
+	workload_reap(w); /* One that has ended by itself, even of SIGTERM, keeps its status. */
 	if (!w->pid || w->reaped)
 		return;
-	/* One that has ended by itself, even of SIGTERM, keeps its status. */
-	if (kill_it && waitpid(w->pid, &w->status, WNOHANG) == w->pid) {
-		w->reaped = true;
-		return;
-	}
 	if (kill_it)
 		w->killed = !kill(w->pid, SIGTERM);
 	while (waitpid(w->pid, &w->status, 0) < 0) {

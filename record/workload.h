@@ -32,6 +32,8 @@ struct workload {
 int workload_fork(struct workload *w, char *const *argv, const struct signal_state *signals);
 /* Lets it run.  0, or the errno of its exec: then it is gone. */
 int workload_start(struct workload *w);
+/* Takes note of its end, if it has ended. */
+void workload_reap(struct workload *w);
 /* Waits for its end.  kill_it: asks it to end first (SIGTERM). */
 void workload_finish(struct workload *w, bool kill_it);
 /* What to pass on: its exit status, 128 + signal; 0 when we ended it, or there is no command. */

@@ -249,6 +249,23 @@ shares_are_right() {
 	[ ! -e x.data ] || fail "left a file"
 }
 
+@test "processes that end within a period: a user is told, root sees them" {
+	cat >storm <<-'EOF'
+		i=0
+		while [ $i -lt 1500 ]; do
+			/bin/true
+			i=$((i + 1))
+		done
+	EOF
+	as_nobody ./ebprec record -q -F 99 -o x.data -- sh storm 2>err
+	contains "$(cat err)" "without root, processes that end within 10.1 ms are not seen"
+	contains "$(ebprec info -i x.data)" "processes that end within"
+	ebprec record -q --no-bpf -F 997 -o y.data -- sh storm
+	finished y.data
+	[ "$(samples y.data)" -gt 50 ] || fail "only $(samples y.data) samples"
+	same '' "$(ebprec report --folded -i y.data 2>/dev/null | grep -v '^sh;\|^true;\|^ebprec-record;' || true)"
+}
+
 @test "root without BPF records the whole machine" {
 	ebprec record -q --no-bpf -a -F 997 -o x.data ./lean 1 >told
 	contains "$(ebprec info -i x.data)" "finished"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/commands.h"
+#include "analyze/embedded.h"
 #include "analyze/kallsyms.h"
 #include "analyze/reportopts.h"
 #include "analyze/samplesort.h"
@@ -143,7 +144,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	struct samplesort_stats stats = { 0 };
 	struct nameroots roots = { 0 };
 	size_t attr, count;
-	char *kallsyms = NULL;
+	char *kallsyms = NULL, *vdso = NULL;
 	int err;
 
 	if (o->event) {
@@ -160,6 +161,8 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	names.jit_count = r->scan.jits.count;
 	if (!kallsyms_of_capture(r->capture, &r->scan, &kallsyms, &names.kallsyms_bytes))
 		names.kallsyms = kallsyms;
+	if (!embedded_file(r->capture, "[vdso]", &vdso, &names.roots.vdso_bytes))
+		names.roots.vdso = vdso;
 	err = resolver_new(&names, &run.script.resolver);
 	if (!err) {
 		run.script.model = r->model;
@@ -174,6 +177,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	tracetext_free(run.script.trace);
 	resolver_free(run.script.resolver);
 	free(kallsyms);
+	free(vdso);
 	nameroots_done(&roots);
 	return say_result(o, &run, &stats, err);
 }

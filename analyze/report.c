@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/embedded.h"
 #include "analyze/kallsyms.h"
 
 int report_open(const struct capture *capture, struct report *r)
@@ -58,17 +59,18 @@ static int name_places(struct report *r, const struct report_query *query,
 		.jit_count = r->scan.jits.count,
 	};
 	struct resolver *resolver = NULL;
-	char *kallsyms = NULL;
+	char *kallsyms = NULL, *vdso = NULL;
 	int err;
 
+	if (embedded_file(r->capture, "[vdso]", &vdso, &opts.roots.vdso_bytes) == -ENOMEM)
+		return -ENOMEM;
+	opts.roots.vdso = vdso;
 	if (has_kernel_places(places)) {
 		r->kallsyms_err = kallsyms_of_capture(r->capture, &r->scan, &kallsyms,
 						      &opts.kallsyms_bytes);
-		if (r->kallsyms_err == -ENOMEM)
-			return -ENOMEM;
 		opts.kallsyms = kallsyms;
 	}
-	err = resolver_new(&opts, &resolver);
+	err = r->kallsyms_err == -ENOMEM ? -ENOMEM : resolver_new(&opts, &resolver);
 	if (!err)
 		err = symuse_load(&r->symbols, sampler_stacks(sampler), places, r->model, resolver);
 	if (!err)
@@ -78,6 +80,7 @@ static int name_places(struct report *r, const struct report_query *query,
 		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);
 	resolver_free(resolver);
 	free(kallsyms);
+	free(vdso);
 	return err;
 }
 

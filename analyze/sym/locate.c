@@ -92,8 +92,8 @@ static enum name_reason reason_of(int err)
 static enum name_reason check_stat(const struct resolver_file *f, const struct stat *st,
 				   bool deleted, enum name_trust *trust)
 {
-	uint64_t mtime_ns =
-		(uint64_t)st->st_mtim.tv_sec * 1000000000ULL + (uint64_t)st->st_mtim.tv_nsec;
+	uint64_t mtime_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000ULL +
+			    (uint64_t)st->st_mtim.tv_nsec;
 	bool same_inode = f->inode && st->st_ino == f->inode;
 
 	*trust = same_inode ? NAME_BY_INODE : NAME_BY_PATH;
@@ -132,34 +132,41 @@ static enum name_reason open_checked(const struct name_roots *roots, const struc
 
 /* ---- vdso ---- */
 
-/* A copy of the image the kernel mapped into this process, as a file. */
-static int vdso_open(void)
+/* The image that the kernel mapped into this process; 0: none that we know. */
+static size_t own_vdso(const void **out)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
-	size_t size_bytes;
-	int fd;
 
 	if (!e || memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 || e->e_ident[EI_CLASS] != ELFCLASS64)
-		return -ENOENT;
-	size_bytes = e->e_shoff + (size_t)e->e_shnum * e->e_shentsize; /* they come last */
-	if (size_bytes > VDSO_MAX_BYTES)
+		return 0;
+	*out = e;
+	return e->e_shoff + (size_t)e->e_shnum * e->e_shentsize; /* they come last */
+}
+
+/* A copy of an image, as a file. */
+static int image_open(const void *image, size_t size_bytes)
+{
+	int fd;
+
+	if (!size_bytes || size_bytes > VDSO_MAX_BYTES)
 		return -ENOENT;
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (write(fd, e, size_bytes) != (ssize_t)size_bytes) {
+	if (write(fd, image, size_bytes) != (ssize_t)size_bytes) {
 		close(fd);
 		return -EIO;
 	}
 	return fd;
 }
 
-static enum name_reason vdso_checked(const struct buildid *wanted, struct located *out)
+static enum name_reason image_checked(const void *image, size_t size_bytes,
+				      const struct buildid *wanted, struct located *out)
 {
 	enum name_reason reason = NAME_FOUND;
 	int fd;
 
-	fd = vdso_open();
+	fd = image_open(image, size_bytes);
 	if (fd < 0)
 		return NAME_FILE_GONE;
 	if (wanted->size_bytes)
@@ -168,10 +175,22 @@ static enum name_reason vdso_checked(const struct buildid *wanted, struct locate
 		close(fd);
 		return reason;
 	}
-	return locate_fill(out, fd, "", NULL,
-			   wanted->size_bytes ? NAME_BY_BUILD_ID : NAME_BY_PATH)
+	return locate_fill(out, fd, "", NULL, wanted->size_bytes ? NAME_BY_BUILD_ID : NAME_BY_PATH)
 		       ? NAME_FILE_GONE
 		       : NAME_FOUND;
+}
+
+/* The recorded image, or ours when it is the same. */
+static enum name_reason vdso_checked(const struct name_roots *roots, const struct buildid *wanted,
+				     struct located *out)
+{
+	const void *own = NULL;
+	size_t own_bytes;
+
+	if (roots->vdso && image_checked(roots->vdso, roots->vdso_bytes, wanted, out) == NAME_FOUND)
+		return NAME_FOUND;
+	own_bytes = own_vdso(&own);
+	return image_checked(own, own_bytes, wanted, out);
 }
 
 /* ---- all of it ---- */
@@ -185,7 +204,7 @@ static enum name_reason by_path(const struct name_roots *roots, const struct res
 	char *path;
 
 	if (!strcmp(f->path, VDSO_NAME))
-		return vdso_checked(&f->build_id, out);
+		return vdso_checked(roots, &f->build_id, out);
 	reason = open_checked(roots, f, f->path, false, out);
 	if (reason == NAME_FOUND || path_bytes <= mark_bytes ||
 	    strcmp(f->path + path_bytes - mark_bytes, DELETED) != 0)

@@ -32,8 +32,8 @@ void located_done(struct located *l); /* closes and frees */
 bool locate_is_anonymous(const char *path);
 
 /*
- * NAME_FOUND, or why there is none (then *out is untouched).  "[vdso]" gives a copy of this
- * process's own, if it is the same.
+ * NAME_FOUND, or why there is none (then *out is untouched).  "[vdso]" gives a copy of the
+ * recorded image, or of this process's own, if it is the same.
  */
 enum name_reason locate_open(const struct name_roots *roots, const struct resolver_file *f,
 			     struct located *out);

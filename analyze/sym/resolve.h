@@ -52,6 +52,8 @@ struct name_roots {
 	const char *const *debug_dirs; /* searched before SYMFS/usr/lib/debug */
 	size_t debug_dir_count;
 	const char *cache;       /* perf's, as ~/.debug; NULL: none */
+	const void *vdso;        /* the image that was mapped as [vdso]; NULL: not recorded */
+	size_t vdso_bytes;
 	struct fetcher *fetcher; /* asked last for what is not here; NULL: nobody */
 };
 

@@ -137,3 +137,15 @@ opened() {
 	ebprec report --folded --pid 1003 -i x.data 2>/dev/null >by_pid
 	cmp out by_pid
 }
+
+@test "the vdso is named by the image in the capture, not by ours" {
+	image=$BUILD/tests/fixtures/layout.so # f_sized is at 0x1000 of it
+	printf '%s\n' '0 fork 0 7 7' '0 comm 7 7 clock' '0 map 7 0x10000 0x2000 0 [vdso]' \
+		"- file [vdso] $image" '1000 sample 7 7 0 1 u:0x11004' | gen_story x.data
+	same 'clock;f_sized 1' "$(ebprec report --folded -i x.data 2>/dev/null)"
+	ebprec info --extract '[vdso]' x.data | cmp - "$image"
+	# One that cannot be read is as good as none.
+	printf '%s\n' '0 fork 0 7 7' '0 comm 7 7 clock' '0 map 7 0x10000 0x2000 0 [vdso]' \
+		'- file [vdso] /dev/null' '1000 sample 7 7 0 1 u:0x11ff0' | gen_story x.data
+	contains "$(ebprec report --folded -i x.data 2>/dev/null)" 'clock;'
+}

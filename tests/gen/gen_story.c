@@ -16,6 +16,7 @@
  *	TIME wakeup CPU BY_PID BY_TID TID COMM [irq]	wakeup_new: the same
  *	TIME child CPU PID TID CHILD_TID COMM	sched_process_fork
  *	TIME slost COUNT			switches
+ *	- file NAME PATH			what is at PATH, embedded as NAME
  *	- kallsyms ADDR TYPE NAME [MODULE]	a line of /proc/kallsyms, embedded
  *	- flush
  *
@@ -294,6 +295,27 @@ static int put_task(struct story *s, uint64_t id, uint64_t time_ns, char *rest)
 	return end_sched(s, at, 44, time_ns, cpu);
 }
 
+static int put_file(struct story *s, char *rest)
+{
+	const char *name = word(&rest), *path = word(&rest);
+	FILE *from = path ? fopen(path, "re") : NULL, *to;
+	size_t size_bytes;
+	char *object;
+	int c, err;
+
+	if (!from)
+		return -ENOENT;
+	to = open_memstream(&object, &size_bytes);
+	fprintf(to, "%c%c%s", (int)strlen(name), 0, name);
+	while ((c = getc(from)) != EOF)
+		putc(c, to);
+	fclose(from);
+	fclose(to);
+	err = writer_object(s->w, EBX_FILE, 100, (uint8_t *)object, size_bytes);
+	free(object);
+	return err;
+}
+
 static int put_kallsyms(struct story *s, const char *rest)
 {
 	fprintf(s->kallsyms_to, "%s\n", rest ? rest : "");
@@ -337,6 +359,8 @@ static int put(struct story *s, char *line)
 		return put_sample(s, time_ns, line);
 	if (!strcmp(verb, "kallsyms"))
 		return put_kallsyms(s, line);
+	if (!strcmp(verb, "file"))
+		return put_file(s, line);
 	if (!strcmp(verb, "flush"))
 		return writer_flush(s->w, true);
 	return -EINVAL;

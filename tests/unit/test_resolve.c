@@ -369,7 +369,9 @@ static void places_make(const struct env *e, struct places *p)
 	snprintf(p->cache, sizeof(p->cache), "%s/cache", e->root);
 	p->dirs[0] = p->first;
 	p->dirs[1] = p->second;
-	p->roots = (struct name_roots){ p->symfs, p->dirs, 2, p->cache, NULL };
+	p->roots = (struct name_roots){
+		.symfs = p->symfs, .debug_dirs = p->dirs, .debug_dir_count = 2, .cache = p->cache
+	};
 }
 
 static void resolve_debug_files_are_found_in_every_folder(void **state)
@@ -393,7 +395,8 @@ static void resolve_debug_files_are_found_in_every_folder(void **state)
 		  true },
 		/* by debuglink */
 		{ "cp $f/it.debug $r/fs/opt/app/bin/", false },
-		{ "mkdir $r/fs/opt/app/bin/.debug; cp $f/it.debug $r/fs/opt/app/bin/.debug/", false },
+		{ "mkdir $r/fs/opt/app/bin/.debug; cp $f/it.debug $r/fs/opt/app/bin/.debug/",
+		  false },
 		{ "d=$r/fs/usr/lib/debug/opt/app/bin; mkdir -p $d; cp $f/it.debug $d", false },
 		{ "d=$r/fs/usr/lib/debug/usr/opt/app/bin; mkdir -p $d; cp $f/it.debug $d", false },
 		{ "d=$r/d2/opt/app/bin; mkdir -p $d; cp $f/it.debug $d", false },
@@ -486,8 +489,7 @@ static void resolve_a_file_that_is_gone_is_found_by_its_build_id(void **state)
 		said = ask(p.roots, "/opt/app/bin/app", true, OFF_F_SIZED);
 		if (strcmp(said, "f_sized") != 0)
 			fail_msg("%s: %s", makes[i], said);
-		assert_reason(ask(p.roots, "/opt/app/bin/app", false, OFF_F_SIZED),
-			      NAME_FILE_GONE);
+		assert_reason(ask(p.roots, "/opt/app/bin/app", false, OFF_F_SIZED), NAME_FILE_GONE);
 		sh(e, "rm -rf $r/*");
 	}
 }

@@ -10,7 +10,9 @@
 
 /*
  * A ring as the kernel maps it: a page with the consumer's position, which is ours to write, a
- * page with the producer's, then the data twice in a row, so that no event wraps around.
+ * page with the producer's, then the data.  The kernel has the data twice in a row, so that no
+ * event wraps around; we map it once, because each page that is mapped counts as our memory, and
+ * join the one event in a round that lies over the end.
  */
 struct ring {
 	int fd;
@@ -26,6 +28,8 @@ struct rings {
 	size_t page_bytes;
 	int outer_fd, lost_fd;
 	size_t possible_cpus;
+	uint8_t *joined; /* an event from the end and the beginning */
+	size_t joined_bytes;
 };
 
 uint64_t rings_split(uint64_t total_bytes, size_t cpus)
@@ -55,7 +59,7 @@ static int ring_open(struct rings *r, struct ring *ring)
 	if (p == MAP_FAILED)
 		return -errno;
 	ring->consumer = p;
-	p = mmap(NULL, r->page_bytes + 2 * r->ring_bytes, PROT_READ, MAP_SHARED, ring->fd,
+	p = mmap(NULL, r->page_bytes + r->ring_bytes, PROT_READ, MAP_SHARED, ring->fd,
 		 (off_t)r->page_bytes);
 	if (p == MAP_FAILED)
 		return -errno;
@@ -69,7 +73,7 @@ static void ring_close(const struct rings *r, struct ring *ring)
 	if (ring->consumer)
 		munmap(ring->consumer, r->page_bytes);
 	if (ring->producer)
-		munmap((void *)ring->producer, r->page_bytes + 2 * r->ring_bytes);
+		munmap((void *)ring->producer, r->page_bytes + r->ring_bytes);
 	if (ring->fd >= 0)
 		close(ring->fd);
 }
@@ -162,6 +166,7 @@ void rings_free(struct rings *r)
 		close(r->outer_fd);
 	if (r->lost_fd >= 0)
 		close(r->lost_fd);
+	free(r->joined);
 	free(r->ring);
 	free(r);
 }
@@ -193,7 +198,28 @@ uint64_t rings_wake_bytes(const struct rings *r)
 	return r->ring_bytes / 4;
 }
 
-static int drain_one(const struct rings *r, struct ring *ring,
+/* The event of `bytes` at a place of the data, in one piece; NULL: no memory. */
+static const struct event_header *whole_event(struct rings *r, const struct ring *ring, uint64_t at,
+					      uint32_t bytes)
+{
+	uint64_t off = at & (r->ring_bytes - 1), first = r->ring_bytes - off;
+	uint8_t *p = r->joined;
+
+	if (bytes <= first)
+		return (const void *)(ring->data + off);
+	if (bytes > r->joined_bytes) {
+		p = realloc(p, bytes);
+		if (!p)
+			return NULL;
+		r->joined = p;
+		r->joined_bytes = bytes;
+	}
+	memcpy(p, ring->data + off, first);
+	memcpy(p + first, ring->data, bytes - first);
+	return (const void *)p;
+}
+
+static int drain_one(struct rings *r, struct ring *ring,
 		     int (*on_event)(void *arg, const struct event_header *ev), void *arg)
 {
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
@@ -209,7 +235,9 @@ static int drain_one(const struct rings *r, struct ring *ring,
 		if (bytes & BPF_RINGBUF_BUSY_BIT)
 			break; /* still being written: the next pass has it */
 		if (!(bytes & BPF_RINGBUF_DISCARD_BIT)) {
-			ev = (const void *)((const uint8_t *)length + BPF_RINGBUF_HDR_SZ);
+			ev = whole_event(r, ring, at + BPF_RINGBUF_HDR_SZ, bytes);
+			if (!ev)
+				return -ENOMEM;
 			if (bytes >= sizeof(*ev) && ev->size_bytes >= sizeof(*ev) &&
 			    ev->size_bytes <= bytes)
 				err = on_event(arg, ev);

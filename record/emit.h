@@ -44,6 +44,7 @@ struct account {
 	uint64_t round_count;
 	uint64_t file_bytes; /* as of the last flush */
 	uint64_t duration_ns, own_user_ns, own_system_ns;
+	uint64_t startup_ns;      /* from the beginning until events are recorded */
 	uint64_t longest_pass_ns; /* rings were not looked at for so long, at most */
 };
 

@@ -150,6 +150,7 @@ void meta_account(struct outbuf *out, const struct account *a, const char *end_r
 	json_u64(&j, "marks_not_readable", a->unread_mark_count);
 	json_u64(&j, "out_of_order", a->out_of_order_count);
 	json_u64(&j, "rounds", a->round_count);
+	json_u64(&j, "startup_ns", a->startup_ns);
 	json_u64(&j, "longest_pass_ns", a->longest_pass_ns);
 	json_begin(&j, "own_cpu");
 	json_u64(&j, "user_ns", a->own_user_ns);

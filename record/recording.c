@@ -183,6 +183,7 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 		snprintf(failure, 1024, "cannot record: %s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
+	r->run_ns = clock_ns(CLOCK_MONOTONIC);
 	r->opts = opts;
 	r->ui = ui;
 	r->notes.show = ui->note;

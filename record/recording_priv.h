@@ -50,7 +50,7 @@ struct recording {
 	bool running[INSTRUMENT_COUNT]; /* prepared and not given up */
 	uint32_t progs_below;           /* BPF programs from this id on the side-band reports */
 	uint64_t clock_mono_ns, clock_wall_ns;
-	uint64_t start_ns;
+	uint64_t run_ns, start_ns; /* when it was asked for, and when events began */
 	uint64_t kallsyms_pieces, notes_pieces;
 	struct signal_state signals; /* as they were */
 	int epoll_fd, signal_fd, timer_fd;

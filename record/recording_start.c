@@ -291,6 +291,7 @@ int recording_start(struct recording *r)
 	if (err)
 		return err;
 	r->start_ns = clock_ns(CLOCK_MONOTONIC);
+	r->emit.account.startup_ns = r->start_ns - r->run_ns;
 	err = recording_flush(r);
 	return err ? note_fail(&r->notes, err, NULL, "cannot write '%s'", path) : 0;
 }

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define CHUNKS_FIRST 16 /* 4 MB: the tables of a small machine */
+
 static int make(enum bpf_map_type type, const char *name, uint32_t value_bytes, uint32_t count,
 		uint32_t flags, int inner_fd)
 {
@@ -41,36 +43,72 @@ static int make_mapped(const struct walkspace *w, const char *name, uint32_t val
 	return 0;
 }
 
-static int make_chunk(struct walkspace *w)
+static int make_own_chunk(struct walkspace *w)
 {
 	uint32_t number = w->chunk_count;
+	int err;
+
+	w->chunk[number].fd = -1;
+	err = make_mapped(w, NULL, sizeof(struct walk_chunk), 1, &w->chunk[number].fd,
+			  &w->chunk[number].own);
+	if (err)
+		return err;
+	w->chunk_count++;
+	return extents_give(&w->chunk[number].free_rows, 0, WALK_CHUNK_ROWS);
+}
+
+/*
+ * Each change of a map of maps waits until no BPF program is running any more (15 ms and more), but
+ * a change of many of its entries does so once.
+ */
+static int put_chunks(struct walkspace *w, uint32_t first, uint32_t count)
+{
+	uint32_t keys[WALK_CHUNKS], i, done = count;
+	int fds[WALK_CHUNKS];
+
+	for (i = 0; i < count; i++) {
+		keys[i] = first + i;
+		fds[i] = w->chunk[first + i].fd;
+	}
+	if (!bpf_map_update_batch(w->chunks_fd, keys, fds, &done, NULL))
+		return 0;
+	for (i = 0; i < count; i++) {
+		if (bpf_map_update_elem(w->chunks_fd, &keys[i], &fds[i], BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+/* Half as many again as there are, since that costs no more time than one. */
+static int make_chunks(struct walkspace *w)
+{
+	uint32_t first = w->chunk_count,
+		 count = first / 2 > CHUNKS_FIRST ? first / 2 : CHUNKS_FIRST;
+	uint32_t i;
 	int fd, err;
 
-	if (number == w->chunk_max)
+	if (first == w->chunk_max)
 		return -ENOSPC;
-	if (w->own) {
-		w->chunk[number].fd = -1;
-		err = make_mapped(w, NULL, sizeof(struct walk_chunk), 1, &w->chunk[number].fd,
-				  &w->chunk[number].own);
-		if (err)
-			return err;
-		w->chunk_count++;
-		return extents_give(&w->chunk[number].free_rows, 0, WALK_CHUNK_ROWS);
+	if (w->own)
+		return make_own_chunk(w);
+	if (count > w->chunk_max - first)
+		count = w->chunk_max - first;
+	for (i = 0; i < count; i++) {
+		fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_rows", sizeof(struct walk_chunk), 1,
+			  BPF_F_MMAPABLE, -1);
+		if (fd < 0)
+			return fd;
+		w->chunk[first + i].fd = fd;
+		w->chunk_count++; /* from here on it is closed with the others */
 	}
-	fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_rows", sizeof(struct walk_chunk), 1, BPF_F_MMAPABLE,
-		  -1);
-	if (fd < 0)
-		return fd;
-	w->chunk[number].fd = fd;
-	w->chunk_count++; /* from here on it is closed with the others */
 	if (w->chunks_fd < 0)
 		w->chunks_fd = make(BPF_MAP_TYPE_ARRAY_OF_MAPS, "ebprec_chunks", sizeof(uint32_t),
-				    WALK_CHUNKS, 0, fd);
+				    WALK_CHUNKS, 0, w->chunk[0].fd);
 	if (w->chunks_fd < 0)
 		return w->chunks_fd;
-	if (bpf_map_update_elem(w->chunks_fd, &number, &fd, BPF_ANY))
-		return -errno;
-	err = extents_give(&w->chunk[number].free_rows, 0, WALK_CHUNK_ROWS);
+	err = put_chunks(w, first, count);
+	for (i = 0; i < count && !err; i++)
+		err = extents_give(&w->chunk[first + i].free_rows, 0, WALK_CHUNK_ROWS);
 	return err;
 }
 
@@ -100,7 +138,7 @@ int walkspace_init(struct walkspace *w, uint64_t cap_bytes, bool bpf)
 	if (!err)
 		err = extents_give(&w->free_maps, 0, WALK_MAPS);
 	if (!err)
-		err = make_chunk(w);
+		err = make_chunks(w);
 	if (err || w->own)
 		return err;
 	w->procs_fd = make(BPF_MAP_TYPE_HASH, "ebprec_procs", sizeof(struct walk_proc), WALK_PROCS,
@@ -157,7 +195,7 @@ int walkspace_take_rows(struct walkspace *w, uint32_t row_count, struct walk_pag
 		return -EINVAL;
 	for (i = 0;; i++) {
 		if (i == w->chunk_count) {
-			err = make_chunk(w);
+			err = make_chunks(w);
 			if (err)
 				return err;
 		}

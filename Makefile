@@ -114,7 +114,7 @@ $(O)/tests/fixtures/.built: tests/fixtures/build $(wildcard tests/fixtures/*.*) 
 $(O)/tests/unit/test_symtab $(O)/tests/unit/test_resolve: | $(O)/tests/fixtures/.built
 
 # What a fuzz target may look into besides the format: the readers of other people's files.
-$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c))
+$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c) analyze/mountinfo.c)
 	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
 
 # A fuzz target and the driver that replays its corpus.

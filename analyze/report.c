@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/embedded.h"
+#include "analyze/filehints.h"
 #include "analyze/kallsyms.h"
 
 int report_open(const struct capture *capture, struct report *r)
@@ -59,6 +60,7 @@ static int name_places(struct report *r, const struct report_query *query,
 		.jit_count = r->scan.jits.count,
 	};
 	struct resolver *resolver = NULL;
+	struct filehints *hints = NULL;
 	char *kallsyms = NULL, *vdso = NULL;
 	int err;
 
@@ -70,7 +72,11 @@ static int name_places(struct report *r, const struct report_query *query,
 						      &opts.kallsyms_bytes);
 		opts.kallsyms = kallsyms;
 	}
-	err = r->kallsyms_err == -ENOMEM ? -ENOMEM : resolver_new(&opts, &resolver);
+	err = r->kallsyms_err == -ENOMEM ? -ENOMEM : filehints_read(r->capture, &hints);
+	if (!err) {
+		opts.hints = filehints_for_resolver(hints);
+		err = resolver_new(&opts, &resolver);
+	}
 	if (!err)
 		err = symuse_load(&r->symbols, sampler_stacks(sampler), places, r->model, resolver);
 	if (!err)
@@ -79,6 +85,7 @@ static int name_places(struct report *r, const struct report_query *query,
 	if (!err)
 		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);
 	resolver_free(resolver);
+	filehints_free(hints);
 	free(kallsyms);
 	free(vdso);
 	return err;

@@ -52,6 +52,13 @@ bool locate_is_anonymous(const char *path)
 	return false;
 }
 
+bool locate_is_whiteout(const struct name_roots *roots, const char *path)
+{
+	struct stat st;
+
+	return !roots_stat(roots->symfs, path, &st) && S_ISCHR(st.st_mode) && !st.st_rdev;
+}
+
 /* ---- identity ---- */
 
 /* perf.data pads ids to 20 bytes without saying so: zeroes behind the shorter one are no difference. */

@@ -31,6 +31,9 @@ void located_done(struct located *l); /* closes and frees */
 /* Whether a mapping of this name has no file behind it: "//anon", "[heap]", "/memfd:...". */
 bool locate_is_anonymous(const char *path);
 
+/* Whether an overlay's layer says at this path that the file is not there (a device 0:0). */
+bool locate_is_whiteout(const struct name_roots *roots, const char *path);
+
 /*
  * NAME_FOUND, or why there is none (then *out is untouched).  "[vdso]" gives a copy of the
  * recorded image, or of this process's own, if it is the same.

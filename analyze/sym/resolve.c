@@ -53,6 +53,7 @@ struct resolver {
 	struct name_roots roots;
 	const struct resolver_jit *jits; /* borrowed */
 	size_t jit_count;
+	struct resolver_hints hints;
 	struct kernsyms *kernel; /* NULL: kernel addresses are hidden */
 	struct file **files;
 	size_t file_count;
@@ -264,11 +265,40 @@ static void load_jit(const struct resolver *r, struct file *f)
 		}
 }
 
+/* A path that somebody thinks may lead to the file. */
+struct attempt {
+	struct resolver *r;
+	struct file *f;
+	struct resolver_file as;
+	unsigned hidden_group; /* of the paths behind a whiteout */
+};
+
+static int try_path(void *arg, const char *path, unsigned group)
+{
+	struct attempt *a = arg;
+
+	if (group && group == a->hidden_group)
+		return 0;
+	a->as.path = path;
+	if (symfile_load(&a->f->sym, &a->r->roots, &a->as))
+		return 1;
+	if (group && locate_is_whiteout(&a->r->roots, path))
+		a->hidden_group = group;
+	return 0;
+}
+
+static bool load_by_hints(struct resolver *r, struct file *f)
+{
+	struct attempt a = { .r = r, .f = f, .as = f->aliases->as };
+
+	return r->hints.paths && r->hints.paths(r->hints.ctx, &f->aliases->as, try_path, &a) == 1;
+}
+
 /* By the first path that still leads to the file; the reason is that of the first. */
 static void load(struct resolver *r, struct file *f)
 {
 	enum name_reason first = NAME_FOUND;
-	const struct alias *a;
+	struct alias *a;
 
 	f->loaded = true;
 	if (f->aliases->as.jit_pid) {
@@ -276,13 +306,17 @@ static void load(struct resolver *r, struct file *f)
 		return;
 	}
 	for (a = f->aliases; a; a = a->next) {
+		if (r->hints.complete)
+			r->hints.complete(r->hints.ctx, &a->as);
 		if (symfile_load(&f->sym, &r->roots, &a->as))
 			return;
 		if (a == f->aliases)
 			first = f->sym.reason;
 	}
-	if (!symfile_load_debug(&f->sym, &r->roots, &f->aliases->as.build_id))
-		f->sym.reason = first;
+	if (first == NAME_ANONYMOUS || load_by_hints(r, f) ||
+	    symfile_load_debug(&f->sym, &r->roots, &f->aliases->as))
+		return;
+	f->sym.reason = first;
 }
 
 void resolver_load(struct resolver *r, uint32_t file)
@@ -498,6 +532,7 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 	r->roots = opts->roots;
 	r->jits = opts->jits;
 	r->jit_count = opts->jit_count;
+	r->hints = opts->hints;
 	r->no_memory = (struct resolved){ .dso = "", .reason = NAME_BETWEEN };
 	if (opts->kallsyms)
 		err = kernsyms_new(opts->kallsyms, opts->kallsyms_bytes, &r->kernel);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "format/buildid.h"
+#include "format/filefacts.h"
 
 enum name_reason {
 	NAME_FOUND = 0,
@@ -71,6 +72,19 @@ struct resolver_jit {
 	size_t size_bytes;
 };
 
+struct resolver_file;
+/* Not 0 ends the search.  group: paths of one group hide each other, as the layers of an overlay. */
+typedef int (*resolver_path_fn)(void *arg, const char *path, unsigned group);
+
+/* Who knows more of a file than its mapping says. */
+struct resolver_hints {
+	/* Fills in what is known of size, time and segments; NULL: nobody knows. */
+	void (*complete)(const void *ctx, struct resolver_file *f);
+	/* Tells other paths on the recorded machine that may lead to it.  What fn returned last. */
+	int (*paths)(const void *ctx, const struct resolver_file *f, resolver_path_fn fn, void *arg);
+	const void *ctx;
+};
+
 struct resolver_opts {
 	struct name_roots roots; /* what it points to: borrowed until resolver_free() */
 	bool demangle;           /* as `perf script` does: without parameters */
@@ -79,6 +93,7 @@ struct resolver_opts {
 	size_t kallsyms_bytes;
 	const struct resolver_jit *jits;
 	size_t jit_count;
+	struct resolver_hints hints; /* used until resolver_free() */
 };
 
 /* A file as the capture knows it. */
@@ -88,6 +103,8 @@ struct resolver_file {
 	uint64_t inode; /* 0: not known */
 	uint32_t dev_major, dev_minor;
 	uint64_t size_bytes, mtime_ns; /* when it was recorded; both 0: not known */
+	const struct filefacts_segment *segments; /* executable ones; borrowed from hints */
+	uint32_t segment_count;
 	uint32_t jit_pid; /* not 0: no file, but the code that this process made; offsets are addresses */
 };
 

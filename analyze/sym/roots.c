@@ -63,3 +63,14 @@ int roots_open(const char *root, const char *path, bool follow, struct stat *st)
 	}
 	return fd;
 }
+
+int roots_stat(const char *root, const char *path, struct stat *st)
+{
+	int err, look = open_flags(root, path, O_PATH | O_NOFOLLOW);
+
+	if (look < 0)
+		return look;
+	err = fstat(look, st) ? -errno : 0;
+	close(look);
+	return err;
+}

@@ -21,4 +21,7 @@ bool roots_is_host(const char *root);
  */
 int roots_open(const char *root, const char *path, bool follow, struct stat *st);
 
+/* What is at path, whatever it is; nothing is opened for that.  errno. */
+int roots_stat(const char *root, const char *path, struct stat *st);
+
 #endif

@@ -168,13 +168,35 @@ bool symfile_load(struct symfile *s, const struct name_roots *roots,
 	return true;
 }
 
+/* As they were recorded. */
+static bool take_segments(struct symfile *s, const struct resolver_file *as)
+{
+	struct elffile_segment *segments;
+	uint32_t i;
+
+	if (!as->segment_count)
+		return false;
+	segments = reallocarray(s->segments, as->segment_count, sizeof(*segments));
+	if (!segments)
+		return false;
+	s->segments = segments;
+	s->segment_count = as->segment_count;
+	for (i = 0; i < as->segment_count; i++) {
+		const struct filefacts_segment *g = &as->segments[i];
+
+		segments[i] = (struct elffile_segment){ g->vaddr, g->off_bytes, g->size_bytes,
+							g->size_bytes, true };
+	}
+	return true;
+}
+
 bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
-			const struct buildid *id)
+			const struct resolver_file *as)
 {
 	struct elffile *debug = NULL;
 	enum name_reason reason;
 
-	if (!id->size_bytes || locate_debug(roots, id, NULL, "", &s->debug))
+	if (!as->build_id.size_bytes || locate_debug(roots, &as->build_id, NULL, "", &s->debug))
 		return false;
 	if (elffile_open(s->debug.fd, &debug)) {
 		located_done(&s->debug);
@@ -185,7 +207,8 @@ bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
 	close_fd(&s->debug);
 	if (reason != NAME_FOUND)
 		return false;
-	restore_offsets(s);
+	if (!take_segments(s, as))
+		restore_offsets(s);
 	s->reason = reason;
 	return true;
 }

@@ -4,7 +4,7 @@
  *
  * Joins what locate finds: the file, its separate debug file, and the MiniDebugInfo inside of it.
  * When only the debug file is left, it has the names; where the program's bytes were mapped is then
- * known only if the debug file kept its program headers.  Afterwards all files are closed.
+ * known if it was recorded, or the debug file kept its program headers.  Afterwards all files are closed.
  */
 #ifndef EBPREC_ANALYZE_SYM_SYMFILE_H
 #define EBPREC_ANALYZE_SYM_SYMFILE_H
@@ -39,7 +39,7 @@ bool symfile_load(struct symfile *s, const struct name_roots *roots,
 		  const struct resolver_file *as);
 /* The same without the file itself, by the build-id of its debug file.  s->reason stays on failure. */
 bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
-			const struct buildid *id);
+			const struct resolver_file *as);
 
 /* Where the byte of the file is in its own address space. */
 bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out);

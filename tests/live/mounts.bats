@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Programs of other mount namespaces have their names when all that is left are the layers.
+
+load ../helper
+
+# Two programs of one name with other functions, without build-ids: only size and time tell them
+# apart, and a third with one.
+program() {
+	cat >"$1.c" <<-END
+		#include <time.h>
+		volatile long x;
+		__attribute__((noinline)) void $1_inner(void) { for (int i = 0; i < 100000; i++) x += i; }
+		__attribute__((noinline)) void $1_outer(void) { for (int i = 0; i < 10; i++) $1_inner(); }
+		int main(void) {
+			struct timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a);
+			do { $1_outer(); clock_gettime(CLOCK_MONOTONIC, &b);
+			} while ((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 < 400);
+			return 0; }
+	END
+	"${CC:-cc}" -O1 -static -Wl,--build-id="${2:-none}" -o "$1" "$1.c"
+}
+
+setup() {
+	need_bpf
+	cd "$BATS_TEST_TMPDIR" || return
+	unshare -m true 2>/dev/null || skip "may not make mount namespaces"
+	program lower
+	program upper
+	mkdir -p low/bin up work merged bin
+}
+
+# named WHO... - in the report of x.data these functions have their names, with nothing mounted.
+named() {
+	ebprec report --folded -i x.data >out 2>err
+	for who; do
+		grep -q "main;.*${who}_outer;.*${who}_inner" out ||
+			fail "no $who: $(sort -k2 -n out | tail -3; ebprec report --symbols-report -q -i x.data | head -5)"
+	done
+}
+
+# not_named WHO - nothing is called so.
+not_named() {
+	case $(cat out) in *"$1"_*) fail "$1 in: $(cat out)" ;; esac
+}
+
+@test "a library of two layers with different contents: the upper one is seen" {
+	cp lower low/bin/app
+	mkdir up/bin && cp upper up/bin/app
+	ebprec record -q -F 499 -o x.data -- unshare -m sh -c '
+		mount -t overlay o -o lowerdir='"$PWD"'/low,upperdir='"$PWD"'/up,workdir=work merged &&
+		exec merged/bin/app'
+	named upper
+	not_named lower
+	# Without the upper layer there is none: the lower one is another file.
+	mv up/bin/app up/bin/gone
+	ebprec report --folded -i x.data >out 2>err
+	not_named lower
+	contains "$(cat err)" "app"
+}
+
+@test "a file that only one layer has; the process is chrooted into the overlay" {
+	cp lower low/bin/app
+	cp upper up/other
+	ebprec record -q -F 499 -o x.data -- unshare -m sh -c '
+		mount -t overlay o -o lowerdir='"$PWD/low"',upperdir='"$PWD/up"',workdir=work merged &&
+		chroot merged /bin/app; chroot merged /other'
+	named lower upper
+}
+
+@test "an overlay on an overlay, as in nested containers" {
+	mkdir -p up2 work2 merged2
+	cp upper low/bin/app
+	# A tmpfs holds the outer upper layer: overlayfs takes no overlay as its own upper one.
+	ebprec record -q -F 499 -o x.data -- unshare -m sh -c '
+		mount -t overlay o -o lowerdir='"$PWD"'/low:'"$PWD"'/bin merged &&
+		mount -t overlay o -o lowerdir='"$PWD"'/merged:'"$PWD"'/up2 merged2 &&
+		cd / && exec '"$PWD"'/merged2/bin/app'
+	named upper
+}
+
+@test "a bind mount over a path where another program lies" {
+	cp lower bin/app
+	cp upper up/app
+	ebprec record -q -F 499 -o x.data -- unshare -m sh -c 'mount --bind up bin && exec bin/app'
+	named upper
+	not_named lower
+}
+
+@test "mount points with blanks, backslashes and line ends in their names" {
+	# shellcheck disable=SC1003 # a backslash
+	odd='a b\c'$'\t''d'$'\n''e'
+	mkdir "$odd"
+	cp upper up/app
+	ebprec record -q -F 499 -o x.data -- unshare -m sh -c 'mount --bind up "$1" && exec "$1/app"' sh "$odd"
+	rmdir "$odd"
+	named upper
+}
+
+@test "a chroot, also after the start" {
+	cp upper low/bin/app
+	ebprec record -q -F 499 -o x.data -- chroot low /bin/app
+	named upper
+	cp lower low/bin/late
+	cat >late.c <<-'END'
+		#include <unistd.h>
+		int main(void) { return chroot("low") || chdir("/") || execl("/bin/late", "late", (char *)0); }
+	END
+	"${CC:-cc}" -o late late.c
+	ebprec record -q -F 499 -o x.data -- ./late
+	named lower
+}
+
+@test "the same file by another name, and at another inode" {
+	program third 0x1234567890abcdef
+	mkdir away
+	cp third bin/app
+	ebprec record -q -F 499 -o x.data -- bin/app
+	cp bin/app away/copy && rm bin/app && cp away/copy bin/app # a new inode, a new time
+	named third
+	rm bin/app
+	mkdir -p debug/.build-id/12
+	cp away/copy debug/.build-id/12/34567890abcdef
+	ebprec report --folded --debug-dir debug -i x.data >out 2>/dev/null
+	grep -q third_inner out
+}
+
+@test "a deleted program has no names, and nobody else's" {
+	cp upper bin/app
+	ebprec record -q -F 499 -o x.data -- sh -c 'bin/app & sleep 0.1; rm bin/app; cp lower bin/app; wait'
+	ebprec report --folded -i x.data >out 2>err
+	not_named lower
+	grep -q '\[app\]' out || fail "$(tail -3 out)"
+}

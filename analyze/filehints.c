@@ -196,14 +196,11 @@ static int try_path(struct search *s, const struct mountinfo *ns, const char *pa
 }
 
 /* A process in a chroot tells paths below its root when it maps, and /proc tells whole ones. */
-static int try_fact(struct search *s, const struct filehints *h, const struct fact *f)
+static int try_in(struct search *s, const struct mountinfo *ns, const struct fact *f)
 {
-	const struct mountinfo *ns = mounts_of(h, f->facts.mount_namespace);
 	char *path;
 	int stop = 0;
 
-	if (*f->path != '/')
-		return 0;
 	if (*f->root && asprintf(&path, "%s%s", f->root, f->path) >= 0) {
 		stop = try_path(s, ns, path);
 		if (!stop)
@@ -213,7 +210,18 @@ static int try_fact(struct search *s, const struct filehints *h, const struct fa
 	if (!stop)
 		stop = try_path(s, ns, f->path);
 	s->group++;
-	return stop || !ns ? stop : mountinfo_any_layers(ns, f->path, tell_layer, s);
+	return stop ? stop : mountinfo_any_layers(ns, f->path, tell_layer, s);
+}
+
+/* A namespace may have been told several times; its last state comes first. */
+static int try_fact(struct search *s, const struct filehints *h, const struct fact *f)
+{
+	int stop = 0;
+
+	for (size_t i = h->namespace_count; *f->path == '/' && !stop && i--;)
+		if (h->namespaces[i].inode == f->facts.mount_namespace)
+			stop = try_in(s, h->namespaces[i].mounts, f);
+	return stop;
 }
 
 static int paths(const void *ctx, const struct resolver_file *f, resolver_path_fn fn, void *arg)

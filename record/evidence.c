@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/crc32c.h"
 #include "format/cursor.h"
 #include "format/filefacts.h"
 #include "record/slurp.h"
@@ -22,17 +23,22 @@ void evidence_done(struct evidence *e)
 	*e = (struct evidence){ 0 };
 }
 
-static void add_mounts(struct evidence *e, uint64_t object, const char *path)
+/* Adds the mounts when they are others than those of this checksum; the new checksum. */
+static uint32_t add_mounts(struct evidence *e, uint64_t object, const char *path, uint32_t was)
 {
 	struct outbuf text = { 0 };
+	uint32_t crc = was;
 
-	if (!slurp(path, &text) && text.size_bytes && text.size_bytes < UINT32_MAX) {
+	if (!slurp(path, &text) && text.size_bytes && text.size_bytes < UINT32_MAX)
+		crc = crc32c(0, text.data, text.size_bytes);
+	if (crc != was) {
 		outbuf_u64(&e->mounts, object);
 		outbuf_u32(&e->mounts, (uint32_t)text.size_bytes);
 		outbuf_add(&e->mounts, text.data, text.size_bytes);
 		e->namespace_count++;
 	}
 	outbuf_done(&text);
+	return crc;
 }
 
 /* The recorder's own mounts come first, and are not those of some chroot. */
@@ -43,28 +49,32 @@ static void begin(struct evidence *e)
 	if (e->begun)
 		return;
 	e->begun = true;
-	add_mounts(e, OWN_MOUNTS, "/proc/self/mountinfo");
-	if (!stat("/proc/self/ns/mnt", &st) && !keymap_put(&e->namespaces, st.st_ino, 0, 1))
-		add_mounts(e, st.st_ino, "/proc/self/mountinfo");
+	add_mounts(e, OWN_MOUNTS, "/proc/self/mountinfo", 0);
+	if (stat("/proc/self/ns/mnt", &st))
+		return;
+	e->own_namespace = st.st_ino;
+	add_mounts(e, st.st_ino, "/proc/self/mountinfo", 0);
 }
 
 /*
- * The process's mount namespace, 0 when it cannot be told.  In a chroot mountinfo shows less: of a
- * namespace the first process is asked, which is mostly the one that made it.
+ * The process's mount namespace, 0 when it cannot be told.  Whoever makes a namespace mounts things
+ * in it afterwards, so it is looked at again with each file that is new in it.
  */
 static uint64_t see_namespace(struct evidence *e, uint32_t pid)
 {
+	uint32_t *was, crc;
 	char path[64];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
 	if (stat(path, &st))
 		return 0;
-	if (keymap_get(&e->namespaces, st.st_ino, 0))
+	if (st.st_ino == e->own_namespace)
 		return st.st_ino;
+	was = keymap_get(&e->namespaces, st.st_ino, 0);
 	snprintf(path, sizeof(path), "/proc/%u/mountinfo", pid);
-	if (!keymap_put(&e->namespaces, st.st_ino, 0, 1))
-		add_mounts(e, st.st_ino, path);
+	crc = add_mounts(e, st.st_ino, path, was ? *was : 0);
+	(void)keymap_put(&e->namespaces, st.st_ino, 0, crc); /* without memory it is told again */
 	return st.st_ino;
 }
 

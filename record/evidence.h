@@ -3,7 +3,8 @@
  * evidence - what finds a mapped file again when its process is gone
  *
  * Once for each file: what stat says of it, where its code lies, and by which path in which mount
- * namespace it was seen.  Once for each of these namespaces: its mounts.  All is read while the
+ * namespace it was seen.  Of each of these namespaces: its mounts, again
+ * when they changed.  All is read while the
  * process that mapped the file is there, and written as objects of the capture.
  */
 #ifndef EBPREC_RECORD_EVIDENCE_H
@@ -16,7 +17,8 @@
 
 struct evidence {
 	struct writer *writer; /* borrowed; NULL until there is one */
-	struct keymap namespaces;
+	uint64_t own_namespace;
+	struct keymap namespaces; /* the checksum of what was written of each */
 	struct outbuf mounts; /* pending: u64 namespace, u32 size, text */
 	struct outbuf files;  /* pending entries */
 	bool begun;

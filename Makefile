@@ -150,6 +150,9 @@ check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 check-live: all tests			## end to end; needs root and BPF
 	$(Q)scripts/run-tests.sh $(O) e2e live
 
+storm: all tests			## 1000 programs a second for 10 s; needs root and BPF
+	$(Q)STORM_SECONDS=10 EBPREC_BUILD=$(abspath $(O)) bats -f thousand tests/live/tables.bats
+
 bench: all tests $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/bench/run $(O)
 

@@ -23,6 +23,7 @@
 /* What was recorded and what was not: for the status line, the summary and META_ACCOUNT. */
 struct account {
 	uint64_t sample_count, switch_count, wakeup_count, mark_count, side_count;
+	uint64_t hit_count;                 /* runs of the sampler, where the kernel counts them */
 	uint64_t switch_stack_count;        /* of the switches, those with a stack */
 	uint64_t lost_count[EBPREC_EV_END]; /* no room in a BPF ring, by type */
 	uint64_t side_lost_count;           /* no room in a side-band ring */
@@ -43,7 +44,7 @@ struct account {
 	uint64_t jit_file_count, jit_missing_count, jit_cut_count, jit_bytes;
 	uint64_t round_count;
 	uint64_t file_bytes; /* as of the last flush */
-	uint64_t duration_ns, own_user_ns, own_system_ns;
+	uint64_t duration_ns, own_user_ns, own_system_ns, own_peak_bytes;
 	uint64_t startup_ns;      /* from the beginning until events are recorded */
 	uint64_t longest_pass_ns; /* rings were not looked at for so long, at most */
 };

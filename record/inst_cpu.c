@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* inst_cpu - where the CPUs are: a perf event on each CPU, whose BPF program takes the stacks */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -172,13 +173,18 @@ static int cpu_on_event(struct instrument_ctx *c, const struct event_header *h)
 	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
 }
 
+/* With kernel.bpf_stats_enabled the kernel knows how many samples there should be. */
 static void cpu_stop(struct instrument_ctx *c)
 {
 	struct cpu_state *s = c->state;
+	struct bpf_prog_info info = { 0 };
+	__u32 bytes = sizeof(info);
 	size_t i;
 
 	for (i = 0; s && i < s->count; i++)
 		(void)ioctl(s->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	if (s && !bpf_obj_get_info_by_fd(bpf_program__fd(s->skel->progs.cpu_sample), &info, &bytes))
+		c->emit->account.hit_count = info.run_cnt;
 }
 
 static void cpu_detach(struct instrument_ctx *c)

@@ -122,10 +122,10 @@ static void show_stacks(const struct account *a)
 		(unsigned long long)a->table_no_room_count,
 		(unsigned long long)a->table_evicted_count, mib(a->table_bytes));
 	fprintf(stderr,
-		"ebprec: events began after %.0f ms, the longest pass took %.1f ms; %llu times no room "
-		"for a process's mappings\n",
+		"ebprec: events began after %.0f ms, the longest pass took %.1f ms, memory %.1f MiB; "
+		"%llu times no room for a process's mappings\n",
 		seconds(a->startup_ns) * 1e3, seconds(a->longest_pass_ns) * 1e3,
-		(unsigned long long)a->maps_refused_count);
+		mib(a->own_peak_bytes), (unsigned long long)a->maps_refused_count);
 }
 
 static void second_signal(int signal_number)

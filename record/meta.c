@@ -125,6 +125,7 @@ void meta_account(struct outbuf *out, const struct account *a, const char *end_r
 	json_string(&j, "ended", end_reason);
 	json_u64(&j, "duration_ns", a->duration_ns);
 	json_u64(&j, "samples", a->sample_count);
+	json_u64(&j, "sampler_runs", a->hit_count);
 	json_u64(&j, "switches", a->switch_count);
 	json_u64(&j, "switches_with_stack", a->switch_stack_count);
 	json_u64(&j, "wakeups", a->wakeup_count);
@@ -156,5 +157,6 @@ void meta_account(struct outbuf *out, const struct account *a, const char *end_r
 	json_u64(&j, "user_ns", a->own_user_ns);
 	json_u64(&j, "system_ns", a->own_system_ns);
 	json_end(&j);
+	json_u64(&j, "own_memory_peak_bytes", a->own_peak_bytes);
 	json_end(&j);
 }

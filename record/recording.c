@@ -54,6 +54,7 @@ void recording_own_cost(struct account *a)
 	getrusage(RUSAGE_SELF, &usage);
 	a->own_user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000ULL +
 			 (uint64_t)usage.ru_utime.tv_usec * 1000ULL;
+	a->own_peak_bytes = (uint64_t)usage.ru_maxrss << 10;
 	a->own_system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000ULL +
 			   (uint64_t)usage.ru_stime.tv_usec * 1000ULL;
 }

@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# The recorder when unwinding gets hard: no room, broken files, files that change, many programs.
+# It survives, and every sample and every stack is accounted for.
+load ../helper
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	local src=$BATS_TEST_DIRNAME/../fixtures
+	cc -O2 -fomit-frame-pointer -o stand "$src/stand.c" -ldl -lpthread
+	cc -O2 -fomit-frame-pointer -shared -fPIC -o callback.so "$src/callback.c"
+	sysctl -n kernel.bpf_stats_enabled >stats
+	sysctl -qw kernel.bpf_stats_enabled=1 # the kernel counts the sampler's runs
+}
+
+teardown_file() {
+	sysctl -qw kernel.bpf_stats_enabled="$(cat "$BATS_FILE_TMPDIR/stats")"
+}
+
+setup() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+	pids=()
+}
+
+teardown() {
+	[ ${#pids[@]} -eq 0 ] || kill -KILL "${pids[@]}" 2>/dev/null || true
+}
+
+# account FILE KEY... - a number of the META object that counts
+account() {
+	ebprec info --json "$1" | perl -MJSON::PP -e '
+		my $v = decode_json(decode_json(join "", <STDIN>)->{account}{text});
+		$v = $v->{$_} // die "no $_\n" for @ARGV;
+		print $v;' "${@:2}"
+}
+
+# adds_up FILE - what the kernel counted was recorded or is counted as lost, and each stack that was
+# recorded says how it was found and why it ends.
+adds_up() {
+	ebprec info --json "$1" | perl -MJSON::PP -e '
+		use List::Util qw(sum0);
+		my $a = decode_json(decode_json(join "", <STDIN>)->{account}{text});
+		my ($found, $end) = @{$a->{user_stacks}}{qw(found_by end)};
+		my $stacks = sum0(values %$found);
+		my $lost = $a->{lost}{samples};
+		die "no samples\n" if !$a->{samples};
+		die "$a->{sampler_runs} runs: $a->{samples} samples, $lost lost\n"
+			if $a->{sampler_runs} != $a->{samples} + $lost;
+		die "$a->{samples} samples, $stacks of them counted\n" if $stacks != $a->{samples};
+		die "ends are missing\n" if sum0(values %$end) != $stacks - $found->{none};
+		die "broken events\n" if $a->{lost}{broken_events};
+		die "out of order\n" if $a->{out_of_order};'
+	# The file has what the account says.
+	same "$(account "$1" samples)" "$(ebprec info --json "$1" | perl -MJSON::PP -e '
+		print +(grep { $_->{stream} eq "cpu" } @{decode_json(join "", <STDIN>)->{frames}})[0]{samples}')"
+}
+
+# stands WORDS... - starts a program and waits until it stands.
+stands() {
+	rm -f out.txt
+	"$@" >out.txt 3>&- &
+	pids+=($!)
+	for _ in $(seq 100); do
+		! grep -q ready out.txt || return 0
+		sleep 0.05
+	done
+	fail "$* does not stand"
+}
+
+@test "a megabyte for tables: code without room says so" {
+	# A compiler's table alone is larger.
+	printf '#include <%s.h>\n' stdio stdlib string math time >a.c
+	for i in $(seq 120); do echo "int f$i(int a) { int s = 0; while (a--) s += a * a / $i; return s; }"; done >>a.c
+	ebprec record -q -a -F 999 --tables 1M -o cap.data -- cc -O2 -c -o a.o a.c
+	adds_up cap.data
+	[ "$(account cap.data user_stacks tables bytes)" -le 1048576 ]
+	[ "$(account cap.data user_stacks tables no_room)" -ge 1 ]
+	[ "$(account cap.data user_stacks end "no room for the unwind table (see record --tables)")" -gt 20 ]
+	ebprec report -i cap.data 2>&1 >/dev/null | grep -q 'in cc1.*no room for the unwind table'
+	# With room for it they are whole.
+	ebprec record -q -a -F 999 -o room.data -- cc -O2 -c -o a.o a.c
+	same 0 "$(account room.data user_stacks tables no_room)"
+}
+
+@test "a ring of 64 KiB: what is lost is counted" {
+	stands ./stand deep 200
+	stands ./stand deep 200
+	# shellcheck disable=SC2016 # for sh
+	ebprec record -q -a -F 999 -m 128K -o ring.data -- sh -c '
+		kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; sleep 0.2' 2>said
+	contains "$(cat said)" lost
+	adds_up ring.data
+	[ "$(account ring.data lost samples)" -gt 10 ]
+}
+
+# damage FILE HOW - as compilers never write it.
+damage() {
+	local off size
+	read -r off size < <(readelf -SW "$1" | awk '$2 == ".eh_frame" || $3 == ".eh_frame" {
+		for (i = 1; i <= NF; i++) if ($i ~ /^PROGBITS|X86_64_UNWIND/) print $(i + 2), $(i + 3) }')
+	perl -e 'my ($file, $how, $off, $size) = ($ARGV[0], $ARGV[1], hex $ARGV[2], hex $ARGV[3]);
+		open my $f, "+<", $file or die; binmode $f; local $/; my $b = <$f>;
+		my $at = sub { substr($b, $_[0], length $_[1]) = $_[1] };
+		srand 7;
+		if ($how eq "noise") { $at->($off, join "", map { chr rand 256 } 1 .. $size) }
+		elsif ($how eq "ones") { $at->($off, "\xff" x $size) }
+		elsif ($how eq "lengths") { $at->($off, pack "V", $size * 100) }
+		elsif ($how eq "sections") { $at->(unpack("Q<", substr $b, 40, 8), "\xff" x 640) }
+		elsif ($how eq "codes") { substr($b, $off + $_, 1) ^= chr(1 << rand 8) for map { int rand $size } 1 .. $size / 8 }
+		else { die }
+		seek $f, 0, 0; print $f $b' "$1" "$2" "$off" "$size"
+}
+
+@test "programs with a damaged .eh_frame" {
+	for how in noise ones lengths sections codes; do
+		cp stand "stand-$how"
+		damage "stand-$how" "$how"
+		stands "./stand-$how" deep 20
+	done
+	ebprec record -q -a -F 499 -d 1 -o damaged.data
+	adds_up damaged.data
+	kill -KILL "${pids[@]}"
+	ebprec report --folded -i damaged.data 2>/dev/null | cut -d';' -f1 | sort -u >seen
+	for how in noise ones lengths sections codes; do
+		grep -qx "stand-$how" seen || fail "no stand-$how"
+	done
+}
+
+@test "files that are cut and replaced while they are mapped" {
+	{
+		for i in $(seq 30); do
+			cp callback.so "gone-$i.so"
+			timeout 0.2 ./stand library "$PWD/gone-$i.so" >/dev/null &
+			sleep 0.02
+			case $((i % 3)) in
+			0) : >"gone-$i.so" ;;             # it dies of it
+			1) cp stand new && mv new "gone-$i.so" ;;
+			2) rm "gone-$i.so" ;;
+			esac
+		done
+		wait
+	} 3>&- 2>/dev/null &
+	ebprec record -q -a -F 499 -d 1.5 -o gone.data
+	wait
+	adds_up gone.data
+	ebprec report -i gone.data >/dev/null 2>&1
+}
+
+# With STORM_SECONDS=10: make storm.
+@test "a thousand programs a second" {
+	ebprec record -q -a -F 499 -o storm.data -- storm 1000 "${STORM_SECONDS:-2}" >started
+	adds_up storm.data
+	[ "$(cat started)" -gt 100 ] || fail "only $(cat started) programs"
+	# Rings and maps are 30 MB of it on two CPUs; what is left does not grow with the programs.
+	[ "$(account storm.data own_memory_peak_bytes)" -lt $((64 + 16 * $(nproc) + 32))000000 ]
+	same 0 "$(account storm.data user_stacks processes_without_room)"
+	same 0 "$(account storm.data lost samples)"
+}

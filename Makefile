@@ -139,7 +139,8 @@ $(O)/tests/live/%: $(O)/tests/live/%.o
 unit: $(call prog,$(UNIT))		## build and run the unit tests, words for people
 	$(Q)set -e; for t in $^; do $$t; done
 
-tests: analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE))	## build all test programs
+ORACLES	:= $(O)/tests/oracle/oracle_ehframe $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
+tests: analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE)) $(ORACLES)	## build all test programs
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers

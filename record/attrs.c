@@ -66,6 +66,17 @@ void attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned fre
 	common(attr);
 }
 
+void attrs_trace_kernel(struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){
+		.type = PERF_TYPE_TRACEPOINT,
+		.sample_period = 1,
+		.sample_type = TAIL_TYPE | PERF_SAMPLE_IP | PERF_SAMPLE_RAW,
+		.disabled = 1,
+	};
+	common(attr);
+}
+
 static struct attrs_entry *set(struct attrs *a, enum attrs_event event, const char *name)
 {
 	struct attrs_entry *e = &a->entry[event];

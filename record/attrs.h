@@ -52,6 +52,9 @@ void attrs_side_kernel(struct perf_event_attr *attr);
 /* cycles: PERF_COUNT_HW_CPU_CYCLES, else cpu-clock. */
 void attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned freq_hz);
 
+/* A tracepoint that is recorded as it is; its number goes to config. */
+void attrs_trace_kernel(struct perf_event_attr *attr);
+
 /* Describe an event in the file, from what the kernel was given or a tracepoint's id. */
 void attrs_set_sample(struct attrs *a, const struct perf_event_attr *kernel);
 void attrs_set_side(struct attrs *a, const struct perf_event_attr *kernel);

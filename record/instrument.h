@@ -48,14 +48,17 @@ struct instrument {
 	int (*prepare)(struct instrument_ctx *c);
 	int (*attach)(struct instrument_ctx *c); /* events come from here on */
 	int (*on_event)(struct instrument_ctx *c, const struct event_header *ev); /* may be NULL */
-	/* Samples of events that write into the side-band's rings; may be NULL */
+	/*
+	 * Samples of events that write into the side-band's rings; may be NULL.  -ENOENT: of
+	 * another instrument.
+	 */
 	int (*on_sample)(struct instrument_ctx *c, const struct perf_event_header *record);
 	int (*augment)(struct instrument_ctx *c); /* at stop; may be NULL */
 	void (*stop)(struct instrument_ctx *c);   /* no more events; what is in the rings stays */
 	void (*detach)(struct instrument_ctx *c); /* frees the state; NULL-safe, half-built-safe */
 };
 
-extern const struct instrument inst_target, inst_cpu, inst_copy, inst_sched, inst_mark;
+extern const struct instrument inst_target, inst_cpu, inst_copy, inst_trace, inst_sched, inst_mark;
 
 /* What to do about an error of BPF; NULL: nothing known. */
 const char *instrument_hint(int err);

@@ -11,9 +11,12 @@
 #include "record/meta.h"
 #include "record/recording_priv.h"
 
-/* Order matters: forks are followed before anything of a child can be recorded. */
+/*
+ * Order matters: forks are followed before anything of a child can be recorded, and inst_copy takes
+ * the samples that nobody before it knows.
+ */
 const struct instrument *const recording_instruments[INSTRUMENT_COUNT] = {
-	&inst_target, &inst_cpu, &inst_copy, &inst_sched, &inst_mark,
+	&inst_target, &inst_cpu, &inst_trace, &inst_copy, &inst_sched, &inst_mark,
 };
 
 const char *instrument_hint(int err)

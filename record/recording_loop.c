@@ -96,7 +96,6 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h,
 	return true;
 }
 
-/* Only one instrument has samples there. */
 static int on_sample(struct recording *r, const struct perf_event_header *h)
 {
 	size_t i;
@@ -106,6 +105,8 @@ static int on_sample(struct recording *r, const struct perf_event_header *h)
 		if (!r->running[i] || !recording_instruments[i]->on_sample)
 			continue;
 		err = recording_instruments[i]->on_sample(&r->ctx[i], h);
+		if (err == -ENOENT)
+			continue;
 		r->emit.account.broken_event_count += err == -EBADMSG;
 		return err == -EBADMSG ? 0 : err;
 	}

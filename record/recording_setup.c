@@ -127,8 +127,13 @@ static int make_walker(struct recording *r)
 
 static bool wanted(const struct recording *r, const struct instrument *inst)
 {
-	if (inst == &inst_copy || !r->bpf)
-		return inst == &inst_copy && !r->bpf;
+	if (inst == &inst_copy)
+		return !r->bpf;
+	if (inst == &inst_trace)
+		return !r->bpf && r->opts->sched && r->targets.all &&
+		       !sideband_user_only(r->sideband);
+	if (!r->bpf)
+		return false;
 	if (inst == &inst_target)
 		return !r->targets.all;
 	if (inst == &inst_sched)
@@ -264,7 +269,8 @@ int recording_set_up(struct recording *r)
 	if (err)
 		return err;
 	note(&r->notes, r->opts->bpf && !geteuid() ? NOTE_WARNING : NOTE_INFO,
-	     "recording by perf events, without context switches and marks: %s", why);
+	     "recording by perf events, without %smarks: %s",
+	     r->attrs.entry[ATTR_SWITCH].present ? "" : "context switches and ", why);
 	if (sideband_user_only(r->sideband))
 		note(&r->notes, NOTE_INFO,
 		     "only user space is seen (kernel.perf_event_paranoid is %d, 1 would show the kernel)",

@@ -274,6 +274,28 @@ shares_are_right() {
 	grep -q '_\[k\]' folded || fail "no kernel frames"
 }
 
+@test "root without BPF has every switch of the machine, as the kernel counted them" {
+	[ -r /sys/kernel/tracing/events ] || skip "tracefs is not mounted"
+	ebprec record --no-bpf -a -o x.data -- sh -c 'pingpong 2000; true' >counted 2>err
+	contains "$(cat err)" "recording by perf events, without marks: --no-bpf"
+	same 2 "$(wc -l <counted)"
+	finished x.data
+	while read -r pid voluntary involuntary; do
+		# It may wait or be preempted a few times more between counting and its end.
+		read -r slept ran < <(perf script -i x.data -F trace | awk -v "pid=prev_pid=$pid" '
+			index($0, pid " ") {
+				match($0, /prev_state=[^ ]*/)
+				state = substr($0, RSTART + 11, RLENGTH - 11)
+				if (state ~ /^R/) ran++; else if (state !~ /^[XZ]/) slept++
+			}
+			END { print slept + 0, ran + 0 }')
+		[ "$slept" -ge "$voluntary" ] && [ "$slept" -le $((voluntary + 3)) ] &&
+			[ "$ran" -ge "$involuntary" ] && [ "$ran" -le $((involuntary + 9)) ] ||
+			fail "$pid: $slept of $voluntary, $ran of $involuntary"
+	done <counted
+	perf sched timehist -i x.data 2>&1 | grep -q 'pingpong\['
+}
+
 @test "a kernel without BTF: said, and recorded nevertheless" {
 	hiding /sys/kernel/btf ebprec-record -q -F 997 -o x.data -- ./lean 1 >told 2>err
 	contains "$(cat err)" "no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory"

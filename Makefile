@@ -48,7 +48,7 @@ MAN	     := $(sort $(wildcard docs/man/*.[1-9]))
 
 LIBS_format  := -lzstd
 LIBS_record  := -lbpf -lelf -lz -lpthread
-LIBS_analyze := -ldw -lelf -llzma -ltraceevent -liberty -lpthread
+LIBS_analyze := -ldw -lelf -llzma -lz -ltraceevent -liberty -lpthread
 LIBS_unit    := -lcmocka
 
 obj	= $(patsubst %.c,$(O)/%.o,$(1))
@@ -153,6 +153,10 @@ check-live: all tests			## end to end; needs root and BPF
 
 storm: all tests			## 1000 programs a second for 10 s; needs root and BPF
 	$(Q)STORM_SECONDS=10 EBPREC_BUILD=$(abspath $(O)) bats -f thousand tests/live/tables.bats
+
+# Real readers of what `ebprec export` writes, from npm: needs the network once.
+check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and speedscope's schema
+	$(Q)tests/exports/run $(O)
 
 bench: all tests $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/bench/run $(O)

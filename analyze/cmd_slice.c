@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* ebprec slice and ebprec export - a capture, or a part of its time, as a file of its own */
+/* ebprec slice - a part of a capture's time as a file of its own; and a whole one, uncompressed */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/cmd_slice.h"
 #include "analyze/commands.h"
 #include "analyze/outfile.h"
+#include "analyze/reportopts.h"
 #include "analyze/rewrite.h"
 #include "analyze/say.h"
-#include "analyze/usage.h"
 
 struct copy_opts {
-	const char *input, *output, *time;
+	const char *input, *output, *time, *last;
 	bool raw, quiet;
 };
 
@@ -21,7 +22,10 @@ static const struct option slice_options[] = {
 	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct copy_opts, output), 0, 0,
 	  "the new capture" },
 	{ OPT_STRING, 't', "time", "FROM,TO", offsetof(struct copy_opts, time), 0, 0,
-	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%" },
+	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%; 13:05:10,"
+	  "13:05:11 by the clock (UTC)" },
+	{ OPT_STRING, 0, "last", "SECONDS", offsetof(struct copy_opts, last), 0, 0,
+	  "the last seconds, as 2s or 500ms" },
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct copy_opts, quiet), 0, 0,
 	  "say nothing but errors" },
 	{ 0 },
@@ -29,30 +33,10 @@ static const struct option slice_options[] = {
 
 static const struct usage slice_usage = {
 	.command = "slice",
-	.words = "--time FROM,TO [-i FILE] -o FILE",
+	.words = "--time FROM,TO | --last SECONDS [-i FILE] -o FILE",
 	.about = "Copies a part of a capture's time into a capture of its own: the samples from\n"
 		 "FROM to TO, both included, and all the mappings and names they need.\n",
 	.options = slice_options,
-};
-
-static const struct option export_options[] = {
-	{ OPT_STRING, 'i', "input", "FILE", offsetof(struct copy_opts, input), 0, 0,
-	  "the capture, - for standard input (default: ebprec.data)" },
-	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct copy_opts, output), 0, 0,
-	  "the new file" },
-	{ OPT_FLAG, 0, "raw", NULL, offsetof(struct copy_opts, raw), 0, 0,
-	  "as uncompressed perf.data, for tools that cannot read compressed ones" },
-	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct copy_opts, quiet), 0, 0,
-	  "say nothing but errors" },
-	{ 0 },
-};
-
-static const struct usage export_usage = {
-	.command = "export",
-	.words = "--raw [-i FILE] -o FILE",
-	.about = "Writes what is in a capture in another form.  perf reads captures as they are;\n"
-		 "--raw is for tools that do not know compressed perf.data.\n",
-	.options = export_options,
 };
 
 static void say_written(const struct copy_opts *opts, const struct rewrite_stats *s)
@@ -97,21 +81,13 @@ static int copy(const struct capture *c, const struct copy_opts *opts,
 	return SAY_OK;
 }
 
-/* 0, or the exit status after an error was said. */
 static int parse_time(const struct capture *c, const struct usage *u, const struct copy_opts *opts,
 		      struct timespan *out)
 {
-	struct parse_err where = { 0 };
 	struct timespan whole;
 	bool known = !timespan_of_capture(c, &whole);
-	int err = timespan_parse(opts->time, known ? &whole : NULL, out, &where);
 
-	if (err == -ENODATA)
-		return say_error("cannot take '%s' of '%s': %s (give absolute seconds)", opts->time,
-				 opts->input, where.what);
-	if (err)
-		return usage_error(u, "option '--time' cannot be '%s': %s", opts->time, where.what);
-	return 0;
+	return pickopts_span(opts->time, opts->last, u, c, known ? &whole : NULL, out);
 }
 
 static int run(const struct usage *u, const struct copy_opts *opts)
@@ -126,7 +102,7 @@ static int run(const struct usage *u, const struct copy_opts *opts)
 	err = capture_open(opts->input, &c, &where);
 	if (err)
 		return say_cannot_open(opts->input, err, &where);
-	status = opts->time ? parse_time(c, u, opts, &how.span) : 0;
+	status = parse_time(c, u, opts, &how.span);
 	if (!status)
 		status = copy(c, opts, &how);
 	capture_close(c);
@@ -140,19 +116,14 @@ int cmd_slice(int argc, char **argv)
 
 	if (!usage_parse(&slice_usage, &opts, argc, argv, 0, 0, NULL, &status))
 		return status;
-	if (!opts.time)
+	if (!opts.time && !opts.last)
 		return usage_error(&slice_usage, "'ebprec slice' needs '--time FROM,TO'");
 	return run(&slice_usage, &opts);
 }
 
-int cmd_export(int argc, char **argv)
+int cmd_slice_raw(const struct usage *u, const char *input, const char *output, bool quiet)
 {
-	struct copy_opts opts = { .input = "ebprec.data" };
-	int status;
+	struct copy_opts opts = { .input = input, .output = output, .raw = true, .quiet = quiet };
 
-	if (!usage_parse(&export_usage, &opts, argc, argv, 0, 0, NULL, &status))
-		return status;
-	if (!opts.raw)
-		return usage_error(&export_usage, "'ebprec export' needs a form: '--raw'");
-	return run(&export_usage, &opts);
+	return run(u, &opts);
 }

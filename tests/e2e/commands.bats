@@ -69,7 +69,7 @@ says() {
 		slice -i good.data -o x
 	says 2 "ebprec: 'ebprec slice' needs '--output FILE' (see 'ebprec slice --help')" \
 		slice -i good.data --time 1,2
-	says 2 "ebprec: 'ebprec export' needs a form: '--raw' (see 'ebprec export --help')" \
+	says 2 "ebprec: 'ebprec export' needs a form: '--to' or '--raw' (see 'ebprec export --help')" \
 		export -i good.data -o x
 	[ ! -e x ] || fail "a wrong command line made a file"
 }

@@ -90,5 +90,5 @@ finished() {
 	ebprec record -q -a -F 997 -o x.data -- sh -c './short-lived 0.5; rm short-lived'
 	ebprec report --folded -i x.data --comm short-lived >folded 2>verdict
 	n=$(awk '/main;outer;inner|\[short-lived/ { n += $NF } END { print n + 0 }' folded)
-	[ "$n" -gt 100 ] || fail "$(head -5 folded; cat verdict)"
+	[ "$n" -gt 20 ] || fail "$(head -5 folded; cat verdict)"
 }

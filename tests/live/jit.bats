@@ -35,9 +35,14 @@ hot() {
 
 @test "node in a pid and mount namespace, with a /tmp of its own" {
 	command -v node >/dev/null || skip "needs node"
-	ebprec record -q -F 499 -o x.data -- unshare --pid --fork --mount --mount-proc sh -c '
-		mount -t tmpfs none /tmp && mount --bind / / && cd '"$PWD"' 2>/dev/null
-		cat >/tmp/hot.js && node --perf-basic-prof /tmp/hot.js && sleep 0.5' <hot.js
+	# In a chroot / is no mount point, and cannot be made private: what is mounted is taken away again.
+	spread=private
+	unshare -m true 2>/dev/null || spread=unchanged
+	ebprec record -q -F 499 -o x.data -- unshare --pid --fork --mount --propagation $spread \
+		--mount-proc sh -c '
+		mount -t tmpfs none /tmp
+		cat >/tmp/hot.js && node --perf-basic-prof /tmp/hot.js && sleep 0.5
+		umount -l /tmp' <hot.js
 	hot '^node'
 	[ -z "$(ls /tmp/perf-1.map /tmp/perf-2.map 2>/dev/null)" ]
 }

@@ -28,7 +28,7 @@ setup() {
 ends() {
 	local stacks
 	stacks=$(ebprec report --folded --comm "$1" -i broken.data 2>verdict |
-		sed 's/;asm_.*//; s/;entry_.*//; s/ [0-9]*$//' | sort -u)
+		sed 's/;\[kernel.kallsyms\].*//; s/;asm_.*//; s/;entry_.*//; s/ [0-9]*$//' | sort -u)
 	same "$1;$2" "$stacks"
 	same "0 of these complete (0.0 %)" "$(sed -n 's/.*with a user stack; //p' verdict)"
 	same "$3: $4" "$(sed -n 's/^ebprec:   100.0 % break off in //p' verdict)"

@@ -2,60 +2,17 @@
 #include "analyze/schedstat.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "analyze/threadlist.h"
+#include "analyze/schedrun.h"
 #include "analyze/vec.h"
 
 struct maker {
 	const struct filter *filter;
-	struct strings *names;
-	struct schedev events;
-	struct threadlist known;
-	struct timeline *timeline;
+	struct schedrun run;
 	struct schedstat *out;
 	size_t capacity; /* of out->threads */
-	bool strangers;  /* there are threads that were not to be recorded */
 };
-
-/* ---- who is asked for ---- */
-
-static uint32_t pid_of(const struct maker *m, const struct timeline_thread *th)
-{
-	const struct threadlist_entry *e;
-
-	if (th->pid != UINT32_MAX)
-		return th->pid;
-	e = threadlist_find(&m->known, th->tid);
-	return e ? e->pid : UINT32_MAX;
-}
-
-static uint32_t comm_of(const struct maker *m, const struct timeline_thread *th)
-{
-	const struct threadlist_entry *e;
-
-	if (th->comm != SCHEDEV_NONE)
-		return th->comm;
-	e = threadlist_find(&m->known, th->tid);
-	return e && e->comm != UINT32_MAX ? e->comm : SCHEDEV_NONE;
-}
-
-static bool is_wanted(const struct maker *m, const struct timeline_thread *th)
-{
-	uint32_t comm = comm_of(m, th);
-	char unknown[16];
-
-	if (m->strangers && !th->known)
-		return false;
-	if (!filter_passes(m->filter, pid_of(m, th), th->tid, -1, m->filter->span.from_ns))
-		return false;
-	if (comm != SCHEDEV_NONE)
-		return filter_passes_comm(m->filter, strings_text(m->names, comm));
-	snprintf(unknown, sizeof(unknown), ":%u", th->tid);
-	return filter_passes_comm(m->filter, unknown);
-}
 
 /* ---- adding up ---- */
 
@@ -101,26 +58,25 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 	if (!i->is_whole || to_ns > s->end_ns ||
 	    (i->state != TIMELINE_RUN && i->state != TIMELINE_WAIT))
 		return 0;
-	of = timeline_threads(m->timeline, &count);
-	if (!is_wanted(m, &of[i->thread]))
+	of = timeline_threads(m->run.timeline, &count);
+	if (!schedrun_wants(&m->run, m->filter, &of[i->thread]))
 		return 0;
 	return add_duration(i->state == TIMELINE_RUN ? &s->on_cpu : &s->latency,
 			    i->to_ns - i->from_ns);
 }
 
 /* What is counted and not timed. */
-static int count_event(struct maker *m, const struct sched_event *e)
+static int count_event(void *ctx, const struct sched_event *e)
 {
+	struct maker *m = ctx;
 	struct schedstat *s = m->out;
 	struct schedstat_thread *th;
 	uint32_t thread;
 	int err;
 
-	if (e->time_ns < s->start_ns || e->time_ns > s->end_ns)
-		return 0;
 	s->switches += e->kind == SCHEDEV_SWITCH;
 	s->wakeups += e->kind == SCHEDEV_WAKEUP || e->kind == SCHEDEV_WAKEUP_NEW;
-	thread = e->tid ? timeline_current(m->timeline, e->tid) : UINT32_MAX;
+	thread = e->tid ? timeline_current(m->run.timeline, e->tid) : UINT32_MAX;
 	if (thread == UINT32_MAX)
 		return 0;
 	err = thread_at(m, thread, &th);
@@ -135,54 +91,18 @@ static int count_event(struct maker *m, const struct sched_event *e)
 	return 0;
 }
 
-static int replay(struct maker *m, uint64_t end_ns)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < m->known.count; i++) {
-		const struct threadlist_entry *k = &m->known.list[i];
-
-		if (k->ppid != UINT32_MAX)
-			err = timeline_know(m->timeline, k->pid, k->tid, k->ppid, k->time_ns);
-	}
-	for (size_t i = 0; !err && i < m->events.count; i++) {
-		if (m->events.events[i].time_ns > end_ns)
-			break;
-		err = timeline_add(m->timeline, &m->events.events[i], (uint32_t)i);
-		if (!err)
-			err = count_event(m, &m->events.events[i]);
-	}
-	return err ? err : timeline_finish(m->timeline);
-}
-
 /* ---- the whole ---- */
-
-/* From the first to the last switch: outside of them, other events may be missing. */
-static int recorded_span(const struct schedev *events, uint64_t *start_ns, uint64_t *end_ns)
-{
-	size_t first = 0, last = events->count;
-
-	if (!events->has_switches)
-		return -ENODATA;
-	while (events->events[first].kind != SCHEDEV_SWITCH)
-		first++;
-	while (events->events[last - 1].kind != SCHEDEV_SWITCH)
-		last--;
-	*start_ns = events->events[first].time_ns;
-	*end_ns = events->events[last - 1].time_ns;
-	return 0;
-}
 
 static void describe(const struct maker *m, const struct timeline_thread *from,
 		     struct schedstat_thread *to)
 {
 	const struct schedstat *s = m->out;
-	const struct threadlist_entry *e = threadlist_find(&m->known, from->tid);
+	const struct threadlist_entry *e = threadlist_find(&m->run.known, from->tid);
 
 	to->tid = from->tid;
-	to->pid = pid_of(m, from);
+	to->pid = schedrun_pid(&m->run, from);
 	to->ppid = from->ppid == UINT32_MAX && e ? e->ppid : from->ppid;
-	to->comm = comm_of(m, from);
+	to->comm = schedrun_comm(&m->run, from);
 	to->prio = from->prio;
 	to->ended = from->ended && from->end_ns <= s->end_ns;
 	to->start_ns = from->start_ns < s->start_ns ? s->start_ns : from->start_ns;
@@ -216,13 +136,13 @@ static int finish(struct maker *m)
 	size_t i, count, kept = 0;
 	int err;
 
-	of = timeline_threads(m->timeline, &count);
+	of = timeline_threads(m->run.timeline, &count);
 	err = count ? thread_at(m, count - 1, &th) : 0;
 	if (err)
 		return err;
 	for (i = 0; i < count; i++) {
 		th = &s->threads[i];
-		if (!is_wanted(m, &of[i]))
+		if (!schedrun_wants(&m->run, m->filter, &of[i]))
 			continue;
 		describe(m, &of[i], th);
 		if (th->end_ns > th->start_ns || th->voluntary || th->involuntary)
@@ -235,77 +155,29 @@ static int finish(struct maker *m)
 		qsort(s->latency.ns, s->latency.count, sizeof(uint64_t), by_ns);
 	if (s->on_cpu.count)
 		qsort(s->on_cpu.ns, s->on_cpu.count, sizeof(uint64_t), by_ns);
-	s->lost = m->events.lost;
-	s->broken = m->events.broken;
-	s->gaps = timeline_gaps(m->timeline);
-	s->has_wakeups = m->events.has_wakeups;
+	s->lost = m->run.events.lost;
+	s->broken = m->run.events.broken;
+	s->gaps = timeline_gaps(m->run.timeline);
+	s->has_wakeups = m->run.events.has_wakeups;
 	return 0;
-}
-
-/* Whether only some processes were to be recorded: the capture's own words about itself. */
-static bool is_partial(const struct capture *c)
-{
-	static const char key[] = "\"system_wide\":";
-	size_t count, bytes;
-	const struct capture_object *objects = capture_objects(c, &count);
-	bool partial = false;
-	uint8_t *text;
-	const char *at;
-
-	for (size_t i = 0; i < count; i++) {
-		if (objects[i].kind != EBX_META || objects[i].object != EBX_META_START ||
-		    capture_object_read(c, &objects[i], &text, &bytes))
-			continue;
-		at = memmem(text, bytes, key, sizeof(key) - 1);
-		if (at) {
-			bytes -= (size_t)(at + sizeof(key) - 1 - (const char *)text);
-			at += sizeof(key) - 1;
-			for (; bytes && *at == ' '; bytes--)
-				at++;
-			partial = bytes && *at == 'f';
-		}
-		free(text);
-	}
-	return partial;
-}
-
-static int make(struct maker *m, const struct capture *c)
-{
-	struct timeline_opts opts = { .interval = on_interval, .ctx = m };
-	const struct timespan *span = &m->filter->span;
-	struct schedstat *s = m->out;
-	int err;
-
-	err = schedev_load(c, m->names, &m->events);
-	if (!err)
-		err = recorded_span(&m->events, &opts.start_ns, &opts.end_ns);
-	if (!err)
-		err = threadlist_load(c, m->names, &m->known);
-	if (err)
-		return err;
-	s->start_ns = span->from_ns > opts.start_ns ? span->from_ns : opts.start_ns;
-	s->end_ns = span->to_ns < opts.end_ns ? span->to_ns : opts.end_ns;
-	if (s->end_ns < s->start_ns)
-		s->end_ns = s->start_ns;
-	opts.lossy = m->events.lost || m->events.broken;
-	opts.no_wakeups = !m->events.has_wakeups;
-	m->strangers = is_partial(c);
-	err = timeline_new(&opts, &m->timeline);
-	if (!err)
-		err = replay(m, opts.end_ns);
-	return err ? err : finish(m);
 }
 
 int schedstat_make(const struct capture *c, struct strings *names, const struct filter *filter,
 		   struct schedstat *out)
 {
 	struct schedstat fresh = { 0 };
-	struct maker m = { .filter = filter, .names = names, .out = &fresh };
-	int err = make(&m, c);
+	struct maker m = { .filter = filter, .out = &fresh };
+	int err;
 
-	timeline_free(m.timeline);
-	threadlist_done(&m.known);
-	schedev_done(&m.events);
+	err = schedrun_open(c, names, filter, on_interval, &m, &m.run);
+	if (err)
+		return err;
+	fresh.start_ns = m.run.start_ns;
+	fresh.end_ns = m.run.end_ns;
+	err = schedrun_play(&m.run, count_event, &m);
+	if (!err)
+		err = finish(&m);
+	schedrun_done(&m.run);
 	if (err) {
 		schedstat_done(&fresh);
 		return err;

@@ -17,7 +17,8 @@ enum ebprec_event_type {
 	EBPREC_EV_MARK = 3,   /* struct mark_event */
 	EBPREC_EV_COPY = 4, /* struct copy_event: a sample whose user stack is still to be walked */
 	EBPREC_EV_TASK = 5, /* struct task_event */
-	EBPREC_EV_END,      /* one past the last: size of the map `lost` */
+	EBPREC_EV_WAKER = 6, /* struct waker_event */
+	EBPREC_EV_END,       /* one past the last: size of the map `lost` */
 };
 
 struct event_header {
@@ -136,6 +137,22 @@ struct task_event {
 	char by_comm[16]; /* FORK */
 };
 
+/* The stack of who wakes a thread up, when the wait that ends has one. */
+struct waker_event {
+	struct event_header h;
+	__u32 pid, tid; /* of the waker, or of the thread that an interrupt met */
+	__u32 wakee_pid, wakee_tid;
+	__u8 irq; /* enum task_irq */
+	__u8 how, why, pad;
+	__u32 flags;        /* as in switch_event */
+	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
+	__u16 user_count;
+	__u32 pad2;
+	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
+};
+
+#define WAKER_EVENT_HEAD_BYTES 48
+
 /* ---- mark.bpf.c ---- */
 #define MARK_NAME_BYTES 128 /* with the NUL */
 #define MARK_TEXT_BYTES 512
@@ -164,6 +181,8 @@ _Static_assert(__builtin_offsetof(struct cpu_event, frames) == CPU_EVENT_HEAD_BY
 _Static_assert(__builtin_offsetof(struct copy_event, stack) == COPY_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct switch_event, frames) == SWITCH_EVENT_HEAD_BYTES,
+	       "bpf/user contract");
+_Static_assert(__builtin_offsetof(struct waker_event, frames) == WAKER_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
 _Static_assert(sizeof(struct task_event) == 80, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct mark_event, text) == MARK_EVENT_HEAD_BYTES,

@@ -9,9 +9,10 @@
  * Some switches carry the stack of who leaves.  Taking one costs more than all the rest, so the
  * programs measure what stacks cost and take as many as stack_ns_a_second allows on each CPU: every
  * switch has the same chance, which is adjusted ADJUST_NS apart, and the stack says how many
- * switches it stands for.  But a thread whose last stack is RARE_NS ago gets one anyway (standing
- * for itself alone), so that those who wait seldom and long are seen.  The choice never depends on
- * what happens after it, so sums of weights are right on average.
+ * switches it stands for.  But a thread whose last stack in about that system call is RARE_NS ago
+ * gets one anyway (standing for itself alone), so that those who wait seldom and long are seen; half
+ * of what stacks may cost is for these.  The choice never depends on what happens after it, so sums
+ * of weights are right on average.  Where a wait has a stack, who ends it has one, too.
  *
  * Who woke a thread is known at sched_waking, in the waker; that it is runnable at sched_wakeup,
  * maybe on another CPU and in an interrupt.  The waker is kept in the task's storage in between.
@@ -27,15 +28,17 @@ const volatile __u32 stack_ns_a_second = 0;
 /* Whether user stacks can be walked. */
 const volatile bool user_stacks = 0;
 
-#define ADJUST_NS    5000000ULL
-#define RARE_NS      100000000ULL
-#define CHANCE_ONE   (1u << 20)
-#define CHANCE_LEAST (1u << 6) /* one of 16384 */
+#define ADJUST_NS     5000000ULL
+#define RARE_NS       100000000ULL
+#define RARE_BURST_NS 50000000ULL /* what is not used for the rare adds up so long */
+#define CHANCE_ONE    (1u << 20)
+#define CHANCE_LEAST  (1u << 6) /* one of 16384 */
 
 struct stack_budget {
 	__u64 since_ns; /* when the chance was last adjusted */
-	__u64 spent_ns; /* on stacks since then */
-	__u32 chance;   /* of CHANCE_ONE; 0: not begun */
+	__u64 spent_ns; /* on stacks that were drawn, since then */
+	__u64 rare_ns; /* on those of threads that seldom wait, leaking as fast as it may be spent */
+	__u32 chance;  /* of CHANCE_ONE; 0: not begun */
 	__u32 pad;
 };
 
@@ -53,11 +56,20 @@ struct {
 	__type(value, struct switch_event);
 } scratch SEC(".maps"); /* too large for the stack; a switch never interrupts a switch */
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct waker_event);
+} waker_scratch SEC(".maps"); /* interrupts are off at sched_waking */
+
 struct thread_facts {
-	__u64 stack_ns;       /* when its last stack was taken */
+	__u64 stack_ns[8];    /* when its last stack was taken, by system call modulo 8 */
 	__u32 by_pid, by_tid; /* who is waking it */
 	__u32 irq;            /* enum task_irq */
-	__u32 woken;          /* by_* are of the wakeup that is under way */
+	__u8 woken;           /* by_* are of the wakeup that is under way */
+	__u8 has_stack;       /* its wait has: so should who ends it */
+	__u16 pad;
 };
 
 struct {
@@ -122,7 +134,8 @@ static __always_inline void adjust(struct stack_budget *b, __u64 now_ns)
 		return;
 	if (passed_ns > 1000000000)
 		passed_ns = 1000000000;
-	allowed_ns = passed_ns * stack_ns_a_second / 1000000000 + 1;
+	allowed_ns = passed_ns * stack_ns_a_second / 2000000000 +
+		     1; /* the other half is for the rare */
 	if (b->spent_ns <= allowed_ns / 2)
 		chance *= 2;
 	else
@@ -134,26 +147,34 @@ static __always_inline void adjust(struct stack_budget *b, __u64 now_ns)
 	b->chance = chance;
 	b->since_ns = now_ns;
 	b->spent_ns = 0;
+	b->rare_ns -= b->rare_ns < allowed_ns ? b->rare_ns : allowed_ns; /* leaks */
 }
 
 /* How many switches the stack of this one would stand for; 0: it is not taken. */
 static __always_inline __u32 choose(struct stack_budget *b, struct task_struct *prev, bool direct,
-				    __u64 now_ns)
+				    __u32 syscall, __u64 now_ns, bool *rare)
 {
 	struct thread_facts *f = NULL;
+	__u32 slot = syscall & 7;
 
 	adjust(b, now_ns);
 	if (direct)
 		f = bpf_task_storage_get(&threads, prev, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (f && now_ns - f->stack_ns > RARE_NS &&
-	    b->spent_ns < 2 * (ADJUST_NS * stack_ns_a_second / 1000000000)) {
-		f->stack_ns = now_ns;
+	if (f && now_ns - f->stack_ns[slot] > RARE_NS &&
+	    b->rare_ns < RARE_BURST_NS * stack_ns_a_second / 2000000000) {
+		f->stack_ns[slot] = now_ns;
+		f->has_stack = 1;
+		*rare = true;
 		return 1;
 	}
+	if (f)
+		f->has_stack = 0;
 	if (b->chance < CHANCE_ONE && (bpf_get_prandom_u32() & (CHANCE_ONE - 1)) >= b->chance)
 		return 0;
-	if (f)
-		f->stack_ns = now_ns;
+	if (f) {
+		f->stack_ns[slot] = now_ns;
+		f->has_stack = 1;
+	}
 	return CHANCE_ONE / b->chance;
 }
 
@@ -170,38 +191,43 @@ static __always_inline bool saved_registers(struct task_struct *prev, struct wal
 	return (saved.cs & 3) == 3;
 }
 
-static __always_inline __u32 put_user(struct switch_event *ev, __u32 at, const struct walk_state *w)
-{
-	__u64 n = w->n;
-
-	if (n > CPU_USER_MAX || at > CPU_KERNEL_MAX)
-		return 0;
-	bpf_probe_read_kernel(&ev->frames[at], n * sizeof(__u64), w->frames);
-	return n;
-}
-
-static __always_inline __u32 take_user(struct switch_event *ev, __u32 at)
+/* Walks the current thread's user stack; NULL: it has none. */
+static __always_inline struct walk_state *walk_current(void)
 {
 	struct walk_state *w = walk_here();
 
 	if (!w || !user_stacks)
-		return 0;
+		return NULL;
 	walk_start(w);
 	if (!saved_registers((void *)bpf_get_current_task_btf(), w))
-		return 0;
+		return NULL;
 	walk_run(w);
-	ev->how = walk_how(w);
-	ev->why = w->why;
-	ev->flags = (w->compat ? STACKINFO_COMPAT : 0) |
-		    (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
-	return put_user(ev, at, w);
+	return w;
 }
+
+/* Puts the walk's frames behind at kernel frames; returns how many. */
+#define PUT_USER(ev, at, w)                                                           \
+	({                                                                            \
+		__u64 n__ = (w)->n;                                                   \
+		if (n__ > CPU_USER_MAX || (at) > CPU_KERNEL_MAX)                      \
+			n__ = 0;                                                      \
+		else                                                                  \
+			bpf_probe_read_kernel(&(ev)->frames[at], n__ * sizeof(__u64), \
+					      (w)->frames);                           \
+		(ev)->how = walk_how(w);                                              \
+		(ev)->why = (w)->why;                                                 \
+		(ev)->flags = ((w)->compat ? STACKINFO_COMPAT : 0) |                  \
+			      ((w)->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);    \
+		n__;                                                                  \
+	})
 
 /* Adds the stacks and sends the event.  False: there was no room. */
 static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch_event *ev,
-					    struct stack_budget *b)
+					    __u64 *spent_ns)
 {
-	__u64 kernel_count = 0, user_count; /* 64 bits: the bound must survive clang's shifting */
+	struct walk_state *w;
+	__u64 kernel_count = 0,
+	      user_count = 0; /* 64 bits: the bound must survive clang's shifting */
 	__u64 size_bytes;
 	long bytes;
 
@@ -210,7 +236,9 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 		kernel_count = bytes / sizeof(__u64);
 	if (kernel_count > CPU_KERNEL_MAX)
 		kernel_count = CPU_KERNEL_MAX;
-	user_count = take_user(ev, kernel_count);
+	w = walk_current();
+	if (w)
+		user_count = PUT_USER(ev, kernel_count, w);
 	if (user_count > CPU_USER_MAX)
 		user_count = CPU_USER_MAX;
 	ev->kernel_count = kernel_count;
@@ -222,7 +250,7 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 		return false;
 	if (bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
 		return false;
-	b->spent_ns += bpf_ktime_get_ns() - ev->h.time_ns;
+	*spent_ns += bpf_ktime_get_ns() - ev->h.time_ns;
 	return true;
 }
 
@@ -230,7 +258,7 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 
 static __always_inline void fill_switch(struct switch_event *ev, bool direct, bool preempt,
 					struct task_struct *prev, struct task_struct *next,
-					__u32 prev_state, __u32 wanted)
+					__u32 prev_state, __u32 wanted, __u32 syscall)
 {
 	fill_header(&ev->h, EBPREC_EV_SWITCH, SWITCH_EVENT_HEAD_BYTES);
 	ev->prev_pid = TASK(prev, tgid, direct);
@@ -247,7 +275,7 @@ static __always_inline void fill_switch(struct switch_event *ev, bool direct, bo
 	ev->next_ran_ns = TASK(next, se.sum_exec_runtime, direct);
 	bpf_probe_read_kernel(ev->prev_comm, sizeof(ev->prev_comm), &prev->comm);
 	bpf_probe_read_kernel(ev->next_comm, sizeof(ev->next_comm), &next->comm);
-	ev->syscall = syscall_of((void *)bpf_get_current_task_btf());
+	ev->syscall = syscall;
 	ev->how = ev->why = 0;
 	ev->weight = 0;
 	ev->kernel_count = ev->user_count = 0;
@@ -260,7 +288,8 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 {
 	struct switch_event *ev;
 	struct stack_budget *b;
-	__u32 zero = 0, weight = 0, wanted;
+	__u32 zero = 0, weight = 0, wanted, syscall;
+	bool rare = false;
 	void *ring;
 
 	wanted = (is_target(TASK(prev, tgid, direct)) ? SWITCH_WANTS_PREV : 0) |
@@ -270,23 +299,24 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	ring = ring_here();
 	if (!ring)
 		goto lost;
+	syscall = syscall_of((void *)bpf_get_current_task_btf());
 	b = bpf_map_lookup_elem(&stack_budgets, &zero);
 	if (b && stack_ns_a_second && TASK(prev, pid, direct))
-		weight = choose(b, prev, direct, bpf_ktime_get_ns());
+		weight = choose(b, prev, direct, syscall, bpf_ktime_get_ns(), &rare);
 	if (weight) {
 		ev = bpf_map_lookup_elem(&scratch, &zero);
 		if (!ev)
 			goto lost;
-		fill_switch(ev, direct, preempt, prev, next, prev_state, wanted);
+		fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall);
 		ev->weight = weight;
-		if (!send_with_stack(ctx, ring, ev, b))
+		if (!send_with_stack(ctx, ring, ev, rare ? &b->rare_ns : &b->spent_ns))
 			goto lost;
 		return;
 	}
 	ev = bpf_ringbuf_reserve(ring, SWITCH_EVENT_HEAD_BYTES, 0);
 	if (!ev)
 		goto lost;
-	fill_switch(ev, direct, preempt, prev, next, prev_state, wanted);
+	fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall);
 	bpf_ringbuf_submit(ev, wake_flags(ring));
 	return;
 lost:
@@ -346,6 +376,53 @@ static __always_inline void handle_wakeup(void *ctx, bool direct, __u32 what, st
 	bpf_ringbuf_submit(ev, wake_flags(ring));
 }
 
+/* The stack of who wakes t.  Under an interrupt that of the program means nothing. */
+static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
+				       struct task_struct *t)
+{
+	__u64 kernel_count = 0, user_count = 0, size_bytes;
+	void *ring = ring_here();
+	struct stack_budget *b;
+	struct waker_event *ev;
+	struct walk_state *w;
+	__u32 zero = 0;
+	long bytes;
+
+	ev = bpf_map_lookup_elem(&waker_scratch, &zero);
+	b = bpf_map_lookup_elem(&stack_budgets, &zero);
+	if (!ev || !b || !ring)
+		goto lost;
+	fill_header(&ev->h, EBPREC_EV_WAKER, WAKER_EVENT_HEAD_BYTES);
+	ev->pid = f->by_pid;
+	ev->tid = f->by_tid;
+	ev->wakee_pid = t->tgid;
+	ev->wakee_tid = t->pid;
+	ev->irq = f->irq;
+	ev->how = ev->why = ev->pad = 0;
+	ev->flags = 0;
+	bytes = bpf_get_stack(ctx, ev->frames, CPU_KERNEL_MAX * sizeof(__u64), 0);
+	if (bytes > 0)
+		kernel_count = bytes / sizeof(__u64);
+	if (kernel_count > CPU_KERNEL_MAX)
+		kernel_count = CPU_KERNEL_MAX;
+	w = f->irq ? NULL : walk_current();
+	if (w)
+		user_count = PUT_USER(ev, kernel_count, w);
+	if (user_count > CPU_USER_MAX)
+		user_count = CPU_USER_MAX;
+	ev->kernel_count = kernel_count;
+	ev->user_count = user_count;
+	size_bytes = WAKER_EVENT_HEAD_BYTES + (kernel_count + user_count) * sizeof(__u64);
+	ev->h.size_bytes = size_bytes;
+	barrier_var(size_bytes);
+	if (size_bytes > sizeof(*ev) || bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
+		goto lost;
+	b->spent_ns += bpf_ktime_get_ns() - ev->h.time_ns;
+	return;
+lost:
+	count_lost(EBPREC_EV_WAKER);
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(waking_btf, struct task_struct *t)
 {
@@ -362,6 +439,10 @@ int BPF_PROG(waking_btf, struct task_struct *t)
 	f->by_tid = by;
 	f->irq = irq_here(ctx);
 	f->woken = 1;
+	if (f->has_stack) {
+		f->has_stack = 0;
+		send_waker(ctx, f, t);
+	}
 	return 0;
 }
 

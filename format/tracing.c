@@ -43,6 +43,13 @@ static const char counter_format[] = "name: counter\n"
 				     "print fmt: \"%s[%d]=%llu\", REC->name, REC->instance, "
 				     "REC->value\n";
 
+static const char waker_format[] = "name: waker\n"
+				   "ID: 65002\n" COMMON_FIELDS
+				   "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+				   "\tfield:u32 irq;\toffset:12;\tsize:4;\tsigned:0;\n"
+				   "\tfield:u32 stack;\toffset:16;\tsize:4;\tsigned:0;\n\n"
+				   "print fmt: \"pid=%d irq=%u\", REC->pid, REC->irq\n";
+
 /* The page layout of the kernel's trace ring on a 64-bit machine; perf parses it and goes on. */
 static const char standard_header_page[] =
 	"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -58,6 +65,11 @@ const char *tracing_mark_format(void)
 const char *tracing_counter_format(void)
 {
 	return counter_format;
+}
+
+const char *tracing_waker_format(void)
+{
+	return waker_format;
 }
 
 /* ---- the section ---- */
@@ -294,4 +306,27 @@ size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid, uint64_
 		at += kept[i] + 1;
 	}
 	return size_bytes;
+}
+
+/* ---- wakers ---- */
+
+void tracing_waker_encode(uint8_t out[TRACING_WAKER_BYTES], uint32_t by_tid,
+			  const struct tracing_waker *w)
+{
+	memset(out, 0, TRACING_WAKER_BYTES);
+	le16_store(out, TRACING_WAKER_ID);
+	le32_store(out + COMMON_PID_OFF, by_tid);
+	le32_store(out + 8, w->tid);
+	le32_store(out + 12, w->irq);
+	memcpy(out + 16, w->stack, sizeof(w->stack));
+}
+
+int tracing_waker_decode(const uint8_t *raw, size_t size_bytes, struct tracing_waker *out)
+{
+	if (size_bytes < TRACING_WAKER_BYTES || le16_load(raw) != TRACING_WAKER_ID)
+		return -EBADMSG;
+	out->tid = le32_load(raw + 8);
+	out->irq = le32_load(raw + 12);
+	memcpy(out->stack, raw + 16, sizeof(out->stack));
+	return 0;
 }

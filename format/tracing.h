@@ -16,6 +16,7 @@
 /* Ids of our synthetic tracepoints: above any the kernel hands out (u16, allocated upwards). */
 #define TRACING_MARK_ID    65000
 #define TRACING_COUNTER_ID 65001
+#define TRACING_WAKER_ID   65002
 
 struct tracing_event {
 	const char *system; /* "sched" */
@@ -29,6 +30,8 @@ int tracing_build(const struct tracing_event *events, size_t event_count, const 
 /* Format texts of ebprec:mark and ebprec:counter, static. */
 const char *tracing_mark_format(void);
 const char *tracing_counter_format(void);
+/* ebprec:waker: the sample is of who wakes a thread up, with its stack as callchain. */
+const char *tracing_waker_format(void);
 
 /* The "ID:" of a format text; -EBADMSG when it has none. */
 int tracing_format_id(const char *format, uint32_t *out);
@@ -47,5 +50,19 @@ int tracing_format_field(const char *format, const char *name, struct tracing_fi
  */
 size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid, uint64_t duration_ns,
 			   uint32_t kind, const char *group, const char *name, const char *message);
+
+#define TRACING_WAKER_BYTES 20
+
+struct tracing_waker {
+	uint32_t tid;     /* who is woken */
+	uint32_t irq;     /* an interrupt did it, on top of the sample's thread: 8 */
+	uint8_t stack[4]; /* struct stackinfo of the user part, encoded */
+};
+
+/* Raw bytes of one ebprec:waker: 4 + TRACING_WAKER_BYTES is a multiple of 8.  by_tid: the waker. */
+void tracing_waker_encode(uint8_t out[TRACING_WAKER_BYTES], uint32_t by_tid,
+			  const struct tracing_waker *w);
+/* 0; -EBADMSG: too short, or of another event. */
+int tracing_waker_decode(const uint8_t *raw, size_t size_bytes, struct tracing_waker *out);
 
 #endif

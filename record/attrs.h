@@ -25,6 +25,7 @@ enum attrs_event {
 	ATTR_MIGRATE,
 	ATTR_FORK,
 	ATTR_EXIT,
+	ATTR_WAKER,   /* ebprec:waker */
 	ATTR_RUNTIME, /* sched:sched_stat_runtime */
 	ATTR_MARK,    /* ebprec:mark */
 	ATTR_COUNTER, /* ebprec:counter */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "bpf/sched.skel.h"
+#include "format/tracing.h"
 #include "record/clock.h"
 #include "record/instrument.h"
 #include "record/runtimes.h"
@@ -49,6 +50,10 @@ enum { R_COMM, R_PID, R_RUNTIME };
 static const char *const runtime_fields[] = { "comm", "pid", "runtime", "vruntime", NULL };
 static const char *const runtime_fields_6_8[] = { "comm", "pid", "runtime", NULL };
 
+struct code {
+	uint64_t start, end; /* 0: not known */
+};
+
 struct sched_state {
 	struct sched_bpf *skel;
 	struct switch_layout layout;
@@ -57,8 +62,8 @@ struct sched_state {
 	struct tplayout runtime;
 	struct runtimes *runtimes; /* NULL: the kernel has no such tracepoint */
 	uint64_t told_ns, stopped_ns;
-	struct keymap named;             /* threads of others whose name is in the capture */
-	uint64_t schedule, schedule_end; /* the code of __schedule(); 0: not known */
+	struct keymap named;          /* threads of others whose name is in the capture */
+	struct code schedule, waking; /* where stacks begin that are not the tracepoint's own */
 };
 
 /* tp_btf reads the tasks directly; raw_tp by a helper, where tp_btf is not to be had. */
@@ -139,11 +144,10 @@ static void describe_runtime(struct instrument_ctx *c, struct sched_state *s)
 }
 
 /* Stacks that BPF takes begin inside the tracepoint: where the kernel's own code begins. */
-static void find_schedule(struct instrument_ctx *c, struct sched_state *s)
+static void find_code(struct instrument_ctx *c, const char *function, struct code *out)
 {
-	if (!c->kallsyms || !ksyms_find(c->kallsyms, "__schedule", &s->schedule))
-		return;
-	s->schedule_end = ksyms_next(c->kallsyms, s->schedule);
+	if (c->kallsyms && ksyms_find(c->kallsyms, function, &out->start))
+		out->end = ksyms_next(c->kallsyms, out->start);
 }
 
 static int sched_prepare(struct instrument_ctx *c)
@@ -164,7 +168,9 @@ static int sched_prepare(struct instrument_ctx *c)
 		describe_task(c, s, (enum task_what)what);
 	if (!err)
 		describe_runtime(c, s);
-	find_schedule(c, s);
+	attrs_set_tracepoint(c->attrs, ATTR_WAKER, "ebprec:waker", TRACING_WAKER_ID);
+	find_code(c, "__schedule", &s->schedule);
+	find_code(c, "try_to_wake_up", &s->waking);
 	return err;
 }
 
@@ -257,12 +263,12 @@ static int name_stranger(struct instrument_ctx *c, struct sched_state *s,
 }
 
 /* How many frames, from the leaf, are of the tracepoint and the BPF program. */
-static size_t own_frames(const struct sched_state *s, const struct switch_event *ev)
+static size_t own_frames(const struct code *first, const __u64 *frames, size_t count)
 {
 	size_t i;
 
-	for (i = 0; s->schedule_end && i < ev->kernel_count; i++) {
-		if (ev->frames[i] >= s->schedule && ev->frames[i] < s->schedule_end)
+	for (i = 0; i < count; i++) {
+		if (frames[i] >= first->start && frames[i] < first->end)
 			return i;
 	}
 	return 0;
@@ -292,7 +298,7 @@ static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 		return err;
 	switch_encode(&s->layout, ev, raw);
 	if (ev->weight) {
-		own = own_frames(s, ev);
+		own = own_frames(&s->schedule, ev->frames, ev->kernel_count);
 		rec.kernel = ev->frames + own;
 		rec.kernel_count = ev->kernel_count - own;
 		rec.user = ev->frames + ev->kernel_count;
@@ -346,10 +352,44 @@ static int on_task(struct instrument_ctx *c, const struct task_event *ev)
 	return emit_sample(c->emit, kinds[ev->what].event, &rec);
 }
 
+static int on_waker(struct instrument_ctx *c, const struct waker_event *ev)
+{
+	struct stackinfo info = { .how = ev->how, .why = ev->why, .flags = (uint16_t)ev->flags };
+	size_t i, frames = (size_t)ev->kernel_count + ev->user_count, own;
+	struct sched_state *s = c->state;
+	struct tracing_waker waker = { .tid = ev->wakee_tid, .irq = ev->irq };
+	uint8_t raw[TRACING_WAKER_BYTES];
+	struct samplerec rec = {
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.cpu = ev->h.cpu,
+		.time_ns = ev->h.time_ns,
+		.period = 1,
+		.raw = raw,
+		.raw_bytes = sizeof(raw),
+		.user = ev->frames + ev->kernel_count,
+		.user_count = ev->user_count,
+	};
+
+	if (ev->h.size_bytes < WAKER_EVENT_HEAD_BYTES ||
+	    ev->h.size_bytes < WAKER_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
+		return -EBADMSG;
+	own = own_frames(&s->waking, ev->frames, ev->kernel_count);
+	rec.kernel = ev->frames + own;
+	rec.kernel_count = ev->kernel_count - own;
+	for (i = 0; c->kallsyms && i < rec.kernel_count; i++)
+		ksyms_touch(c->kallsyms, rec.kernel[i]);
+	stackinfo_encode(&info, waker.stack);
+	tracing_waker_encode(raw, ev->tid, &waker);
+	return emit_sample(c->emit, ATTR_WAKER, &rec);
+}
+
 static int sched_on_event(struct instrument_ctx *c, const struct event_header *h)
 {
 	if (h->type == EBPREC_EV_SWITCH)
 		return on_switch(c, (const void *)h);
+	if (h->type == EBPREC_EV_WAKER)
+		return on_waker(c, (const void *)h);
 	return on_task(c, (const void *)h);
 }
 
@@ -383,7 +423,7 @@ static void sched_detach(struct instrument_ctx *c)
 const struct instrument inst_sched = {
 	.name = "sched",
 	.summary = "when threads run and wait, and where",
-	.events = 1u << EBPREC_EV_SWITCH | 1u << EBPREC_EV_TASK,
+	.events = 1u << EBPREC_EV_SWITCH | 1u << EBPREC_EV_TASK | 1u << EBPREC_EV_WAKER,
 	.prepare = sched_prepare,
 	.attach = sched_attach,
 	.on_event = sched_on_event,

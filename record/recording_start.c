@@ -90,7 +90,7 @@ static int fork_command(struct recording *r)
 
 static int tracing_section(struct recording *r, struct features *f)
 {
-	struct tracing_event events[ATTR_END + 2];
+	struct tracing_event events[ATTR_END + 3];
 	size_t i, count = 0, size_bytes;
 	char *header_page = tracefs_header_page();
 	uint8_t *section = NULL;
@@ -103,6 +103,7 @@ static int tracing_section(struct recording *r, struct features *f)
 	}
 	events[count++] = (struct tracing_event){ "ebprec", tracing_mark_format() };
 	events[count++] = (struct tracing_event){ "ebprec", tracing_counter_format() };
+	events[count++] = (struct tracing_event){ "ebprec", tracing_waker_format() };
 	err = tracing_build(events, count, header_page, &section, &size_bytes);
 	if (!err)
 		outbuf_add(features_add(f, PERFFILE_TRACING_DATA), section, size_bytes);

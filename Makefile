@@ -48,7 +48,7 @@ MAN	     := $(sort $(wildcard docs/man/*.[1-9]))
 
 LIBS_format  := -lzstd
 LIBS_record  := -lbpf -lelf -lz -lpthread
-LIBS_analyze := -ldw -lelf -llzma -lz -ltraceevent -liberty -lpthread
+LIBS_analyze := -ldw -lelf -llzma -lz -ltraceevent -liberty -lpthread -lm
 LIBS_unit    := -lcmocka
 
 obj	= $(patsubst %.c,$(O)/%.o,$(1))

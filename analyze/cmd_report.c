@@ -23,7 +23,7 @@ struct report_opts {
 	const char *input, *min_percent, *sort, *callers, *callees, *graph, *categories;
 	struct pickopts pick;
 	bool folded, tree, bottom_up, annotate, period, children, threads, quiet;
-	bool system, fold_recursion, csv, json, symbols;
+	bool system, fold_recursion, csv, json, symbols, off_cpu, wakers;
 	unsigned max_depth;
 };
 
@@ -57,6 +57,10 @@ static const struct option report_options[] = {
 	  "show the system's libraries and kernel; --no-system: their cost is their caller's" },
 	{ OPT_STRING, 0, "categories", "FILE", AT(categories), 0, 0,
 	  "rules for --sort category, in front of the built-in ones" },
+	{ OPT_FLAG, 0, "off-cpu", NULL, AT(off_cpu), 0, 0,
+	  "what threads waited for, in microseconds, and why" },
+	{ OPT_FLAG, 0, "wakers", NULL, AT(wakers), 0, 0,
+	  "the same, and below it the stack of who ended the wait" },
 	{ OPT_FLAG, 0, "annotate", NULL, AT(annotate), 0, 0,
 	  "folded: put _[k] behind kernel functions" },
 	{ OPT_FLAG, 0, "symbols-report", NULL, AT(symbols), 0, 0,
@@ -194,6 +198,16 @@ static int make_ask(const struct report_opts *o, struct report_ask *ask,
 
 /* ---- the answer ---- */
 
+/* What a report of waits begins with. */
+static void write_head_waits(const struct report *r, FILE *to)
+{
+	const struct offcpu_facts *f = &r->waits.facts;
+
+	fprintf(to,
+		"# %.6f s off the CPU in %" PRIu64 " waits, %" PRIu64 " of them with a stack\n#\n",
+		(double)f->total_ns / 1e9, f->switches, f->stacks);
+}
+
 static void write_head(const struct report *r, size_t attr, FILE *to)
 {
 	size_t count;
@@ -220,8 +234,12 @@ static char *make_head(const struct report *r, const struct report_view *view,
 
 	if (!to)
 		return NULL;
-	if (!view->bare && ask->form == FLAT_TEXT)
-		write_head(r, attr, to);
+	if (!view->bare && ask->form == FLAT_TEXT) {
+		if (r->waits.facts.switches)
+			write_head_waits(r, to);
+		else
+			write_head(r, attr, to);
+	}
 	fclose(to);
 	return head;
 }
@@ -270,10 +288,19 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		return status;
 	ask->weight = picked->weight;
 	ask->weight_name = picked->weight_name;
+	if (opts->off_cpu || opts->wakers) {
+		ask->weight = CALLTREE_PERIOD;
+		ask->weight_name = "us";
+		picked->query.off_cpu = true;
+		picked->query.wakers = opts->wakers;
+	}
 	picked->query.fields |= sortkeys_fields(&ask->keys);
 	err = report_make(r, &picked->query);
 	if (!opts->quiet)
 		cmd_fetch_verdict(picked->roots.roots.fetcher);
+	if (err == -ENODATA && picked->query.off_cpu)
+		return say_error("'%s' has no context switches (was it recorded --without sched?)",
+				 opts->input);
 	if (err)
 		return say_error("cannot report '%s': %s", opts->input, strerror(-err));
 	status = write_answer(r, opts, view, ask, picked->query.attr);

@@ -127,8 +127,28 @@ static void say_file(const struct report *r, const char *path)
 		say_note("file: %" PRIu64 " records of '%s' are broken, skipping", records, path);
 }
 
+/* How far reasons and stacks of waits can be trusted; their sum is exact. */
+static void say_waits(const struct offcpu_facts *f)
+{
+	if (f->total_ns)
+		say_note(
+			"waits: %.6f s; stacks were taken of kinds of waits that are %.1f %% of it, "
+			"their shares are right to about %.1f %%",
+			(double)f->total_ns / 1e9,
+			100.0 * (double)f->with_stack_ns / (double)f->total_ns,
+			100.0 * f->error_share);
+	if (f->before_ns)
+		say_note("  left out: %.6f s of waits that began before the recording",
+			 (double)f->before_ns / 1e9);
+	if (f->unknown_ns)
+		say_note("  left out: %.6f s in which events are missing%s",
+			 (double)f->unknown_ns / 1e9, f->lost ? " (record with a larger -m)" : "");
+}
+
 void cmd_report_verdict(const struct report *r, const char *path)
 {
+	if (r->waits.facts.total_ns || r->waits.facts.before_ns)
+		say_waits(&r->waits.facts);
 	if (r->verdict.samples) {
 		say_stacks(r);
 		say_names(r);

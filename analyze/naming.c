@@ -60,7 +60,8 @@ static int add_function(struct naming *n, const struct function *function, uint3
 {
 	uint64_t hash = hash_pair((uint64_t)function->name << 32 | function->dso,
 				  (uint64_t)function->reason << 2 |
-					  (uint64_t)function->is_inlined << 1 | function->is_kernel);
+					  (uint64_t)function->is_inlined << 1 |
+					  function->is_kernel);
 	uint32_t pos, id;
 	int err;
 
@@ -86,6 +87,17 @@ static int add_function(struct naming *n, const struct function *function, uint3
 	hashidx_put(&n->index, hash, pos, id);
 	*out = id;
 	return 0;
+}
+
+int naming_add_label(struct naming *n, struct strings *names, const char *name, const char *dso,
+		     uint32_t *out)
+{
+	struct function function = { .is_kernel = true };
+	int err = strings_add(names, name, strlen(name), &function.name);
+
+	if (!err)
+		err = strings_add(names, dso, strlen(dso), &function.dso);
+	return err ? err : add_function(n, &function, out);
 }
 
 /*
@@ -254,7 +266,8 @@ static int inlined_of_place(struct naming *n, const struct place *p, uint32_t fu
 	err = resolver_file(files, p->file, &file);
 	if (err)
 		return err;
-	count = resolver_frames(files->resolver, file, p->offset, p->is_return, frames, INLINED_MAX);
+	count = resolver_frames(files->resolver, file, p->offset, p->is_return, frames,
+				INLINED_MAX);
 	for (size_t i = count ? count - 1 : 0; !err && i--;)
 		err = add_inlined(n, &frames[i], n->functions[function].dso, names);
 	return err;

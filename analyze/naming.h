@@ -47,6 +47,9 @@ uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *
 /* Names all places, with_inlined also what was inlined there.  -ENOMEM, -EOVERFLOW. */
 int naming_run(struct naming *n, const struct model *model, const struct places *places,
 	       struct resolver *resolver, struct strings *names, bool with_inlined);
+/* A function that no place is of, for what is to stand on stacks besides.  -ENOMEM, -EOVERFLOW. */
+int naming_add_label(struct naming *n, struct strings *names, const char *name, const char *dso,
+		     uint32_t *out);
 void naming_done(struct naming *n);
 
 /*

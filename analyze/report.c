@@ -31,6 +31,7 @@ int report_open(const struct capture *capture, struct report *r)
 void report_done(struct report *r)
 {
 	verdict_done(&r->verdict);
+	offcpu_done(&r->waits);
 	symuse_done(&r->symbols);
 	stacks_done(&r->stacks);
 	naming_done(&r->naming);
@@ -144,10 +145,17 @@ int report_make(struct report *r, const struct report_query *query)
 	if (err)
 		return err;
 	load.groups = r->groups;
-	err = load_samples(r->capture, r->model, &load, &sampler, &r->stats);
+	if (query->off_cpu)
+		err = offcpu_load(r->capture, r->model, r->names,
+				  &(struct offcpu_query){ .filter = query->filter,
+							  .groups = r->groups,
+							  .wakers = query->wakers },
+				  &sampler, &r->waits);
+	else
+		err = load_samples(r->capture, r->model, &load, &sampler, &r->stats);
 	if (err)
 		return err;
-	if (r->scan.attr_lost)
+	if (r->scan.attr_lost && !query->off_cpu)
 		r->counts.lost_samples += r->scan.attr_lost[query->attr];
 	sampler_finish(sampler); /* symbol tables will need the room */
 	r->sampled = *sampler_counts(sampler);
@@ -157,6 +165,8 @@ int report_make(struct report *r, const struct report_query *query)
 	if (!err)
 		err = stacks_merge_chains(&r->stacks, sampler_stacks(sampler), r->naming.by_place,
 					  r->naming.inlined, r->naming.inlined_first);
+	if (!err && query->off_cpu)
+		err = offcpu_add_reasons(&r->waits, &r->stacks, &r->naming, r->names);
 	if (!err)
 		stacks_finish(&r->stacks);
 	sampler_free(sampler);

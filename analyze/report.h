@@ -15,6 +15,7 @@
 #include "analyze/groups.h"
 #include "analyze/load.h"
 #include "analyze/naming.h"
+#include "analyze/offcpu.h"
 #include "analyze/pick.h"
 #include "analyze/stacks.h"
 #include "analyze/strings.h"
@@ -37,13 +38,16 @@ struct report {
 	struct symuse symbols;
 	struct sampler_counts sampled;
 	struct load_stats stats;
-	int kallsyms_err; /* 0, or why there are no kernel names: kallsyms_of_capture() */
+	struct offcpu waits; /* with off_cpu */
+	int kallsyms_err;    /* 0, or why there are no kernel names: kallsyms_of_capture() */
 };
 
 struct report_query {
 	size_t attr;
 	const struct filter *filter;
 	const struct pick *pick; /* NULL: all */
+	bool off_cpu;            /* not samples but waits, in microseconds as their period */
+	bool wakers;             /* with off_cpu: and who ended them */
 	unsigned fields;         /* enum group_fields: what is kept apart */
 	uint64_t quantum_ns;     /* of GROUP_TIME; 0: 1 */
 	uint64_t sample_ns;      /* see load_query */

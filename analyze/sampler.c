@@ -371,20 +371,20 @@ static int group_of(struct sampler *s, const struct perf_sample *sample, uint32_
 	return 0;
 }
 
-int sampler_add(struct sampler *s, const struct perf_sample *sample,
-		const struct model_where *where, const struct stackinfo *info)
+static int add(struct sampler *s, const struct perf_sample *sample, const struct model_where *where,
+	       uint32_t end, bool bare)
 {
 	struct chain chain = { .user_space = where->space };
 	uint32_t comm = where->comm == MODEL_NONE ? SAMPLER_TID_GROUP | sample->tid : where->comm;
 	struct stacks_key key = {
-		.end = info ? 1u + info->why : SAMPLER_END_UNKNOWN,
+		.end = end,
 	};
 	uint8_t ip[8];
 	int err;
 
 	chain.kernel_space = model_kernel(s->model, sample->time_ns);
 	cut_chain(s, sample, &chain);
-	if (!chain.run_count) { /* no sample is dropped for having no chain */
+	if (!chain.run_count && !bare) { /* no sample is dropped for having no chain */
 		le64_store(ip, sample->ip);
 		add_frames(s, &chain, ip, 1, sample->cpumode);
 		s->counts.without_chain++;
@@ -396,6 +396,18 @@ int sampler_add(struct sampler *s, const struct perf_sample *sample,
 		return err;
 	s->counts.samples++;
 	return stacks_count(&s->stacks, &key, 1, sample->period);
+}
+
+int sampler_add(struct sampler *s, const struct perf_sample *sample,
+		const struct model_where *where, const struct stackinfo *info)
+{
+	return add(s, sample, where, info ? 1u + info->why : SAMPLER_END_UNKNOWN, false);
+}
+
+int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
+		     const struct model_where *where, uint32_t end)
+{
+	return add(s, sample, where, end, true);
 }
 
 /* ---- the whole ---- */

@@ -54,6 +54,9 @@ void sampler_where(const struct sampler *s, const struct perf_sample *sample,
 /* Counts one sample.  info: how its stack was found; NULL: not known.  -ENOMEM, -EOVERFLOW. */
 int sampler_add(struct sampler *s, const struct perf_sample *sample,
 		const struct model_where *where, const struct stackinfo *info);
+/* The same for a stack that need not have frames, and whose end means something to the caller. */
+int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
+		     const struct model_where *where, uint32_t end);
 /* Adds all that from has counted to s.  from is empty afterwards. */
 int sampler_merge(struct sampler *s, struct sampler *from);
 

@@ -92,6 +92,8 @@ static int find_source(struct loader *l, enum schedev_kind kind)
 	}
 	if (!err && s.attr)
 		l->sources[l->source_count++] = s;
+	if (!err && kind == SCHEDEV_SWITCH)
+		l->out->switch_attr = s.attr;
 	return err == -ENOMEM ? err : 0;
 }
 

@@ -59,8 +59,9 @@ struct sched_event {
 struct schedev {
 	struct sched_event *events; /* by time; equal times as they are in the file */
 	size_t count, capacity;
-	uint64_t lost;   /* events that the capture says are missing */
-	uint64_t broken; /* records that do not fit their format: left out */
+	uint64_t lost;                          /* events that the capture says are missing */
+	uint64_t broken;                        /* records that do not fit their format: left out */
+	const struct capture_attr *switch_attr; /* NULL: the capture has none; borrowed from it */
 	bool has_switches, has_wakeups, has_syscalls;
 };
 

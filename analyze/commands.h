@@ -18,6 +18,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_sched(int argc, char **argv);
 int cmd_script(int argc, char **argv);
+int cmd_summary(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_slice(int argc, char **argv);

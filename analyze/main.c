@@ -16,6 +16,7 @@ static int run_version(int argc, char **argv);
 
 static const struct command commands[] = {
 	{ "record", cmd_record, "record the machine, or a program, into a capture" },
+	{ "summary", cmd_summary, "one page about a capture: read this first" },
 	{ "report", cmd_report, "where the time went: functions by cost, or folded stacks" },
 	{ "sched", cmd_sched, "how long threads ran, waited for a CPU, and slept" },
 	{ "script", cmd_script, "every sample as text, as perf script prints it" },

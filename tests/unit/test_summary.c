@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "analyze/summary.h"
+
+/* Stacks without frames: who and when is all that matters. */
+static void count(struct report *r, uint32_t pid, uint64_t time_ns, uint64_t samples)
+{
+	struct group g = { .pid = pid, .comm = 1, .time_ns = time_ns };
+	struct stacks_key key = { .user = STACKS_USER_ROOT, .kernel = STACKS_KERNEL_ROOT };
+
+	assert_int_equal(groups_add(r->groups, &g, &key.group), 0);
+	assert_int_equal(stacks_count(&r->stacks, &key, samples, 10 * samples), 0);
+}
+
+static void rows_add_up_and_their_slices_too(void **state)
+{
+	struct timespan whole = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
+	struct report r = { 0 };
+	struct summary s;
+	uint64_t sum = 0;
+
+	assert_int_equal(summary_quantum_ns(&whole), 1000);
+	assert_int_equal(stacks_init(&r.stacks), 0);
+	assert_int_equal(groups_new(summary_fields(), 1000, &r.groups), 0);
+	count(&r, 7, 1000000, 6);
+	count(&r, 7, 1000999, 1); /* the same slice */
+	count(&r, 7, 1039999, 3); /* the last one */
+	count(&r, 8, 1020000, 20);
+	assert_int_equal(summary_make(&r, &whole, &s), 0);
+	assert_int_equal(s.count, 2);
+	assert_int_equal(s.samples, 30);
+	assert_int_equal(s.busiest, 20);
+	assert_int_equal(s.rows[0].pid, 8);
+	assert_int_equal(s.rows[1].samples, 10);
+	assert_int_equal(s.rows[1].period, 100);
+	assert_int_equal(s.rows[1].slices[0], 7);
+	assert_int_equal(s.rows[1].slices[39], 3);
+	assert_int_equal(s.rows[1].first_ns, 1000000);
+	assert_int_equal(s.rows[1].last_ns, 1039000);
+	for (size_t i = 0; i < s.count; i++)
+		for (size_t k = 0; k < SUMMARY_SLICES; k++)
+			sum += s.rows[i].slices[k];
+	assert_int_equal(sum, s.samples);
+	summary_done(&s);
+	stacks_done(&r.stacks);
+	groups_free(r.groups);
+}
+
+static void a_strip_shows_how_full_slices_are(void **state)
+{
+	struct summary s = { .busiest = 100 };
+	struct summary_row row = { .slices = { 100, 99, 50, 1, 0, 1 } };
+	char strip[SUMMARY_SLICES + 1];
+
+	summary_strip(&s, &row, strip);
+	assert_int_equal(strlen(strip), SUMMARY_SLICES);
+	assert_int_equal(strip[0], '#');
+	assert_int_equal(strip[3], '.');
+	assert_int_equal(strip[4], ' ');
+	assert_int_equal(strip[5], '.');
+	s.busiest = 0;
+	memset(row.slices, 0, sizeof(row.slices));
+	summary_strip(&s, &row, strip);
+	assert_int_equal(strspn(strip, " "), SUMMARY_SLICES);
+}
+
+static void groups_keep_apart_only_what_was_asked(void **state)
+{
+	struct group a = { .pid = 1, .tid = 2, .cpu = 3, .comm = 4, .cgroup = 5, .time_ns = 2500 };
+	struct group b = { .pid = 1, .tid = 9, .cpu = 9, .comm = 9, .cgroup = 9, .time_ns = 2999 };
+	struct groups *g;
+	uint32_t first, second;
+	size_t count;
+
+	assert_int_equal(groups_new(GROUP_PID | GROUP_TIME, 1000, &g), 0);
+	assert_int_equal(groups_add(g, &a, &first), 0);
+	assert_int_equal(groups_add(g, &b, &second), 0);
+	assert_int_equal(first, second);
+	b.time_ns = 3000;
+	assert_int_equal(groups_add(g, &b, &second), 0);
+	assert_int_not_equal(first, second);
+	assert_int_equal(groups_list(g, &count)[first].time_ns, 2000);
+	assert_int_equal(groups_list(g, &count)[first].tid, 0);
+	assert_int_equal(count, 2);
+	groups_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_add_up_and_their_slices_too),
+		cmocka_unit_test(a_strip_shows_how_full_slices_are),
+		cmocka_unit_test(groups_keep_apart_only_what_was_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

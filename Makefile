@@ -121,6 +121,9 @@ $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c) analyze/mountinfo.c)
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(O)/libsym.a $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
 
+# The recorder's reader of what the kernel writes.
+$(O)/tests/fuzz/fuzz_perfring $(O)/tests/fuzz/engine_perfring: $(O)/record/perfring.o
+
 # The same target with libFuzzer; only `make fuzz` asks for it, in a build of its own.
 $(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libsym.a $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \

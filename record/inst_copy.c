@@ -178,15 +178,18 @@ static void take_user(const struct instrument_ctx *c, struct copy_state *s,
 		s->user[rec->user_count++] = sample->ip;
 	if (!rec->user_count)
 		return;
-	if (c->opts->stacks == CPU_STACKS_FP)
+	if (c->opts->stacks == CPU_STACKS_FP && sample->chain_count < PERF_MAX_STACK_DEPTH &&
+	    rec->user_count < c->opts->max_frames)
 		rec->stack = (struct stackinfo){
 			.how = rec->user_count > 1 ? STACKINFO_FP : STACKINFO_PC,
 			.why = UNWIND_NOT_A_FRAME,
 		};
 	else
-		rec->stack = (struct stackinfo){ .how = STACKINFO_PC,
-						 .why = UNWIND_MAX_FRAMES,
-						 .flags = STACKINFO_CUT };
+		rec->stack = (struct stackinfo){
+			.how = rec->user_count > 1 ? STACKINFO_FP : STACKINFO_PC,
+			.why = UNWIND_MAX_FRAMES,
+			.flags = STACKINFO_CUT,
+		};
 }
 
 /* Fills *out and true: there is a stack to be walked.  False: rec says all there is to say. */

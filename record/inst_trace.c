@@ -38,7 +38,7 @@ static int open_kind(struct instrument_ctx *c, struct trace_state *s, uint32_t k
 	struct perf_event_attr attr = s->attr;
 	struct perfset *set = &s->events[k];
 	uint32_t number;
-	uint64_t id;
+	uint64_t id = 0;
 	size_t i;
 	char name[32], *format = tracefs_format("sched", kinds[k].name);
 	int err = format ? tracing_format_id(format, &number) : -ENOENT;
@@ -60,6 +60,7 @@ static int open_kind(struct instrument_ctx *c, struct trace_state *s, uint32_t k
 	}
 	if (err) {
 		free(format);
+		perfset_close(set);
 		return note_fail(c->notes, err, NULL, "cannot record sched:%s", kinds[k].name);
 	}
 	snprintf(name, sizeof(name), "sched:%s", kinds[k].name);

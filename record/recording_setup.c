@@ -239,6 +239,8 @@ static int set_up_without_bpf(struct recording *r)
 	if (err)
 		return err;
 	read_kernel(r);
+	note(&r->notes, NOTE_DETAIL, "%zu CPUs with a ring of %zu KiB each", r->cpus.count,
+	     sideband_ring_bytes(r->sideband) >> 10);
 	err = make_walker(r);
 	return err ? err : prepare(r);
 }

@@ -20,6 +20,7 @@ int cmd_sched(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_summary(int argc, char **argv);
 int cmd_info(int argc, char **argv);
+int cmd_bundle(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_slice(int argc, char **argv);
 int cmd_recover(int argc, char **argv);

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{ "mark", cmd_mark, "put a mark into the recording that is running" },
 	{ "info", cmd_info, "everything that is inside a capture" },
 	{ "slice", cmd_slice, "a part of a capture's time as a capture of its own" },
+	{ "bundle", cmd_bundle, "put the names that a capture needs into it" },
 	{ "export", cmd_export, "a capture in another form" },
 	{ "recover", cmd_recover, "make a capture whole that was cut off" },
 	{ "help", run_help, "this list, or the help of a command" },

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bundles.h"
 #include "analyze/embedded.h"
 #include "analyze/filehints.h"
 #include "analyze/kallsyms.h"
@@ -62,6 +63,8 @@ static int name_places(struct report *r, const struct report_query *query,
 	};
 	struct resolver *resolver = NULL;
 	struct filehints *hints = NULL;
+	struct bundles bundles = { 0 };
+	size_t broken;
 	char *kallsyms = NULL, *vdso = NULL;
 	int err;
 
@@ -74,8 +77,12 @@ static int name_places(struct report *r, const struct report_query *query,
 		opts.kallsyms = kallsyms;
 	}
 	err = r->kallsyms_err == -ENOMEM ? -ENOMEM : filehints_read(r->capture, &hints);
+	if (!err)
+		err = bundles_read(r->capture, &bundles, &broken);
 	if (!err) {
 		opts.hints = filehints_for_resolver(hints);
+		opts.bundles = bundles.list;
+		opts.bundle_count = bundles.count;
 		err = resolver_new(&opts, &resolver);
 	}
 	if (!err)
@@ -85,8 +92,11 @@ static int name_places(struct report *r, const struct report_query *query,
 				 query->with_inlined);
 	if (!err)
 		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);
+	if (!err && query->on_named)
+		err = query->on_named(query->on_named_arg, resolver);
 	resolver_free(resolver);
 	filehints_free(hints);
+	bundles_done(&bundles);
 	free(kallsyms);
 	free(vdso);
 	return err;

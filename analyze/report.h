@@ -54,6 +54,9 @@ struct report_query {
 	unsigned thread_count;   /* 0: chosen */
 	struct name_roots roots; /* borrowed during the call */
 	bool with_inlined;       /* inlined functions are frames, too */
+	/* Called when all places have names; NULL: nobody.  What it returns ends the report. */
+	int (*on_named)(void *arg, struct resolver *resolver);
+	void *on_named_arg;
 	bool demangle;
 };
 

@@ -108,10 +108,12 @@ static int open_writer(struct rewrite *rw, int fd)
 
 /* ---- private objects ---- */
 
-static bool is_kept(const struct capture_object *o)
+static bool is_kept(const struct rewrite *rw, const struct capture_object *o)
 {
 	if (!o->whole || o->kind == EBX_CKPT || o->kind == EBX_INDEX)
 		return false;
+	if (rw->opts->add)
+		return o->kind != EBX_SYMTAB;
 	return o->kind != EBX_META || o->object != EBX_META_ACCOUNT; /* it counts the whole */
 }
 
@@ -123,7 +125,7 @@ static int copy_objects(struct rewrite *rw)
 	int err = 0;
 
 	for (i = 0; !err && i < count; i++) {
-		if (!is_kept(&o[i]))
+		if (!is_kept(rw, &o[i]))
 			continue;
 		err = capture_object_read(rw->c, &o[i], &data, &size_bytes);
 		if (err == -ENOMEM)
@@ -326,6 +328,8 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 	if (err)
 		return err;
 	err = copy_objects(&rw);
+	if (!err && opts->add)
+		err = opts->add(opts->add_arg, rw.w);
 	if (!err)
 		err = copy_records(&rw);
 	if (!err)

@@ -15,10 +15,17 @@
 
 #include "analyze/timespan.h"
 #include "format/capture.h"
+#include "format/writer.h"
 
 struct rewrite_opts {
 	struct timespan span;
 	bool plain;
+	/*
+	 * Nothing is taken away and objects are added: called once, to write them.  Symbol tables of
+	 * the source are left out, for the new ones to replace.  NULL: no.
+	 */
+	int (*add)(void *arg, struct writer *w);
+	void *add_arg;
 };
 
 struct rewrite_stats {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/sym/bundle.h"
 #include "analyze/sym/kernsyms.h"
 #include "analyze/sym/namecache.h"
 #include "analyze/sym/perfmap.h"
@@ -15,6 +16,7 @@
 #include "analyze/sym/symfile.h"
 
 #define CHUNK_COUNT 512
+#define BUNDLES_MAX 8 /* of one file: each event of a capture may have one */
 /* Of what is not a file: shares the key space of file ids. */
 #define FILE_KERNEL   (UINT32_MAX - 1)
 #define FILE_UNMAPPED (UINT32_MAX - 2)
@@ -32,6 +34,8 @@ struct file {
 	bool loaded;
 	struct symfile sym;
 	struct perfmap *jit; /* in place of sym: names of code that a process made */
+	const struct bundle *bundles[BUNDLES_MAX]; /* asked before sym */
+	uint32_t bundle_count;
 };
 
 struct slot {
@@ -62,7 +66,7 @@ struct resolver {
 	struct slot *slots;
 	size_t slot_count, result_count;
 	struct chunk *chunks;
-	struct namecache inlined; /* names from DWARF */
+	struct namecache inlined; /* names from DWARF, and from bundles */
 	struct resolved no_memory;
 };
 
@@ -105,6 +109,7 @@ static const char *const trusts[NAME_TRUSTS] = {
 	[NAME_BY_STAT] = "size and time, or checksum",
 	[NAME_BY_INODE] = "inode",
 	[NAME_BY_PATH] = "path alone: a guess",
+	[NAME_BY_BUNDLE] = "names in the capture",
 };
 
 const char *name_trust_text(enum name_trust trust)
@@ -321,7 +326,7 @@ static void load(struct resolver *r, struct file *f)
 
 void resolver_load(struct resolver *r, uint32_t file)
 {
-	if (file < r->file_count && !r->files[file]->loaded)
+	if (file < r->file_count && !r->files[file]->loaded && !r->files[file]->bundle_count)
 		load(r, r->files[file]);
 }
 
@@ -391,11 +396,39 @@ static struct resolved *result_of(struct resolver *r, uint32_t file, uint64_t of
 	return result;
 }
 
-static void resolve_in_file(struct resolver *r, struct file *f, uint64_t off_bytes,
+static bool find_in_bundles(const struct file *f, uint64_t offset, bool is_return,
+			    struct bundle_place *out)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->bundle_count; i++)
+		if (bundle_find(f->bundles[i], offset, is_return, out))
+			return true;
+	return false;
+}
+
+static bool resolve_in_bundle(struct resolver *r, const struct file *f, bool is_return,
+			      struct resolved *out)
+{
+	struct bundle_place place;
+
+	if (!find_in_bundles(f, out->offset, is_return, &place))
+		return false;
+	out->dso = f->aliases->as.path;
+	out->reason = (enum name_reason)place.reason;
+	if (place.name)
+		out->name = r->demangle ? namecache_get(&r->inlined, place.name) : place.name;
+	return place.name;
+}
+
+/* What the capture has no name for, a file that is here may have. */
+static void resolve_in_file(struct resolver *r, struct file *f, uint64_t off_bytes, bool is_return,
 			    struct resolved *out)
 {
 	uint64_t vaddr = 0;
 
+	if (resolve_in_bundle(r, f, is_return, out))
+		return;
 	if (!f->loaded)
 		load(r, f);
 	out->dso = f->aliases->as.path;
@@ -428,7 +461,8 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 	if (!x)
 		return &r->no_memory;
 	if (fresh) {
-		resolve_in_file(r, r->files[file], file_off_bytes - return_address, x);
+		resolve_in_file(r, r->files[file], file_off_bytes - return_address, return_address,
+				x);
 		x->into_bytes += x->name ? return_address : 0;
 	}
 	return x;
@@ -498,6 +532,62 @@ const struct resolved *resolver_unmapped(struct resolver *r, uint64_t addr)
 	return x;
 }
 
+/* ---- what travels ---- */
+
+uint32_t resolver_file_count(const struct resolver *r)
+{
+	return (uint32_t)r->file_count;
+}
+
+/* The name as it stands in the file, where that is known. */
+static const char *raw_name(struct file *f, const struct slot *s)
+{
+	struct bundle_place place;
+	uint64_t vaddr;
+
+	if (!s->result->name)
+		return NULL;
+	if (find_in_bundles(f, s->offset, s->return_address, &place) && place.name)
+		return place.name;
+	if (!f->jit && symfile_vaddr(&f->sym, s->offset - s->return_address, &vaddr))
+		return symtab_find(f->sym.symbols, vaddr, false);
+	return s->result->name;
+}
+
+int resolver_bundle(struct resolver *r, uint32_t file, uint8_t **out, size_t *size_bytes)
+{
+	struct bundle_place *places = calloc(r->result_count + 1, sizeof(*places));
+	struct resolver_source source;
+	struct bundle_head head;
+	size_t i, count = 0;
+	struct file *f;
+	int err = -ENOENT;
+
+	if (!places)
+		return -ENOMEM;
+	if (resolver_source(r, file, &source) && !r->files[file]->aliases->as.jit_pid) {
+		f = r->files[file];
+		for (i = 0; i < r->slot_count; i++) {
+			const struct slot *s = &r->slots[i];
+
+			if (s->result && s->file == file)
+				places[count++] = (struct bundle_place){
+					s->offset, raw_name(f, s), s->return_address,
+					(uint8_t)s->result->reason
+				};
+		}
+		head = (struct bundle_head){
+			.file = f->aliases->as,
+			.symbols = *source.debug_file ? source.debug_file : source.file,
+			.trust = (uint8_t)source.trust,
+		};
+		if (count)
+			err = bundle_encode(&head, places, count, out, size_bytes);
+	}
+	free(places);
+	return err;
+}
+
 bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_source *out)
 {
 	const struct symfile *s;
@@ -516,10 +606,20 @@ bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_so
 		.mini = s->mini,
 		.full = s->symbols && symtab_is_full(s->symbols),
 	};
+	if (r->files[file]->bundle_count && !s->file.path && !s->debug.path) {
+		out->trust = NAME_BY_BUNDLE;
+		out->file = bundle_head(r->files[file]->bundles[0])->symbols;
+	}
 	return true;
 }
 
 /* ---- making ---- */
+
+static void add_bundle(struct file *f, const struct bundle *b)
+{
+	if (f->bundle_count < BUNDLES_MAX)
+		f->bundles[f->bundle_count++] = b;
+}
 
 int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 {
@@ -536,6 +636,14 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 	r->no_memory = (struct resolved){ .dso = "", .reason = NAME_BETWEEN };
 	if (opts->kallsyms)
 		err = kernsyms_new(opts->kallsyms, opts->kallsyms_bytes, &r->kernel);
+	for (size_t i = 0; err != -ENOMEM && i < opts->bundle_count; i++) {
+		uint32_t id = resolver_add_file(r, &bundle_head(opts->bundles[i])->file);
+
+		if (id == UINT32_MAX)
+			err = -ENOMEM;
+		else
+			add_bundle(r->files[id], opts->bundles[i]);
+	}
 	if (err == -ENOMEM) {
 		resolver_free(r);
 		return err;

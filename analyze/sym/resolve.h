@@ -41,10 +41,12 @@ enum name_trust {
 	NAME_BY_STAT,     /* size and time of change, or a checksum */
 	NAME_BY_INODE,    /* a hint: inode numbers are used again */
 	NAME_BY_PATH,     /* a guess */
+	NAME_BY_BUNDLE,   /* the names are in the capture */
 	NAME_TRUSTS,
 };
 const char *name_trust_text(enum name_trust trust);
 
+struct bundle;
 struct fetcher;
 
 /* Where names are looked for.  All borrowed; all zero is this machine's "/". */
@@ -94,6 +96,8 @@ struct resolver_opts {
 	const struct resolver_jit *jits;
 	size_t jit_count;
 	struct resolver_hints hints; /* used until resolver_free() */
+	struct bundle *const *bundles; /* names that the capture carries; borrowed */
+	size_t bundle_count;
 };
 
 /* A file as the capture knows it. */
@@ -160,6 +164,13 @@ struct resolver_source {
 };
 /* By the ids of resolver_add_file().  false: no such id. */
 bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_source *out);
+
+/*
+ * The names found so far in a file, as bytes that travel: bundle.h.  *out is owned (free()).
+ * -ENOENT: nothing was asked of it, or it is no file; -ENOMEM, -EOVERFLOW.
+ */
+int resolver_bundle(struct resolver *r, uint32_t file, uint8_t **out, size_t *size_bytes);
+uint32_t resolver_file_count(const struct resolver *r);
 
 /* For an address that no mapping covers (NAME_NO_MAP). */
 const struct resolved *resolver_unmapped(struct resolver *r, uint64_t addr);

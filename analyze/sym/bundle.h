@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * bundle - the names of the places that a capture hit in one file, to travel with it
+ *
+ * Not the file's symbol table: for each place that a sample was in, the name that was found, or the
+ * reason why there is none.  The bytes are an object of the capture (FORMAT.md 5.3).
+ */
+#ifndef EBPREC_ANALYZE_SYM_BUNDLE_H
+#define EBPREC_ANALYZE_SYM_BUNDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/sym/resolve.h"
+
+struct bundle_place {
+	uint64_t offset; /* in the file, or the address of code without one */
+	const char *name; /* as in the file, mangled; NULL: none */
+	bool is_return;
+	uint8_t reason; /* enum name_reason */
+};
+
+struct bundle_head {
+	struct resolver_file file; /* without size, time and segments */
+	const char *symbols;       /* the file that had them; "" for none */
+	uint8_t trust;             /* enum name_trust */
+};
+
+/* Sorts places.  *out is owned (free()).  -ENOMEM, -EOVERFLOW. */
+int bundle_encode(const struct bundle_head *head, struct bundle_place *places, size_t count,
+		  uint8_t **out, size_t *size_bytes);
+
+struct bundle; /* opaque; read-only */
+
+/* data is taken (free()d with the bundle) on success.  -EBADMSG, -ENOTSUP: a later version, -ENOMEM. */
+int bundle_decode(uint8_t *data, size_t size_bytes, struct bundle **out);
+void bundle_free(struct bundle *b); /* NULL is fine */
+
+/* All borrowed until bundle_free(). */
+const struct bundle_head *bundle_head(const struct bundle *b);
+size_t bundle_count(const struct bundle *b);
+/* false: the place is not in it. */
+bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct bundle_place *out);
+
+#endif

@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# A bundled capture says elsewhere, byte for byte, what it said at home.
+
+load ../helper
+
+setup() {
+	need_bpf
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir empty
+}
+
+# away ARGS... - a report with no file of this machine.
+away() {
+	HOME=/nowhere ebprec report --symfs "$PWD/empty" "$@" 2>/dev/null
+}
+
+load_of_all_kinds() {
+	cp "$(command -v shares)" ./mine
+	ebprec record -q -a -F 997 -o x.data -- sh -c '
+		./mine 0.4; perl -e "for (1..3e5) { \$h{\$_} = \$_ }"; xz -0c /bin/bash | md5sum; ls -lR /etc >/dev/null' >/dev/null
+}
+
+@test "the same folded stacks and the same functions, with no other file" {
+	load_of_all_kinds
+	ebprec report --folded -i x.data >home.folded 2>/dev/null
+	ebprec report -i x.data >home.flat 2>/dev/null
+	ebprec report --folded --no-demangle -i x.data >home.raw 2>/dev/null
+	away --folded -i x.data >bare.folded
+	cmp -s home.folded bare.folded && fail "nothing needs a file"
+	cp x.data bundled.data
+	ebprec bundle -q bundled.data
+	rm mine
+	away --folded -i bundled.data >away.folded
+	cmp home.folded away.folded
+	away -i bundled.data >away.flat
+	cmp home.flat away.flat
+	away --folded --no-demangle -i bundled.data >away.raw
+	cmp home.raw away.raw
+	# Bundling again, elsewhere, loses nothing.
+	HOME=/nowhere ebprec bundle -q --symfs "$PWD/empty" -o twice.data bundled.data
+	away --folded -i twice.data >twice.folded
+	cmp home.folded twice.folded
+	# It is still a capture, and perf reads it.
+	contains "$(ebprec info twice.data)" "finished"
+	need_perf
+	same "$(perf script -i x.data 2>/dev/null | grep -c .)" "$(perf script -i twice.data 2>/dev/null | grep -c .)"
+}
+
+@test "--list says what is inside" {
+	load_of_all_kinds
+	ebprec bundle --list x.data >none 2>err
+	contains "$(cat err)" "no names are bundled"
+	ebprec bundle -q -o b.data x.data
+	ebprec bundle --list b.data >list
+	contains "$(cat list)" "/mine"
+	contains "$(cat list)" "build-id"
+	ebprec bundle --list --json b.data | perl -MJSON::PP -e 'local $/; my $j = decode_json(<STDIN>); exit !(@{$j->{files}} > 2 && $j->{files}[0]{stored_bytes} > 0)'
+	[ "$(stat -c %s b.data)" -lt $(($(stat -c %s x.data) * 2)) ] || fail "$(ls -l)"
+}
+
+@test "what cannot be bundled is said in one line, and stays as it is" {
+	refuses ebprec bundle nowhere.data
+	gen_capture -o live.data --samples 10
+	head -c 3000 live.data >cut.data
+	sum=$(md5sum <cut.data)
+	refuses ebprec bundle cut.data
+	contains "$stderr" "not whole"
+	same "$sum" "$(md5sum <cut.data)"
+	need_perf
+	perf record -q -o perf.data true 2>/dev/null
+	refuses ebprec bundle perf.data
+	contains "$stderr" "perf's file"
+}

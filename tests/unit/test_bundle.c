@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* bundle: names that travel, there and back, whole and broken */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/sym/bundle.h"
+#include "format/cursor.h"
+
+static const struct bundle_head head = {
+	.file = { .path = "/usr/bin/app",
+		  .build_id = { "\x01\x02\x03", 3 },
+		  .inode = 7,
+		  .dev_major = 8,
+		  .dev_minor = 1 },
+	.symbols = "/usr/lib/debug/app.debug",
+	.trust = NAME_BY_BUILD_ID,
+};
+
+static uint8_t *example(size_t *size_bytes)
+{
+	struct bundle_place places[] = {
+		{ 0x2000, "_ZN2ns4workEv", true, NAME_FOUND },
+		{ 0x1000, "main", false, NAME_FOUND },
+		{ 0x2000, NULL, false, NAME_BETWEEN },
+		{ UINT64_MAX, "main", true, NAME_FOUND },
+	};
+	uint8_t *data;
+
+	assert_int_equal(bundle_encode(&head, places, 4, &data, size_bytes), 0);
+	return data;
+}
+
+static void bundle_comes_back(void **state)
+{
+	struct bundle_place p;
+	struct bundle *b;
+	size_t size_bytes;
+
+	uint8_t *data = example(&size_bytes);
+
+	assert_int_equal(bundle_decode(data, size_bytes, &b), 0);
+	assert_int_equal(bundle_count(b), 4);
+	assert_string_equal(bundle_head(b)->file.path, head.file.path);
+	assert_string_equal(bundle_head(b)->symbols, head.symbols);
+	assert_int_equal(bundle_head(b)->trust, head.trust);
+	assert_true(bundle_head(b)->file.inode == 7);
+	assert_int_equal(bundle_head(b)->file.build_id.size_bytes, 3);
+	assert_true(bundle_find(b, 0x1000, false, &p));
+	assert_string_equal(p.name, "main");
+	assert_true(bundle_find(b, 0x2000, false, &p));
+	assert_null(p.name);
+	assert_int_equal(p.reason, NAME_BETWEEN);
+	assert_true(bundle_find(b, 0x2000, true, &p));
+	assert_string_equal(p.name, "_ZN2ns4workEv");
+	assert_true(bundle_find(b, UINT64_MAX, true, &p));
+	assert_false(bundle_find(b, 0x1000, true, &p));
+	assert_false(bundle_find(b, 0x1001, false, &p));
+	assert_false(bundle_find(b, 0, false, &p));
+	bundle_free(b);
+	bundle_free(NULL);
+}
+
+static void bundle_of_nothing(void **state)
+{
+	struct bundle_head bare = { .file.path = "", .symbols = "" };
+	struct bundle_place p;
+	struct bundle *b;
+	size_t size_bytes;
+	uint8_t *data;
+
+	assert_int_equal(bundle_encode(&bare, NULL, 0, &data, &size_bytes), 0);
+	assert_int_equal(bundle_decode(data, size_bytes, &b), 0);
+	assert_int_equal(bundle_count(b), 0);
+	assert_false(bundle_find(b, 0, false, &p));
+	bundle_free(b);
+}
+
+static int decode_copy(const uint8_t *data, size_t size_bytes)
+{
+	uint8_t *copy = malloc(size_bytes ? size_bytes : 1);
+	struct bundle *b;
+	int err;
+
+	memcpy(copy, data, size_bytes);
+	err = bundle_decode(copy, size_bytes, &b);
+	if (err)
+		free(copy);
+	else
+		bundle_free(b);
+	return err;
+}
+
+static void bundle_refuses_what_is_broken(void **state)
+{
+	static const struct {
+		size_t off;
+		uint8_t value;
+		int err;
+	} breaks[] = {
+		{ 0, 2, -ENOTSUP },               /* version */
+		{ 2, NAME_TRUSTS, -EBADMSG },     { 3, 21, -EBADMSG },
+		{ 4, 5, -EBADMSG },               /* more places */
+		{ 7, 255, -EBADMSG },             { 8, 1, -EBADMSG }, /* fewer texts */
+		{ 64 + 7, 1, -EBADMSG },          /* not in order */
+		{ 64 + 11, 1, -EBADMSG },         /* a name behind the texts */
+		{ 64 + 12, NAME_REASONS, -EBADMSG }, { 64 + 12, 1, -EBADMSG }, /* both name and reason */
+	};
+	size_t i, size_bytes;
+	uint8_t *data = example(&size_bytes), was;
+
+	for (i = 0; i < size_bytes; i++)
+		assert_int_equal(decode_copy(data, i), -EBADMSG);
+	for (i = 0; i < sizeof(breaks) / sizeof(breaks[0]); i++) {
+		was = data[breaks[i].off];
+		data[breaks[i].off] = breaks[i].value;
+		if (decode_copy(data, size_bytes) != breaks[i].err)
+			fail_msg("byte %zu = %u is taken", breaks[i].off, breaks[i].value);
+		data[breaks[i].off] = was;
+	}
+	data[size_bytes - 1] = 'x'; /* the last text has no end */
+	assert_int_equal(decode_copy(data, size_bytes), -EBADMSG);
+	free(data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bundle_comes_back),
+		cmocka_unit_test(bundle_of_nothing),
+		cmocka_unit_test(bundle_refuses_what_is_broken),
+	};
+
+	return cmocka_run_group_tests_name("bundle", tests, NULL, NULL);
+}

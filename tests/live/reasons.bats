@@ -11,12 +11,13 @@ setup_file() {
 	./broken >ready 3>&- &
 	pid=$!
 	for _ in $(seq 100); do
-		[ "$(wc -l <ready)" -lt 12 ] || break
+		[ "$(wc -l <ready)" -lt 13 ] || break
 		sleep 0.05
 	done
 	pids=$(sed 's/^ready //' ready | paste -sd,)
 	ebprec record -q -F 1997 --without sched -p "$pids" -d 2 -o broken.data
 	ebprec record -q -F 997 --without sched --call-graph fp -p "$pids" -d 1 -o fp.data
+	ebprec record -q -F 997 --without sched --call-graph copy -p "$pids" -d 1 -o copy.data
 	kill "$pid"
 }
 
@@ -82,6 +83,12 @@ ends() {
 	ebprec report --folded --comm zero_pc -i broken.data 2>verdict >zero.txt
 	contains "$(cat verdict)" "complete (100.0 %)"
 	contains "$(ebprec info --json broken.data)" 'complete (return address 0)'
+}
+
+@test "a copy begins at the stack pointer where nothing below can be read" {
+	ebprec report --folded --comm bottom -i copy.data 2>verdict >bottom.txt
+	contains "$(cat verdict)" "complete (100.0 %)"
+	same "bottom;at_bottom" "$(sed 's/;asm_.*//; s/ [0-9]*$//' bottom.txt | sort -u)"
 }
 
 @test "by frame pointers alone no stack is said to be whole" {

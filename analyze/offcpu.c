@@ -154,6 +154,8 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 
 static enum wait_kind kind_of_state(const struct sched_event *e)
 {
+	if (e->kind != SCHEDEV_SWITCH)
+		return WAIT_RUN_QUEUE; /* a new thread */
 	if (was_preempted(e))
 		return WAIT_PREEMPTED;
 	if (e->state & SCHEDEV_DISK)

@@ -371,6 +371,7 @@ static int on_wakeup(struct timeline *t, const struct sched_event *e, uint32_t i
 		err = close_as(t, thread, TIMELINE_SLEEP, e->time_ns, index, false);
 	} else if (th->state == TIMELINE_NEW) {
 		start_life(th, e->time_ns);
+		th->out = index;
 	} else if (th->state == TIMELINE_FIRST || th->state == TIMELINE_UNKNOWN) {
 		err = close_as(t, thread, TIMELINE_UNKNOWN, e->time_ns, index, false);
 	} else {

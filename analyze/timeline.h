@@ -49,7 +49,8 @@ struct timeline_thread {
 	bool known;                /* told by timeline_know(), or seen to be forked */
 	bool ended;                /* within the recording */
 	bool seen;                 /* in any event */
-	uint32_t out; /* event with which it left the CPU; SCHEDEV_NONE: before the recording */
+	uint32_t
+		out; /* event with which it left the CPU, or began; SCHEDEV_NONE: before the recording */
 };
 
 struct timeline_interval {
@@ -57,7 +58,7 @@ struct timeline_interval {
 	enum timeline_state state;
 	uint64_t from_ns, to_ns; /* to_ns > from_ns but for RUN and WAIT, which may be empty */
 	uint32_t cpu;            /* RUN: where */
-	uint32_t out;            /* not RUN: event with which it left the CPU, or SCHEDEV_NONE */
+	uint32_t out;  /* not RUN: event with which it left the CPU, or began, or SCHEDEV_NONE */
 	uint32_t wake; /* SLEEP, BLOCK, STOP: event that ended it; SCHEDEV_NONE: none did */
 	bool is_whole; /* both ends were seen: not cut by the recording's ends */
 };

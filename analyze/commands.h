@@ -19,6 +19,7 @@ int cmd_report(int argc, char **argv);
 int cmd_sched(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_summary(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_bundle(int argc, char **argv);
 int cmd_export(int argc, char **argv);

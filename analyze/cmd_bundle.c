@@ -118,8 +118,8 @@ static int resolve_all(const struct capture *c, const struct name_roots *roots, 
 
 /* ---- the new file ---- */
 
-static int write_capture(const struct bundle_opts *opts, const char *output, const struct capture *c,
-			 struct objects *o)
+static int write_capture(const struct bundle_opts *opts, const char *output,
+			 const struct capture *c, struct objects *o)
 {
 	struct rewrite_opts how = { .span = TIMESPAN_ALL, .add = write_objects, .add_arg = o };
 	struct rewrite_stats stats;
@@ -154,9 +154,10 @@ static int bundle(const struct bundle_opts *opts, const struct capture *c)
 	int err, status;
 
 	if (capture_get_kind(c) != CAPTURE_EBX)
-		return say_error("cannot bundle '%s': it is perf's file, which has no room for names "
-				 "(perf archive)",
-				 opts->input);
+		return say_error(
+			"cannot bundle '%s': it is perf's file, which has no room for names "
+			"(perf archive)",
+			opts->input);
 	if (damage->unfinished || damage->cut || damage->bad_frames || damage->missing_seq)
 		return say_error("cannot bundle '%s': it is not whole ('ebprec recover')",
 				 opts->input);

@@ -36,7 +36,8 @@ void cmd_fetch_verdict(const struct fetcher *f)
 	say_note("debuginfod: %" PRIu32 " files found (%.1f MB), %" PRIu32 " not there", c->found,
 		 (double)c->bytes / 1e6, c->missing - (c->err ? 1 : 0));
 	if (c->refused)
-		say_note("debuginfod: %" PRIu32 " came with another build-id than was asked for, not "
+		say_note("debuginfod: %" PRIu32
+			 " came with another build-id than was asked for, not "
 			 "used (the server is wrong, or the cache is damaged)",
 			 c->refused);
 	if (c->err == -ETIMEDOUT || c->err == -ETIME)

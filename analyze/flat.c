@@ -58,6 +58,7 @@ static int row_of(struct flat *f, uint32_t group, uint32_t frame, uint32_t *out)
 		return err;
 	pos = hashidx_start(&f->index, hash);
 	while ((id = hashidx_match(&f->index, hash, &pos)) != HASHIDX_NONE) {
+		/* NOLINTNEXTLINE: what the index knows is in the array */
 		if (f->rows[id].group == group && f->rows[id].frame == frame) {
 			*out = id;
 			return 0;

@@ -20,8 +20,7 @@ static bool parse_name(const char *name, uint32_t *pid)
 {
 	int end = 0;
 
-	return *name == 'p' && sscanf(name, "perf-%9u.map%n", pid, &end) == 1 && end &&
-	       !name[end];
+	return *name == 'p' && sscanf(name, "perf-%9u.map%n", pid, &end) == 1 && end && !name[end];
 }
 
 static int add(void *ctx, const char *name, const char *text, size_t size_bytes)

@@ -363,8 +363,8 @@ static int tell_value(const char *from, const char *to, const char *upper, const
 }
 
 /* All values of an option: "lowerdir=a:b", "lowerdir+=c", "datadir+=d".  Commas in them are \054. */
-static int tell_layers(const char *options, const char *name, const char *upper,
-		       const char *inside, mountinfo_fn fn, void *ctx)
+static int tell_layers(const char *options, const char *name, const char *upper, const char *inside,
+		       mountinfo_fn fn, void *ctx)
 {
 	size_t n = strlen(name);
 	const char *s, *end;

@@ -18,9 +18,9 @@
 struct mount {
 	uint32_t id, parent;
 	uint32_t dev_major, dev_minor;
-	const char *root;    /* the folder of the file system that is mounted */
-	const char *point;   /* where */
-	const char *type;    /* "ext4", "overlay", "fuse.fuse-overlayfs" */
+	const char *root;  /* the folder of the file system that is mounted */
+	const char *point; /* where */
+	const char *type;  /* "ext4", "overlay", "fuse.fuse-overlayfs" */
 	const char *source;
 	const char *options; /* of the file system, as they stand there */
 };

@@ -21,24 +21,64 @@ struct nameopts {
 	bool demangle, offline, with_inlined;
 };
 
-#define NAMEOPTS_DEFAULTS { .demangle = true, .debuginfod_time_s = 60 }
+#define NAMEOPTS_DEFAULTS                                 \
+	{                                                 \
+		.demangle = true, .debuginfod_time_s = 60 \
+	}
 
-#define NAMEOPTS(at)                                                                              \
-	{ OPT_FLAG, 0, "demangle", NULL, (at) + offsetof(struct nameopts, demangle), 0, 0,        \
-	  "names as in the source; --no-demangle: as in the file" },                              \
-	{ OPT_FLAG, 0, "inline", NULL, (at) + offsetof(struct nameopts, with_inlined), 0, 0,      \
-	  "inlined functions are frames, too (needs debug information)" },                        \
-	{ OPT_STRING, 0, "symfs", "DIR", (at) + offsetof(struct nameopts, symfs), 0, 0,           \
-	  "look for files below DIR" },                                                           \
-	{ OPT_LIST, 0, "debug-dir", "DIR", (at) + offsetof(struct nameopts, debug_dirs), 0, 0,    \
-	  "look for debug files in DIR, too (repeatable)" },                                      \
-	{ OPT_STRING, 0, "debuginfod", "URLS", (at) + offsetof(struct nameopts, debuginfod), 0, 0, \
-	  "fetch what is missing from these servers (default: $DEBUGINFOD_URLS)" },               \
-	{ OPT_UINT, 0, "debuginfod-time", "S",                                                    \
-	  (at) + offsetof(struct nameopts, debuginfod_time_s), 1, 86400,                          \
-	  "give up fetching after S seconds (default: 60)" },                                     \
-	{ OPT_FLAG, 0, "offline", NULL, (at) + offsetof(struct nameopts, offline), 0, 0,          \
-	  "ask no server, whatever the environment says" }
+#define NAMEOPTS(at)                                                                           \
+	{ OPT_FLAG,                                                                            \
+	  0,                                                                                   \
+	  "demangle",                                                                          \
+	  NULL,                                                                                \
+	  (at) + offsetof(struct nameopts, demangle),                                          \
+	  0,                                                                                   \
+	  0,                                                                                   \
+	  "names as in the source; --no-demangle: as in the file" },                           \
+		{ OPT_FLAG,                                                                    \
+		  0,                                                                           \
+		  "inline",                                                                    \
+		  NULL,                                                                        \
+		  (at) + offsetof(struct nameopts, with_inlined),                              \
+		  0,                                                                           \
+		  0,                                                                           \
+		  "inlined functions are frames, too (needs debug information)" },             \
+		{ OPT_STRING,                                                                  \
+		  0,                                                                           \
+		  "symfs",                                                                     \
+		  "DIR",                                                                       \
+		  (at) + offsetof(struct nameopts, symfs),                                     \
+		  0,                                                                           \
+		  0,                                                                           \
+		  "look for files below DIR" },                                                \
+		{ OPT_LIST,                                                                    \
+		  0,                                                                           \
+		  "debug-dir",                                                                 \
+		  "DIR",                                                                       \
+		  (at) + offsetof(struct nameopts, debug_dirs),                                \
+		  0,                                                                           \
+		  0,                                                                           \
+		  "look for debug files in DIR, too (repeatable)" },                           \
+		{ OPT_STRING,                                                                  \
+		  0,                                                                           \
+		  "debuginfod",                                                                \
+		  "URLS",                                                                      \
+		  (at) + offsetof(struct nameopts, debuginfod),                                \
+		  0,                                                                           \
+		  0,                                                                           \
+		  "fetch what is missing from these servers (default: $DEBUGINFOD_URLS)" },    \
+		{ OPT_UINT,                                                                    \
+		  0,                                                                           \
+		  "debuginfod-time",                                                           \
+		  "S",                                                                         \
+		  (at) + offsetof(struct nameopts, debuginfod_time_s),                         \
+		  1,                                                                           \
+		  86400,                                                                       \
+		  "give up fetching after S seconds (default: 60)" },                          \
+	{                                                                                      \
+		OPT_FLAG, 0, "offline", NULL, (at) + offsetof(struct nameopts, offline), 0, 0, \
+			"ask no server, whatever the environment says"                         \
+	}
 
 /* What resolver and report take.  Embedded by the owner; nameroots_done(). */
 struct nameroots {

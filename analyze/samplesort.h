@@ -26,7 +26,7 @@ typedef int (*samplesort_fn)(void *ctx, const struct perf_event_header *header,
 			     const struct capture_attr *attr, uint64_t time_ns);
 
 /* Calls fn for each sample within the span; equal times in the order of the file.  -ENOMEM. */
-int samplesort_run(const struct capture *c, const struct timespan *span, samplesort_fn fn, void *ctx,
-		   struct samplesort_stats *stats);
+int samplesort_run(const struct capture *c, const struct timespan *span, samplesort_fn fn,
+		   void *ctx, struct samplesort_stats *stats);
 
 #endif

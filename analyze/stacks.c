@@ -131,7 +131,8 @@ int stacks_merge_chains(struct stacks *s, const struct stacks *from, const uint3
 		uint32_t frame = from->nodes[i].frame;
 
 		err = stacks_child(s, nodes[from->nodes[i].parent], frames[frame], &nodes[i]);
-		for (uint32_t k = first ? first[frame] : 0; !err && first && k < first[frame + 1]; k++)
+		for (uint32_t k = first ? first[frame] : 0; !err && first && k < first[frame + 1];
+		     k++)
 			err = stacks_child(s, nodes[i], more[k], &nodes[i]);
 	}
 	if (!err)

@@ -260,9 +260,13 @@ static void write_row(struct view *v, const struct symuse_row *r, const struct s
 	view_text(v, "file", dso);
 	view_text(v, "build_id", *hex ? hex : none);
 	view_text(v, "known_by", known_by(r, dso));
-	view_text(v, "symbols", strings_bytes(names, r->symbols) ? strings_text(names, r->symbols)
-								  : none);
-	view_text(v, "kind", r->mini ? "MiniDebugInfo" : r->full ? "full" : r->trust ? "exports" : none);
+	view_text(v, "symbols",
+		  strings_bytes(names, r->symbols) ? strings_text(names, r->symbols) : none);
+	view_text(v, "kind",
+		  r->mini    ? "MiniDebugInfo"
+		  : r->full  ? "full"
+		  : r->trust ? "exports"
+			     : none);
 	view_text(v, "why", wanting ? name_reason_text((enum name_reason)r->worst) : none);
 	view_text(v, "remedy", remedy ? remedy : none);
 }

@@ -19,12 +19,12 @@
 #include "analyze/strings.h"
 
 struct symuse_row {
-	uint32_t dso;                 /* in the strings: path, "[kernel.kallsyms]" ... */
+	uint32_t dso;                   /* in the strings: path, "[kernel.kallsyms]" ... */
 	uint64_t self, frames, unnamed; /* by samples; self: innermost frames */
-	uint64_t worst_frames;        /* of unnamed, those with worst */
-	uint8_t worst;                /* enum name_reason: the most frequent; NAME_FOUND: none */
-	uint8_t trust;                /* enum name_trust */
-	uint32_t symbols;             /* in the strings: the file that had them, "" */
+	uint64_t worst_frames;          /* of unnamed, those with worst */
+	uint8_t worst;                  /* enum name_reason: the most frequent; NAME_FOUND: none */
+	uint8_t trust;                  /* enum name_trust */
+	uint32_t symbols;               /* in the strings: the file that had them, "" */
 	bool mini, full;
 	struct buildid build_id;
 };

@@ -91,7 +91,8 @@ int filefacts_next(struct cursor *c, struct filefacts *out)
 	size = le32_load(c->data + c->off_bytes);
 	if (size < FIXED_BYTES || size > cursor_left(c))
 		return -EBADMSG;
-	entry = cursor_of(cursor_bytes(c, size), size); /* what is behind the texts is of the future */
+	entry = cursor_of(cursor_bytes(c, size),
+			  size); /* what is behind the texts is of the future */
 	if (!get_fixed(&entry, &f))
 		return -EBADMSG;
 	for (i = 0; i < f.segment_count; i++) {

@@ -18,7 +18,7 @@
 #define FILEFACTS_TEXT_MAX     4096 /* longer texts are cut */
 #define FILEFACTS_MAX_BYTES    (128 + FILEFACTS_SEGMENTS_MAX * 24 + 3 * (2 + FILEFACTS_TEXT_MAX))
 
-struct filefacts_segment { /* executable PT_LOAD */
+struct filefacts_segment {                     /* executable PT_LOAD */
 	uint64_t vaddr, off_bytes, size_bytes; /* in the file */
 };
 

@@ -19,8 +19,8 @@ struct evidence {
 	struct writer *writer; /* borrowed; NULL until there is one */
 	uint64_t own_namespace;
 	struct keymap namespaces; /* the checksum of what was written of each */
-	struct outbuf mounts; /* pending: u64 namespace, u32 size, text */
-	struct outbuf files;  /* pending entries */
+	struct outbuf mounts;     /* pending: u64 namespace, u32 size, text */
+	struct outbuf files;      /* pending entries */
 	bool begun;
 	uint64_t next_object;
 	uint64_t file_count, namespace_count;

@@ -127,7 +127,7 @@ static void name_of(const struct unwtable_key *key, char name[NAME_BYTES])
 
 	buildid_hex(&key->build_id, hex);
 	snprintf(name, NAME_BYTES, "%s-%llx-%u" SUFFIX, hex, (unsigned long long)key->size_bytes,
-		 UNWTABLE_VERSION);
+		 (unsigned)UNWTABLE_VERSION);
 }
 
 /* ---- reading ---- */

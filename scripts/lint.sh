@@ -44,6 +44,7 @@ lint_cppcheck() {
 		--suppress=missingIncludeSystem --suppress=allocaCalled --suppress=normalCheckLevelMaxBranches \
 		--suppress='*:*/usr/include/*' --suppress='*:build/*' \
 		-D_GNU_SOURCE -D__linux__ -D__x86_64__ -DEBPREC_VERSION='""' \
+		'-Dbpf_object__for_each_program(pos,obj)=for ((pos) = NULL; (obj) && (pos);)' \
 		'-DLIBBPF_OPTS(type,name,...)=struct type name = { __VA_ARGS__ }'
 }
 

@@ -15,7 +15,7 @@
 #include "analyze/sym/resolve.h"
 
 struct bundle_place {
-	uint64_t offset; /* in the file, or the address of code without one */
+	uint64_t offset;  /* in the file, or the address of code without one */
 	const char *name; /* as in the file, mangled; NULL: none */
 	bool is_return;
 	uint8_t reason; /* enum name_reason */

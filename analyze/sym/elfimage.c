@@ -44,9 +44,9 @@ static int read_span(int fd, struct elfimage *i, uint64_t off_bytes, uint64_t si
 
 static bool is_wanted(const struct elffile_section *s)
 {
-	static const char *const names[] = { "info",        "abbrev", "str",   "line_str", "line",
-					     "ranges",      "rnglists", "addr", "aranges",
-					     "str_offsets", "types" };
+	static const char *const names[] = { "info",    "abbrev",      "str",      "line_str",
+					     "line",    "ranges",      "rnglists", "addr",
+					     "aranges", "str_offsets", "types" };
 	const char *name = s->name;
 
 	if (!strncmp(name, ".debug_", 7))
@@ -54,7 +54,8 @@ static bool is_wanted(const struct elffile_section *s)
 	else if (!strncmp(name, ".zdebug_", 8))
 		name += 8;
 	else
-		return s->type == SHT_STRTAB && !(s->flags & SHF_ALLOC) && !strcmp(name, ".shstrtab");
+		return s->type == SHT_STRTAB && !(s->flags & SHF_ALLOC) &&
+		       !strcmp(name, ".shstrtab");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))
 			return true;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct elfimage {
-	uint8_t *data; /* owned */
+	uint8_t *data;     /* owned */
 	size_t size_bytes; /* of the file; there is more room behind */
 };
 

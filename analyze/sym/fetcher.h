@@ -30,13 +30,13 @@ struct fetch_counts {
 	uint32_t refused;        /* came with another build-id */
 	uint32_t not_asked;      /* after the time was up, or no server could be reached */
 	uint64_t bytes;
-	int err;                 /* what ended it all: -ETIMEDOUT, -ECONNREFUSED ...; 0: nothing */
+	int err; /* what ended it all: -ETIMEDOUT, -ECONNREFUSED ...; 0: nothing */
 };
 
 struct fetcher; /* opaque; one thread */
 
 struct fetcher_opts {
-	uint64_t limit_ns; /* for all fetches together */
+	uint64_t limit_ns;                                           /* for all fetches together */
 	void (*progress)(void *arg, const struct fetch_progress *p); /* NULL: none */
 	void *arg;
 };

@@ -19,7 +19,7 @@ struct entry {
 };
 
 struct perfmap {
-	char *text; /* a copy, cut into strings */
+	char *text;            /* a copy, cut into strings */
 	struct entry *entries; /* by start, then order */
 	size_t count;
 };

@@ -481,8 +481,9 @@ size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_byte
 	if (file < r->file_count && !r->files[file]->jit) {
 		f = r->files[file];
 		lines = symfile_lines(&f->sym, &r->roots, &f->aliases->as);
-		if (lines && symfile_vaddr(&f->sym, file_off_bytes - (return_address && file_off_bytes),
-					   &vaddr))
+		if (lines &&
+		    symfile_vaddr(&f->sym, file_off_bytes - (return_address && file_off_bytes),
+				  &vaddr))
 			n = lines_find(lines, vaddr, frames,
 				       max < LINES_DEPTH_MAX ? max : LINES_DEPTH_MAX);
 	}

@@ -36,12 +36,12 @@ enum name_reason {
 
 /* What says that a file is the recorded one. */
 enum name_trust {
-	NAME_BY_NOTHING,  /* there is no file */
+	NAME_BY_NOTHING, /* there is no file */
 	NAME_BY_BUILD_ID,
-	NAME_BY_STAT,     /* size and time of change, or a checksum */
-	NAME_BY_INODE,    /* a hint: inode numbers are used again */
-	NAME_BY_PATH,     /* a guess */
-	NAME_BY_BUNDLE,   /* the names are in the capture */
+	NAME_BY_STAT,   /* size and time of change, or a checksum */
+	NAME_BY_INODE,  /* a hint: inode numbers are used again */
+	NAME_BY_PATH,   /* a guess */
+	NAME_BY_BUNDLE, /* the names are in the capture */
 	NAME_TRUSTS,
 };
 const char *name_trust_text(enum name_trust trust);
@@ -54,8 +54,8 @@ struct name_roots {
 	const char *symfs;             /* the root of recorded paths; "" or NULL: "/" */
 	const char *const *debug_dirs; /* searched before SYMFS/usr/lib/debug */
 	size_t debug_dir_count;
-	const char *cache;       /* perf's, as ~/.debug; NULL: none */
-	const void *vdso;        /* the image that was mapped as [vdso]; NULL: not recorded */
+	const char *cache; /* perf's, as ~/.debug; NULL: none */
+	const void *vdso;  /* the image that was mapped as [vdso]; NULL: not recorded */
 	size_t vdso_bytes;
 	struct fetcher *fetcher; /* asked last for what is not here; NULL: nobody */
 };
@@ -83,7 +83,8 @@ struct resolver_hints {
 	/* Fills in what is known of size, time and segments; NULL: nobody knows. */
 	void (*complete)(const void *ctx, struct resolver_file *f);
 	/* Tells other paths on the recorded machine that may lead to it.  What fn returned last. */
-	int (*paths)(const void *ctx, const struct resolver_file *f, resolver_path_fn fn, void *arg);
+	int (*paths)(const void *ctx, const struct resolver_file *f, resolver_path_fn fn,
+		     void *arg);
 	const void *ctx;
 };
 
@@ -95,7 +96,7 @@ struct resolver_opts {
 	size_t kallsyms_bytes;
 	const struct resolver_jit *jits;
 	size_t jit_count;
-	struct resolver_hints hints; /* used until resolver_free() */
+	struct resolver_hints hints;   /* used until resolver_free() */
 	struct bundle *const *bundles; /* names that the capture carries; borrowed */
 	size_t bundle_count;
 };
@@ -106,17 +107,18 @@ struct resolver_file {
 	struct buildid build_id;
 	uint64_t inode; /* 0: not known */
 	uint32_t dev_major, dev_minor;
-	uint64_t size_bytes, mtime_ns; /* when it was recorded; both 0: not known */
+	uint64_t size_bytes, mtime_ns;            /* when it was recorded; both 0: not known */
 	const struct filefacts_segment *segments; /* executable ones; borrowed from hints */
 	uint32_t segment_count;
-	uint32_t jit_pid; /* not 0: no file, but the code that this process made; offsets are addresses */
+	uint32_t
+		jit_pid; /* not 0: no file, but the code that this process made; offsets are addresses */
 };
 
 struct resolved {
 	const char *name; /* demangled; NULL when reason != NAME_FOUND */
 	const char *
 		dso; /* path of the file; "[kernel.kallsyms]", "[module]", "[vdso]", "" when not known */
-	uint64_t offset; /* of the place in the file (user), or the address */
+	uint64_t offset;     /* of the place in the file (user), or the address */
 	uint64_t into_bytes; /* where it is in the function, from its start */
 	enum name_reason reason;
 };
@@ -139,8 +141,8 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address);
 /* A frame of source code; strings live until resolver_free(). */
 struct resolver_frame {
-	const char *function; /* NULL: not known */
-	const char *file;     /* source file; NULL: not known */
+	const char *function;  /* NULL: not known */
+	const char *file;      /* source file; NULL: not known */
 	uint32_t line, column; /* 0: not known */
 };
 /*
@@ -153,9 +155,9 @@ size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_byte
 
 /* Where a file's names came from; strings live until resolver_free(). */
 struct resolver_source {
-	const char *path;       /* as mapped */
+	const char *path; /* as mapped */
 	struct buildid build_id;
-	bool asked;             /* an address in it was resolved */
+	bool asked;              /* an address in it was resolved */
 	enum name_reason reason; /* NAME_FOUND: there are symbols */
 	enum name_trust trust;
 	const char *file;       /* that was read; "" for none */

@@ -147,8 +147,7 @@ static enum name_reason load_tables(struct symfile *s, const struct elffile *elf
 	return symtab_count(s->symbols) ? NAME_FOUND : symfile_miss(s);
 }
 
-bool symfile_load(struct symfile *s, const struct name_roots *roots,
-		  const struct resolver_file *as)
+bool symfile_load(struct symfile *s, const struct name_roots *roots, const struct resolver_file *as)
 {
 	struct elffile *elf = NULL, *debug;
 

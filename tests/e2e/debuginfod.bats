@@ -21,8 +21,8 @@ teardown() {
 
 # start_server - a real one, of what is below served/; sets $url.
 start_server() {
-	local port try
-	for try in 1 2 3 4 5; do
+	local port
+	for _ in 1 2 3 4 5; do
 		port=$((20000 + RANDOM % 20000))
 		debuginfod -d :memory: -p "$port" -F served >server.log 2>&1 3>&- &
 		server=$!

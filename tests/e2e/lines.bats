@@ -22,6 +22,7 @@ blocks() {
 
 @test "chains are those of three other tools" {
 	command -v llvm-symbolizer >/dev/null || skip "needs llvm-symbolizer"
+	# shellcheck disable=SC2094 # a function and a file
 	addresses "$fixtures/inlines" 3 >addresses
 	chains "$fixtures/inlines" <addresses >ours
 	addr2line -afie "$fixtures/inlines" <addresses | blocks >binutils
@@ -34,6 +35,7 @@ blocks() {
 }
 
 @test "DWARF may be in a debug file, and packed by dwz" {
+	# shellcheck disable=SC2094 # a function and a file
 	addresses "$fixtures/inlines" 7 >addresses
 	chains "$fixtures/inlines" <addresses >want
 	chains "$fixtures/inlines.debug" <addresses >debug

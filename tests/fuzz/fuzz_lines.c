@@ -31,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 			if (n > 8)
 				abort();
 			for (i = 0; i < n; i++)
-				if ((frames[i].function && strlen(frames[i].function) == SIZE_MAX) ||
+				if ((frames[i].function &&
+				     strlen(frames[i].function) == SIZE_MAX) ||
 				    (frames[i].file && strlen(frames[i].file) == SIZE_MAX))
 					abort();
 		}

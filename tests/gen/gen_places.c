@@ -36,7 +36,8 @@ static int put_map(struct writer *w, const char *path, const struct buildid *id,
 		memset(rec + 40, 0, 24);
 		rec[40] = id->size_bytes;
 		memcpy(rec + 44, id->bytes, id->size_bytes);
-		le16_store(rec + 4, (uint16_t)(le16_load(rec + 4) | PERF_RECORD_MISC_MMAP_BUILD_ID));
+		le16_store(rec + 4,
+			   (uint16_t)(le16_load(rec + 4) | PERF_RECORD_MISC_MMAP_BUILD_ID));
 	}
 	return writer_record(w, EBX_STREAM_SIDE, rec, size, 0, -1);
 }
@@ -62,8 +63,8 @@ static int put_samples(struct writer *w, uint64_t base, const GElf_Phdr *p, uint
 	return err;
 }
 
-static int put_file(struct writer *w, const char *path, bool with_id, uint64_t base,
-		    uint64_t step, uint64_t *time_ns)
+static int put_file(struct writer *w, const char *path, bool with_id, uint64_t base, uint64_t step,
+		    uint64_t *time_ns)
 {
 	struct buildid id = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err = -EBADMSG;
@@ -118,8 +119,8 @@ int main(int argc, char **argv)
 		err = writer_record(w, EBX_STREAM_SIDE, rec, rec_comm(rec, PID, PID, "places", 0),
 				    0, -1);
 	for (i = 3; !err && i < argc; i++)
-		err = put_file(w, argv[i], with_id, (uint64_t)(i - 2) << 32, strtoull(argv[2], NULL, 0),
-			       &time_ns);
+		err = put_file(w, argv[i], with_id, (uint64_t)(i - 2) << 32,
+			       strtoull(argv[2], NULL, 0), &time_ns);
 	if (!err)
 		err = writer_finish(w, NULL, 0);
 	writer_free(w);

@@ -92,6 +92,7 @@ not_named() {
 	odd='a b\c'$'\t''d'$'\n''e'
 	mkdir "$odd"
 	cp upper up/app
+	# shellcheck disable=SC2016 # for the inner shell
 	ebprec record -q -F 499 -o x.data -- unshare -m sh -c 'mount --bind up "$1" && exec "$1/app"' sh "$odd"
 	rmdir "$odd"
 	named upper

@@ -47,7 +47,7 @@ ran() {
 	switched=$(perf script -i x.data -F event,trace 2>/dev/null | grep -c 'sched_switch:.*prev_comm=cputime')
 	[ "$told" -lt "$((switched / 10))" ] || fail "told $told times, $switched switches"
 	# A real-time thread is not put aside by others.
-	chrt -f 1 shares 3 3>&- &
+	chrt -f 1 shares 30 3>&- &
 	spin=$!
 	sleep 0.3
 	before=$(awk '{ print $1 }' /proc/$spin/schedstat)

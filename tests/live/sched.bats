@@ -84,6 +84,7 @@ json() {
 
 @test "perf sched latency knows the wakeups" {
 	need_perf
+	# shellcheck disable=SC2094 # a word and a file
 	perf sched latency -i w.data 2>latency.err >latency
 	[ ! -s latency.err ] || fail "$(cat latency.err)"
 	grep -qE '^ *(waiter|waits):' latency

@@ -103,13 +103,16 @@ static void bundle_refuses_what_is_broken(void **state)
 		uint8_t value;
 		int err;
 	} breaks[] = {
-		{ 0, 2, -ENOTSUP },               /* version */
-		{ 2, NAME_TRUSTS, -EBADMSG },     { 3, 21, -EBADMSG },
-		{ 4, 5, -EBADMSG },               /* more places */
-		{ 7, 255, -EBADMSG },             { 8, 1, -EBADMSG }, /* fewer texts */
-		{ 64 + 7, 1, -EBADMSG },          /* not in order */
-		{ 64 + 11, 1, -EBADMSG },         /* a name behind the texts */
-		{ 64 + 12, NAME_REASONS, -EBADMSG }, { 64 + 12, 1, -EBADMSG }, /* both name and reason */
+		{ 0, 2, -ENOTSUP }, /* version */
+		{ 2, NAME_TRUSTS, -EBADMSG },
+		{ 3, 21, -EBADMSG },
+		{ 4, 5, -EBADMSG }, /* more places */
+		{ 7, 255, -EBADMSG },
+		{ 8, 1, -EBADMSG },       /* fewer texts */
+		{ 64 + 7, 1, -EBADMSG },  /* not in order */
+		{ 64 + 11, 1, -EBADMSG }, /* a name behind the texts */
+		{ 64 + 12, NAME_REASONS, -EBADMSG },
+		{ 64 + 12, 1, -EBADMSG }, /* both name and reason */
 	};
 	size_t i, size_bytes;
 	uint8_t *data = example(&size_bytes), was;

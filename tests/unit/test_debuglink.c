@@ -35,14 +35,14 @@ static void tiny_make(struct tiny *t, const char *section, const void *data, siz
 	assert_true(data_bytes <= 64);
 	memset(t->bytes, 0, sizeof(t->bytes));
 	memcpy(t->bytes, ident, sizeof(ident));
-	put(t->bytes + 16, 3, 2);   /* ET_DYN */
-	put(t->bytes + 18, 62, 2);  /* EM_X86_64 */
+	put(t->bytes + 16, 3, 2);  /* ET_DYN */
+	put(t->bytes + 18, 62, 2); /* EM_X86_64 */
 	put(t->bytes + 20, 1, 4);
 	put(t->bytes + 40, 192, 8); /* e_shoff */
 	put(t->bytes + 52, 64, 2);
 	put(t->bytes + 58, 64, 2);
 	put(t->bytes + 60, 3, 2);
-	put(t->bytes + 62, 2, 2);   /* names */
+	put(t->bytes + 62, 2, 2); /* names */
 	memcpy(t->bytes + 64, data, data_bytes);
 	memcpy(t->bytes + 129, section, strlen(section));
 	put(sections + 64, 1, 4);
@@ -159,7 +159,8 @@ static void minidebug_unpacks_what_is_not_too_much(void **state)
 		free(out);
 		free(packed);
 	}
-	packed_bytes = pack((size_t)MINIDEBUG_MAX_BYTES + 1, &packed); /* some KiB that are a bomb */
+	packed_bytes = pack((size_t)MINIDEBUG_MAX_BYTES + 1,
+			    &packed); /* some KiB that are a bomb */
 	assert_int_equal(minidebug_unpack(packed, packed_bytes, &out, &n), -EOVERFLOW);
 	free(packed);
 }

@@ -13,7 +13,10 @@
 #include "format/filefacts.h"
 #include "record/jitfiles.h"
 
-#define TEXT(s) { s, sizeof(s) - 1 }
+#define TEXT(s)                  \
+	{                        \
+		s, sizeof(s) - 1 \
+	}
 
 static const struct filefacts example = {
 	.dev_major = 8,
@@ -56,7 +59,9 @@ static void assert_facts(const struct filefacts *got, const struct filefacts *wa
 
 static void filefacts_come_back(void **state)
 {
-	static const struct filefacts bare = { .path = TEXT(""), .root = TEXT(""), .cgroup = TEXT("") };
+	static const struct filefacts bare = { .path = TEXT(""),
+					       .root = TEXT(""),
+					       .cgroup = TEXT("") };
 	uint8_t bytes[2 * FILEFACTS_MAX_BYTES];
 	size_t size = filefacts_encode(&example, bytes);
 	struct filefacts got;

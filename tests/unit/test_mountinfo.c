@@ -67,10 +67,10 @@ static const char *candidates(const char *ns_text, const char *host_text, const 
 	return all;
 }
 
-#define HOST                                                             \
-	"22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"        \
-	"23 22 0:21 / /proc rw shared:2 - proc proc rw\n"                \
-	"24 22 8:2 / /var rw shared:3 - ext4 /dev/sda2 rw\n"             \
+#define HOST                                                              \
+	"22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"         \
+	"23 22 0:21 / /proc rw shared:2 - proc proc rw\n"                 \
+	"24 22 8:2 / /var rw shared:3 - ext4 /dev/sda2 rw\n"              \
 	"25 22 0:30 /@home /home rw - btrfs /dev/sda3 rw,subvol=/@home\n" \
 	"26 22 0:30 / /mnt/pool rw - btrfs /dev/sda3 rw,subvol=/\n"
 
@@ -119,11 +119,10 @@ static void mountinfo_bind_mounts_and_subvolumes_are_seen_elsewhere(void **state
 
 static void mountinfo_names_may_hold_anything(void **state)
 {
-	static const char text[] =
-		"1 0 8:1 / / rw - ext4 a rw\n"
-		"2 1 8:2 / /a\\040b\\134c\\011d\\012e\\043f rw - ext4 b rw\n"
-		"3 1 8:3 /with\\040blank /m rw opt:1 opt:2 - ext4 c\\040d rw\n"
-		"4 1 8:4 / /no\\049octal\\ rw - ext4 d rw\n";
+	static const char text[] = "1 0 8:1 / / rw - ext4 a rw\n"
+				   "2 1 8:2 / /a\\040b\\134c\\011d\\012e\\043f rw - ext4 b rw\n"
+				   "3 1 8:3 /with\\040blank /m rw opt:1 opt:2 - ext4 c\\040d rw\n"
+				   "4 1 8:4 / /no\\049octal\\ rw - ext4 d rw\n";
 
 	assert_string_equal(lead(text, "/a b\\c\td\ne#f/x"), "ext4 8:2 /x");
 	assert_string_equal(lead(text, "/m/x"), "ext4 8:3 /with blank/x");
@@ -135,7 +134,8 @@ static void mountinfo_layers_come_topmost_first(void **state)
 	static const struct {
 		const char *options, *want;
 	} cases[] = {
-		{ "rw,lowerdir=/l1:/l2,upperdir=/u,workdir=/w", "/u/bin/x\n/l1/bin/x\n/l2/bin/x\n" },
+		{ "rw,lowerdir=/l1:/l2,upperdir=/u,workdir=/w",
+		  "/u/bin/x\n/l1/bin/x\n/l2/bin/x\n" },
 		{ "rw,upperdir=/u", "/u/bin/x\n" },
 		{ "ro,lowerdir=/only", "/only/bin/x\n" },
 		/* as podman and docker have it: short names below the storage */
@@ -145,7 +145,8 @@ static void mountinfo_layers_come_topmost_first(void **state)
 		/* colons and backslashes of names are escaped, and all that once more by mountinfo */
 		{ "rw,lowerdir=/a\\134:b:/c\\134\\134d:/e\\040f,upperdir=/u\\054v",
 		  "/u,v/bin/x\n/a:b/bin/x\n/c\\d/bin/x\n/e f/bin/x\n" },
-		{ "rw,lowerdir+=/l1,lowerdir+=/l2,datadir+=/d", "/l1/bin/x\n/l2/bin/x\n/d/bin/x\n" },
+		{ "rw,lowerdir+=/l1,lowerdir+=/l2,datadir+=/d",
+		  "/l1/bin/x\n/l2/bin/x\n/d/bin/x\n" },
 		{ "rw,lowerdir=/l1::/data1::/data2", "/l1/bin/x\n/data1/bin/x\n/data2/bin/x\n" },
 		{ "rw,lowerdir=relative", "" },
 		{ "rw,lowerdir=", "" },
@@ -162,16 +163,28 @@ static void mountinfo_layers_come_topmost_first(void **state)
 			fail_msg("%s:\n%s", cases[i].options, candidates(text, HOST, "/bin/x"));
 	}
 	/* Nobody else's options are layers. */
-	assert_string_equal(candidates("1 0 0:50 / / rw - tmpfs x rw,lowerdir=/l\n", HOST, "/x"), "");
+	assert_string_equal(candidates("1 0 0:50 / / rw - tmpfs x rw,lowerdir=/l\n", HOST, "/x"),
+			    "");
 }
 
 static void mountinfo_passes_over_what_is_no_line(void **state)
 {
 	static const char *const broken[] = {
-		"", "\n", "text\n", "1\n", "1 0\n", "1 0 8:1\n", "1 0 8 / / rw - ext4 a rw\n",
-		"1 0 8:1 / /\n", "1 0 8:1 / / rw\n", "1 0 8:1 / / rw -\n", "1 0 8:1 / / rw - ext4\n",
-		"-1 0 8:1 / / rw - ext4 a rw\n", "1 0 8:1 net:[4026] /run/ns rw - nsfs nsfs rw\n",
-		"1 0 8:1 / relative rw - ext4 a rw\n", "99999999999 0 8:1 / / rw - ext4 a rw\n",
+		"",
+		"\n",
+		"text\n",
+		"1\n",
+		"1 0\n",
+		"1 0 8:1\n",
+		"1 0 8 / / rw - ext4 a rw\n",
+		"1 0 8:1 / /\n",
+		"1 0 8:1 / / rw\n",
+		"1 0 8:1 / / rw -\n",
+		"1 0 8:1 / / rw - ext4\n",
+		"-1 0 8:1 / / rw - ext4 a rw\n",
+		"1 0 8:1 net:[4026] /run/ns rw - nsfs nsfs rw\n",
+		"1 0 8:1 / relative rw - ext4 a rw\n",
+		"99999999999 0 8:1 / / rw - ext4 a rw\n",
 		"1 0 8:x / / rw - ext4 a rw\n",
 	};
 	struct mountinfo *m;
@@ -197,7 +210,8 @@ static void mountinfo_rings_end(void **state)
 
 	assert_string_not_equal(lead(ring, "/x"), "");
 	for (i = 1; i < 3000; i++)
-		used += (size_t)sprintf(many + used, "%d %d 8:%d / / rw - ext4 a rw\n", i, i - 1, i);
+		used += (size_t)sprintf(many + used, "%d %d 8:%d / / rw - ext4 a rw\n", i, i - 1,
+					i);
 	assert_string_not_equal(lead(many, "/x"), "nowhere");
 	free(many);
 }

@@ -53,9 +53,19 @@ static void perfmap_later_lines_are_right(void **state)
 static void perfmap_passes_over_what_is_no_line(void **state)
 {
 	static const char *const broken[] = {
-		"",        "\n",           "text\n",       "1000\n",      "1000 20\n",
-		"1000 20 \n", "1000 0 empty\n", "ffffffffffffffff 2 round\n", "12345678901234567 1 x\n",
-		"1000 20 cut", "-1 20 x\n", "1000  20 x\n", "0x 1 x\n",
+		"",
+		"\n",
+		"text\n",
+		"1000\n",
+		"1000 20\n",
+		"1000 20 \n",
+		"1000 0 empty\n",
+		"ffffffffffffffff 2 round\n",
+		"12345678901234567 1 x\n",
+		"1000 20 cut",
+		"-1 20 x\n",
+		"1000  20 x\n",
+		"0x 1 x\n",
 	};
 	char text[256];
 	size_t i;

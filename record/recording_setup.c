@@ -149,7 +149,8 @@ int recording_give_up(struct recording *r, size_t i, int err)
 
 	if (inst == &inst_cpu || inst == &inst_copy || inst == &inst_target)
 		return err;
-	note(&r->notes, NOTE_WARNING, "%s, skipping",
+	/* That switches are missing is told with the reason for recording without BPF. */
+	note(&r->notes, inst == &inst_trace ? NOTE_INFO : NOTE_WARNING, "%s, skipping",
 	     r->notes.failure[0] ? r->notes.failure : strerror(-err));
 	notes_forgive(&r->notes);
 	inst->detach(&r->ctx[i]);

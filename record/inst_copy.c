@@ -276,6 +276,8 @@ static int copy_augment(struct instrument_ctx *c)
 const struct instrument inst_copy = {
 	.name = "cpu",
 	.summary = "where the CPUs are, without BPF",
+	.costs = "a copy of the stack a sample",
+	.needs = NEED_PERF,
 	.prepare = copy_prepare,
 	.attach = copy_attach,
 	.on_sample = copy_on_sample,

@@ -212,6 +212,8 @@ static void cpu_detach(struct instrument_ctx *c)
 const struct instrument inst_cpu = {
 	.name = "cpu",
 	.summary = "where the CPUs are",
+	.costs = "3 to 12 us a sample",
+	.needs = NEED_PERF | NEED_BPF,
 	.events = 1u << EBPREC_EV_CPU,
 	.prepare = cpu_prepare,
 	.attach = cpu_attach,

@@ -130,6 +130,8 @@ static void mark_detach(struct instrument_ctx *c)
 const struct instrument inst_mark = {
 	.name = "mark",
 	.summary = "moments that programs and people name",
+	.costs = "1.4 to 2.2 us a mark, nothing between them",
+	.needs = NEED_BPF,
 	.events = 1u << EBPREC_EV_MARK,
 	.prepare = mark_prepare,
 	.attach = mark_attach,

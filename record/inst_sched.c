@@ -423,6 +423,8 @@ static void sched_detach(struct instrument_ctx *c)
 const struct instrument inst_sched = {
 	.name = "sched",
 	.summary = "when threads run and wait, and where",
+	.costs = "0.3 us a switch with its wakeup, and --max-overhead for stacks",
+	.needs = NEED_BPF | NEED_SCHED,
 	.events = 1u << EBPREC_EV_SWITCH | 1u << EBPREC_EV_TASK | 1u << EBPREC_EV_WAKER,
 	.prepare = sched_prepare,
 	.attach = sched_attach,

@@ -156,6 +156,8 @@ static int trace_on_sample(struct instrument_ctx *c, const struct perf_event_hea
 const struct instrument inst_trace = {
 	.name = "sched",
 	.summary = "context switches, without BPF",
+	.costs = "a record of 128 bytes a switch",
+	.needs = NEED_PERF | NEED_SCHED,
 	.prepare = trace_prepare,
 	.attach = trace_attach,
 	.on_sample = trace_on_sample,

@@ -38,8 +38,17 @@ struct instrument_ctx {
 	void *state;       /* the instrument's own */
 };
 
+/* What an instrument cannot be without. */
+enum instrument_need {
+	NEED_PERF = 1,  /* perf_event_open() */
+	NEED_BPF = 2,   /* BPF, with the kernel's types (BTF) */
+	NEED_SCHED = 4, /* the tracepoints sched:* and their formats in tracefs */
+};
+
 struct instrument {
 	const char *name, *summary; /* "sched", "context switches" */
+	const char *costs;          /* for people, as measured; NULL: not listed */
+	enum instrument_need needs; /* what must be there, or-ed */
 	uint32_t events;            /* what on_event() takes: bits 1 << enum ebprec_event_type */
 	/*
 	 * Opens and loads the programs, and describes the events.  On failure note_fail() has said

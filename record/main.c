@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/instlist.h"
 #include "record/recording.h"
 #include "record/slurp.h"
 
@@ -180,6 +181,9 @@ int main(int argc, char **argv)
 		return EXIT_SUCCESS;
 	case OPTS_VERSION:
 		puts("ebprec-record " EBPREC_VERSION);
+		return EXIT_SUCCESS;
+	case OPTS_LIST:
+		instlist_print(stdout);
 		return EXIT_SUCCESS;
 	case OPTS_WRONG:
 		fprintf(stderr, "ebprec: %s (see 'ebprec record --help')\n", error.text);

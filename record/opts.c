@@ -45,6 +45,8 @@ static const struct option options[] = {
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors and losses" },
 	{ OPT_COUNT, 'v', "verbose", NULL, AT(verbose), 0, 0,
 	  "say more; twice: libbpf's words, too" },
+	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
+	  "say what can be recorded here, what it needs and costs" },
 	{ OPT_FLAG, 0, "version", NULL, AT(version), 0, 0, "print the version" },
 	{ 0 },
 };
@@ -292,6 +294,8 @@ enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct 
 		return OPTS_HELP;
 	if (err)
 		return OPTS_WRONG;
+	if (o.list)
+		return OPTS_LIST;
 	if (o.version)
 		return OPTS_VERSION;
 	if (first_word < argc)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/instlist.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/recording_priv.h"
+#include "record/tracefs.h"
+
+static const char *perf_lacks(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+	};
+	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOSYS ? "this kernel has no perf events"
+				       : "perf events are not allowed (kernel.perf_event_paranoid)";
+	close((int)fd);
+	return NULL;
+}
+
+static const char *bpf_lacks(void)
+{
+	int has = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL);
+
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return "no BTF: cannot read '/sys/kernel/btf/vmlinux'";
+	if (has == -EPERM || has == -EACCES || geteuid())
+		return "BPF is not allowed (root, or CAP_BPF and CAP_PERFMON)";
+	return has > 0 ? NULL : "this kernel has no BPF for tracepoints";
+}
+
+static const char *sched_lacks(void)
+{
+	char *format = tracefs_format("sched", "sched_switch");
+
+	free(format);
+	return format ? NULL : "cannot read the format of sched:sched_switch (tracefs)";
+}
+
+const char *instlist_lacks(enum instrument_need needs)
+{
+	static const struct {
+		enum instrument_need need;
+		const char *(*lacks)(void);
+	} checks[] = {
+		{ NEED_PERF, perf_lacks },
+		{ NEED_BPF, bpf_lacks },
+		{ NEED_SCHED, sched_lacks },
+	};
+	const char *why = NULL;
+
+	for (size_t i = 0; !why && i < sizeof(checks) / sizeof(checks[0]); i++)
+		if (needs & checks[i].need)
+			why = checks[i].lacks();
+	return why;
+}
+
+void instlist_print(FILE *to)
+{
+	static const struct {
+		enum instrument_need need;
+		const char *text;
+	} needs[] = {
+		{ NEED_PERF, "perf events" },
+		{ NEED_BPF, "BPF with BTF" },
+		{ NEED_SCHED, "tracepoints sched:*" },
+	};
+	const struct instrument *inst;
+	const char *lacks, *comma;
+
+	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
+		inst = recording_instruments[i];
+		if (!inst->costs)
+			continue;
+		lacks = instlist_lacks(inst->needs);
+		fprintf(to, "%-6s %s\n", inst->name, inst->summary);
+		fprintf(to, "       needs: ");
+		comma = "";
+		for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++) {
+			if (!(inst->needs & needs[k].need))
+				continue;
+			fprintf(to, "%s%s", comma, needs[k].text);
+			comma = ", ";
+		}
+		fprintf(to, "\n       costs: %s\n       here:  %s%s\n", inst->costs,
+			lacks ? "no, " : "yes", lacks ? lacks : "");
+	}
+}

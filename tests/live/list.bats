@@ -1,0 +1,37 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec record --list says what can be recorded here, and that is so.
+
+load ../helper
+
+setup() {
+	need_bpf
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# here NAME LIST - what the list says of an instrument that needs BPF
+here() {
+	awk -v "name=$1" '
+		/^[a-z]/ { mine = $1 == name; bpf = 0 }
+		/needs:/ { bpf = index($0, "BPF") > 0 }
+		/here:/ && mine && bpf { print $2; exit }' "$2"
+}
+
+@test "what the list has is recorded" {
+	ebprec record --list >list
+	for name in cpu sched mark; do
+		same yes "$(here $name list)"
+	done
+	ebprec record -q -o x.data -- true
+	for name in cpu sched mark; do
+		ebprec info x.data | grep -q "^ *\"$name\",*$" || fail "$name was not recorded"
+	done
+	[ ! -e ebprec.data ] || fail "the list recorded something"
+}
+
+@test "who may not use BPF is told so" {
+	as_nobody "$BUILD/ebprec-record" --list >list
+	same no, "$(here sched list)"
+	same no, "$(here cpu list)"
+	contains "$(cat list)" "not allowed"
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec report against perf report: self and total of each function, on recordings of every kind;
+# and that parts add up to their whole.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+setup_file() {
+	need_bpf
+	need_perf
+	cd "$BATS_FILE_TMPDIR" || return
+	ebprec record -q -F 997 -o ours.data -- shares 1 >/dev/null 2>&1
+	perf record -q -e cpu-clock -F 997 -g -o plain.data shares 1 >/dev/null 2>&1
+	perf record -q -e cpu-clock -F 997 -g -z -o packed.data shares 1 >/dev/null 2>&1
+	perf record -q -e cpu-clock -F 997 -g -o - shares 1 >pipe.data 2>/dev/null
+	perf record -q -e cpu-clock -F 997 -o flat.data shares 1 >/dev/null 2>&1
+	perf record -q -e page-faults -c 1 -e cpu-clock -g -o two.data shares 1 >/dev/null 2>&1
+}
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# perf's percentages, as "symbol number...", of the program's own functions and its libc's start:
+# at the edges of other functions names may differ (see names.bats).
+by_perf() {
+	# Of several events the first: that is the one we show.
+	perf report --stdio -g none --percent-limit 0 -t '|' "$@" 2>/dev/null |
+		awk '/^# Samples: / { section++ } section <= 1' |
+		sed -n 's/%//g; s/ *| */|/g; s/^ *//; /shares|\[\.\]/p' |
+		awk -F'|' '{ sub(/^\[.\] /, "", $NF); print $NF, $1, (NF > 3 ? $2 : "") }' |
+		sort
+}
+
+# Ours in the same form; the columns are named.
+by_us() {
+	local columns=$1
+	shift
+	ebprec report -q --period --csv --min-percent 0 --sort dso,symbol "$@" | tr -d '\r' >rows.csv
+	awk -F, -v columns="$columns" 'NR > 1 { sum += $1; self[NR] = $1; total[NR] = $2; dso[NR] = $3; name[NR] = $4 }
+		END {
+			for (i in self)
+				if (dso[i] == "shares")
+					if (columns == "self") {
+						if (self[i]) printf "%s %.2f \n", name[i], 100 * self[i] / sum
+					} else
+						printf "%s %.2f %.2f\n", name[i], 100 * total[i] / sum, 100 * self[i] / sum
+		}' rows.csv | sort
+}
+
+@test "self of each function is perf's" {
+	for file in ours plain packed pipe flat; do
+		by_perf -i $file.data --no-children -F overhead,dso,sym >want
+		by_us self -i $file.data >got
+		[ "$(wc -l <want)" -ge 3 ] || fail "$file: perf says $(cat want)"
+		diff want got || fail "$file"
+	done
+}
+
+@test "self and total of each function are perf's" {
+	# Not of pipe.data: perf 6.1 adds up no totals of what comes through a pipe.
+	for file in ours plain packed; do
+		by_perf -i $file.data --children -F overhead_children,overhead,dso,sym >want
+		by_us total -i $file.data >got
+		[ "$(wc -l <want)" -ge 6 ] || fail "$file: perf says $(cat want)"
+		diff want got || fail "$file"
+	done
+}
+
+@test "of several events, the one that is asked for" {
+	for event in cpu-clock page-faults; do
+		want=$(perf script -i two.data -F event 2>/dev/null | grep -c "^ *$event")
+		[ "$want" -gt 0 ] || fail "no $event"
+		same "$want" "$(ebprec report -q --folded --event $event -i two.data |
+			awk '{ n += $NF } END { print n }')"
+	done
+}
+
+# The samples of ours.data, and of what OPTION... leaves of it.
+samples() {
+	ebprec report -q --folded "$@" -i ours.data | awk '{ n += $NF } END { print n + 0 }'
+}
+
+@test "a filter and its negation make the whole" {
+	whole=$(samples)
+	for option in --comm=shares --symbol=burn --dso=kernel --parent=share_two --cpu=0 --cgroup=a; do
+		with=$(samples "$option")
+		without=$(samples "${option/=/=!}")
+		same "$whole" $((with + without))
+	done
+	[ "$(samples --parent=share_two)" -gt 0 ] || fail "share_two called nothing"
+}
+
+@test "slices that partition the time add up to the whole, function by function" {
+	ebprec report -q --folded -i ours.data >whole
+	for part in 0%-25% 25%-50% 50%-75% 75%-100%; do
+		ebprec report -q --folded --time $part -i ours.data
+	done | awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n }
+		END { for (s in sum) print s, sum[s] }' | LC_ALL=C sort >parts
+	diff whole parts
+}
+
+@test "a tree's parts add up to their parent, and its tops to all" {
+	for view in --tree --bottom-up "--callees main" "--callers burn_two" "--tree --threads"; do
+		# shellcheck disable=SC2086 # words
+		ebprec report -q --json $view -i ours.data |
+			sed -n 's/.*"id": \([0-9]*\), "parent": \([0-9]*\), "total": \([0-9]*\), "self": \([0-9]*\).*/\1 \2 \3 \4/p' >nodes
+		[ "$(wc -l <nodes)" -gt 3 ] || fail "$view: no tree"
+		awk '{ total[$1] = $3; sum[$1] += $4; sum[$2] += $3 }
+			END { for (i in total) if (total[i] != sum[i]) { print i, total[i], sum[i]; bad = 1 }; exit bad }' nodes ||
+			fail "$view"
+	done
+	# The whole tree holds every sample.
+	ebprec report -q --json --tree -i ours.data >tree
+	sum=$(sed -n 's/.*"sum": \([0-9]*\).*/\1/p' tree)
+	same "$(samples)" "$sum"
+	same "$sum" "$(sed -n 's/.*"parent": 0, "total": \([0-9]*\).*/\1/p' tree | awk '{ n += $1 } END { print n }')"
+}
+
+@test "self adds up to all samples, whatever the key" {
+	whole=$(samples)
+	for keys in symbol dso comm pid,tid cpu cgroup container category comm,dso,symbol; do
+		same "$whole" "$(ebprec report -q --csv --no-children --min-percent 0 --sort $keys -i ours.data |
+			awk -F, 'NR > 1 { n += $1 } END { print n }')"
+	done
+}

@@ -184,6 +184,9 @@ install: all				## into $(DESTDIR)$(prefix)
 	put() { printf '  %-7s %s\n' INSTALL $(DESTDIR)$(prefix)/$$3; $(INSTALL) -D -m $$1 $$2 $(DESTDIR)$(prefix)/$$3; }; \
 	put 755 $(O)/ebprec bin/ebprec; \
 	put 755 $(O)/ebprec-record libexec/ebprec/ebprec-record; \
+	put 644 scripts/completions/ebprec.bash share/bash-completion/completions/ebprec; \
+	put 644 scripts/completions/_ebprec share/zsh/site-functions/_ebprec; \
+	put 644 scripts/completions/ebprec.fish share/fish/vendor_completions.d/ebprec.fish; \
 	for f in LICENSE README.md docs/FORMAT.md; do put 644 $$f share/doc/ebprec/$${f##*/}; done; \
 	for f in $(MAN); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
 

@@ -5,6 +5,7 @@
  * The only file of the recorder that prints.
  */
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/bundler.h"
 #include "record/instlist.h"
 #include "record/recording.h"
 #include "record/slurp.h"
@@ -163,6 +165,19 @@ static unsigned max_freq_hz(void)
 	return hz <= 1000000 ? (unsigned)hz : 1000000;
 }
 
+static void bundle(const char *output)
+{
+	int err = bundler_run(output);
+
+	if (err == -ENOENT)
+		fprintf(stderr,
+			"ebprec: cannot bundle '%s': there is no ebprec beside this program, skipping "
+			"(ebprec bundle %s)\n",
+			output, output);
+	else if (err)
+		fprintf(stderr, "ebprec: '%s' is without names of its own, skipping\n", output);
+}
+
 int main(int argc, char **argv)
 {
 	struct recording_ui ui = { .note = show_note,
@@ -200,7 +215,8 @@ int main(int argc, char **argv)
 	if (recording_run(&opts, &ui, &account, &exit_status, failure)) {
 		clear_status(&screen);
 		fprintf(stderr, "ebprec: %s\n", failure);
-	}
+	} else if (opts.bundle && account.round_count)
+		bundle(opts.output);
 	if (account.round_count > 1)
 		show_summary(&screen, opts.output, &account);
 	if (account.round_count > 1 && opts.verbose)

@@ -42,6 +42,8 @@ static const struct option options[] = {
 	  "of a CPU for stacks of waiting threads (default 2; 0: no such stacks)" },
 	{ OPT_FLAG, 0, "bpf", NULL, AT(bpf), 0, 0,
 	  "--no-bpf records by perf events alone, as is done without root" },
+	{ OPT_FLAG, 0, "bundle", NULL, AT(bundle), 0, 0,
+	  "at the end put the names into it, as 'ebprec bundle' does" },
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors and losses" },
 	{ OPT_COUNT, 'v', "verbose", NULL, AT(verbose), 0, 0,
 	  "say more; twice: libbpf's words, too" },

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # A bundled capture says elsewhere, byte for byte, what it said at home.
 
-load ../helper
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
 
 setup() {
 	need_bpf
@@ -17,6 +18,7 @@ away() {
 
 load_of_all_kinds() {
 	cp "$(command -v shares)" ./mine
+	# shellcheck disable=SC2016 # for perl
 	ebprec record -q -a -F 997 -o x.data -- sh -c '
 		./mine 0.4; perl -e "for (1..3e5) { \$h{\$_} = \$_ }"; xz -0c /bin/bash | md5sum; ls -lR /etc >/dev/null' >/dev/null
 }
@@ -45,6 +47,14 @@ load_of_all_kinds() {
 	contains "$(ebprec info twice.data)" "finished"
 	need_perf
 	same "$(perf script -i x.data 2>/dev/null | grep -c .)" "$(perf script -i twice.data 2>/dev/null | grep -c .)"
+}
+
+@test "record --bundle does it at the end" {
+	cp "$(command -v shares)" ./mine
+	ebprec record -q --bundle -F 997 -o x.data -- ./mine 0.4 >/dev/null
+	rm mine
+	away --folded -i x.data >folded
+	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
 }
 
 @test "--list says what is inside" {

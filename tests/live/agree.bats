@@ -18,12 +18,16 @@ setup_file() {
 	}
 }
 
+setup() {
+	pid='' # not local to the test: teardown ends it
+}
+
 teardown() {
 	[ -z "$pid" ] || kill -KILL "$pid"
 }
 
 @test "where perf's copies of 64 KB hold a stack, the walk found the same one" {
-	local pid ours said
+	local ours said
 	cd "$BATS_FILE_TMPDIR"
 	export HOME=$PWD
 	./ladder wander >/dev/null 3>&- &

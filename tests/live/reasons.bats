@@ -7,9 +7,9 @@ setup_file() {
 	need_bpf
 	cd "$BATS_FILE_TMPDIR" || return
 	cc -O2 -fomit-frame-pointer -o broken "$BATS_TEST_DIRNAME/../fixtures/broken.c"
-	local pid pids
+	local pids
 	./broken >ready 3>&- &
-	pid=$!
+	export BROKEN=$!
 	for _ in $(seq 100); do
 		[ "$(wc -l <ready)" -lt 13 ] || break
 		sleep 0.05
@@ -18,7 +18,10 @@ setup_file() {
 	ebprec record -q -F 1997 --without sched -p "$pids" -d 2 -o broken.data
 	ebprec record -q -F 997 --without sched --call-graph fp -p "$pids" -d 1 -o fp.data
 	ebprec record -q -F 997 --without sched --call-graph copy -p "$pids" -d 1 -o copy.data
-	kill "$pid"
+}
+
+teardown_file() {
+	[ -z "${BROKEN:-}" ] || kill "$BROKEN" # its children go with it
 }
 
 setup() {
@@ -104,8 +107,8 @@ ends() {
 	cat >spin.js <<-'END'
 		function inner(n) { let s = 0; for (let i = 0; i < 300; i++) s += (i ^ n) % 7; return s; }
 		function outer(n) { let s = 0; for (let i = 0; i < 50; i++) s += inner(i + n); return s; }
-		const end = Date.now() + 1500;
-		while (Date.now() < end) [3, 1, 2].map(x => outer(x));
+		const used = () => process.cpuUsage().user, start = used();
+		while (used() - start < 600000) for (let i = 0; i < 50; i++) [3, 1, 2].map(x => outer(x));
 	END
 	for option in --no-perf-basic-prof --perf-basic-prof; do
 		ebprec record -q -F 997 --without sched -o node.data -- node $option spin.js

@@ -35,16 +35,21 @@ struct recovery {
 
 /* ---- the head ---- */
 
-/* Where the section of a feature lies, if it is in the head. */
+/* Where the section of a feature lies, if it is in the head, behind the table. */
 static bool section_in_head(const struct recovery *r, unsigned bit, size_t size_bytes,
 			    size_t *off_bytes)
 {
 	const struct writer *w = r->w;
-	const uint8_t *entry = w->table.data + writer_table_entry_off(w->super.feature_bits, bit);
-	uint64_t off = le64_load(entry);
+	const uint8_t *entry;
+	uint64_t off;
 
-	if (!(w->super.feature_bits[0] >> bit & 1) || le64_load(entry + 8) != size_bytes ||
-	    off < EBX_SUPER_OFF + EBX_SUPER_BYTES || off > w->data_off_bytes - size_bytes)
+	if (!(w->super.feature_bits[0] >> bit & 1))
+		return false;
+	entry = w->table.data + writer_table_entry_off(w->super.feature_bits, bit);
+	off = le64_load(entry);
+	if (le64_load(entry + 8) != size_bytes ||
+	    off < EBX_SUPER_OFF + EBX_SUPER_BYTES + w->table.size_bytes ||
+	    off > w->data_off_bytes - size_bytes)
 		return false;
 	*off_bytes = (size_t)off;
 	return true;

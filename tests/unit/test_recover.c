@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "format/recover.h"
+#include "tests/fuzz/resum.h"
 #include "tests/gen/captures.h"
 
 static struct maker maker;
@@ -220,6 +221,31 @@ static void recover_of_a_broken_head_mends_it_or_says_so(void **state)
 	free(full.data);
 }
 
+/* More feature bits make a larger table: here it covers the sections that the head must hold. */
+static void recover_refuses_a_table_that_covers_its_sections(void **state)
+{
+	struct bytes live = make(false);
+	struct result res;
+
+	le64_store(live.data + EBX_SUPER_OFF + 56, 0xffffffff);
+	resum_capture(live.data, live.size);
+	res = recover(live.data, live.size);
+	assert_int_equal(res.error, -EBADMSG);
+	free(live.data);
+}
+
+static void recover_refuses_a_table_without_features(void **state)
+{
+	struct bytes live = make(false);
+	struct result res;
+
+	memset(live.data + EBX_SUPER_OFF + 48, 0, 32);
+	resum_capture(live.data, live.size);
+	res = recover(live.data, live.size);
+	assert_int_equal(res.error, -EBADMSG);
+	free(live.data);
+}
+
 static void recover_puts_the_build_ids_of_mappings_together(void **state)
 {
 	static const uint8_t id[20] = { 1, 2, 3, [19] = 9 };
@@ -279,6 +305,8 @@ int main(void)
 		cmocka_unit_test(recover_refuses_a_cut_inside_the_head),
 		cmocka_unit_test(recover_of_a_broken_byte_costs_one_frame_at_most),
 		cmocka_unit_test(recover_of_a_broken_head_mends_it_or_says_so),
+		cmocka_unit_test(recover_refuses_a_table_that_covers_its_sections),
+		cmocka_unit_test(recover_refuses_a_table_without_features),
 		cmocka_unit_test(recover_puts_the_build_ids_of_mappings_together),
 		cmocka_unit_test(recover_refuses_files_that_are_not_ours),
 	};

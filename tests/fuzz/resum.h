@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * resum - makes the checksums of a changed capture right again
+ *
+ * Checksums would stop nearly every mutation at the door.  These functions put right every sum they
+ * find, and open a frame, have its records changed, and pack it anew.  The reader knows nothing of
+ * this.  All of it takes any bytes.
+ */
+#ifndef EBPREC_TESTS_RESUM_H
+#define EBPREC_TESTS_RESUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "format/crc32c.h"
+#include "format/cursor.h"
+#include "format/ebx.h"
+#include "format/perffile.h"
+
+#define RESUM_FRAME_OFF 16 /* of our frame header in a COMPRESSED record */
+#define RESUM_PREFIX    (RESUM_FRAME_OFF + EBX_FRAME_BYTES)
+#define RESUM_RAW_ROOM  (64 << 10)
+
+/* Changes size_bytes of records, which may become up to max_bytes; returns how many they are now. */
+typedef size_t (*resum_change_fn)(uint8_t *raw, size_t size_bytes, size_t max_bytes);
+
+static inline void resum_super(uint8_t *data, size_t size_bytes)
+{
+	struct ebx_super s = { .version = EBX_VERSION };
+	uint8_t *p = data + EBX_SUPER_OFF;
+	size_t table = 0;
+
+	if (size_bytes < EBX_SUPER_OFF + EBX_SUPER_BYTES)
+		return;
+	memcpy(s.uuid, p + 16, sizeof(s.uuid));
+	s.data_off_bytes = le64_load(p + 32);
+	s.state = le32_load(p + 40);
+	for (unsigned i = 0; i < 4; i++) {
+		s.feature_bits[i] = le64_load(p + 48 + 8 * i);
+		table += 16 * (size_t)__builtin_popcountll(s.feature_bits[i]);
+	}
+	s.dir_off_bytes = le64_load(p + 96);
+	s.dir_size_bytes = le64_load(p + 104);
+	if (table <= size_bytes - EBX_SUPER_OFF - EBX_SUPER_BYTES)
+		s.table_crc32c = crc32c(0, p + EBX_SUPER_BYTES, table);
+	ebx_super_encode(&s, p);
+}
+
+static inline void resum_frame(uint8_t *rec, size_t size)
+{
+	uint32_t skip = le32_load(rec + 12);
+
+	if (size < RESUM_PREFIX || memcmp(rec + RESUM_FRAME_OFF, "EBF1", 4))
+		return;
+	if (skip >= EBX_FRAME_BYTES && skip < size - RESUM_FRAME_OFF)
+		le32_store(rec + RESUM_FRAME_OFF + 64,
+			   crc32c(0, rec + RESUM_FRAME_OFF + skip, size - RESUM_FRAME_OFF - skip));
+	le32_store(rec + RESUM_FRAME_OFF + 68, crc32c(0, rec + RESUM_FRAME_OFF, 68));
+}
+
+static inline void resum_private(uint8_t *rec, size_t size)
+{
+	uint32_t payload;
+
+	if (size < EBX_PRIVATE_HEADER_BYTES || memcmp(rec + 8, "EBX1", 4))
+		return;
+	payload = le32_load(rec + 40);
+	if (payload <= size - EBX_PRIVATE_HEADER_BYTES)
+		le32_store(rec + 44,
+			   crc32c(crc32c(0, rec + EBX_PRIVATE_HEADER_BYTES, payload), rec, 44));
+}
+
+static inline void resum_trailer(uint8_t *data, size_t size_bytes)
+{
+	uint64_t off = le64_load(data + EBX_SUPER_OFF + 96);
+	uint64_t size = le64_load(data + EBX_SUPER_OFF + 104);
+	struct ebx_trailer t = { .dir_off_bytes = off, .dir_size_bytes = size };
+
+	if (!off || off > size_bytes || size > size_bytes - off ||
+	    size_bytes - off - size < EBX_TRAILER_BYTES)
+		return;
+	t.crc32c = crc32c(0, data + off, size);
+	ebx_trailer_encode(&t, data + off + size);
+}
+
+static inline void resum_capture(uint8_t *data, size_t size_bytes)
+{
+	uint64_t off;
+
+	if (size_bytes < PERFFILE_HEADER_BYTES)
+		return;
+	for (off = le64_load(data + 40); off < size_bytes && size_bytes - off >= 8;) {
+		uint16_t size = le16_load(data + off + 6);
+
+		if (size < 8 || size > size_bytes - off)
+			break;
+		if (le32_load(data + off) == PERFFILE_RECORD_COMPRESSED)
+			resum_frame(data + off, size);
+		else if (le32_load(data + off) == PERFFILE_RECORD_PRIVATE)
+			resum_private(data + off, size);
+		off += size;
+	}
+	resum_super(data, size_bytes);
+	if (size_bytes >= EBX_SUPER_OFF + EBX_SUPER_BYTES)
+		resum_trailer(data, size_bytes);
+}
+
+/* Changes the bytes inside zstd data that has `room` bytes; the new data must fit into it. */
+static inline size_t resum_packed(uint8_t *z, size_t room, size_t *raw_bytes,
+				  resum_change_fn change)
+{
+	static uint8_t raw[RESUM_RAW_ROOM], out[RESUM_RAW_ROOM];
+	size_t n = ZSTD_decompress(raw, sizeof(raw), z, room);
+
+	if (ZSTD_isError(n))
+		return 0;
+	*raw_bytes = change(raw, n, sizeof(raw));
+	n = ZSTD_compress(out, sizeof(out), raw, *raw_bytes, 1);
+	if (ZSTD_isError(n) || n > room)
+		return 0;
+	memcpy(z, out, n);
+	return n;
+}
+
+/* Changes the records in a frame; what becomes shorter is filled up by a skippable frame. */
+static inline bool resum_change_frame(uint8_t *rec, size_t size, resum_change_fn change)
+{
+	uint32_t skip = size >= RESUM_PREFIX ? le32_load(rec + 12) : 0;
+	size_t room, raw_bytes, n;
+	uint8_t *z;
+
+	if (skip < EBX_FRAME_BYTES || skip >= size - RESUM_FRAME_OFF)
+		return false;
+	room = size - RESUM_FRAME_OFF - skip;
+	z = rec + RESUM_FRAME_OFF + skip;
+	n = resum_packed(z, room, &raw_bytes, change);
+	if (!n)
+		return false;
+	le32_store(rec + RESUM_FRAME_OFF + 32, (uint32_t)raw_bytes);
+	if (room - n >= 8) {
+		le32_store(z + n, EBX_SKIPPABLE_MAGIC);
+		le32_store(z + n + 4, (uint32_t)(room - n - 8));
+	}
+	return true;
+}
+
+/* Changes one frame of the capture, chosen by the bits of seed; false: nothing was changed. */
+static inline bool resum_change_inside(uint8_t *data, size_t size_bytes, unsigned seed,
+				       resum_change_fn change)
+{
+	uint64_t off;
+
+	if (size_bytes < PERFFILE_HEADER_BYTES)
+		return false;
+	for (off = le64_load(data + 40); off < size_bytes && size_bytes - off >= 8;) {
+		uint16_t size = le16_load(data + off + 6);
+
+		if (size < 8 || size > size_bytes - off)
+			return false;
+		if (le32_load(data + off) == PERFFILE_RECORD_COMPRESSED && (seed = seed / 2) % 2)
+			return resum_change_frame(data + off, size, change);
+		off += size;
+	}
+	return false;
+}
+
+#endif

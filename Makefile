@@ -8,6 +8,8 @@ prefix	?= /usr/local
 DESTDIR	?=
 V	?= 0
 TIME	?= 60
+COUNT	?= 100000
+SEED	?= 1
 
 CC	?= cc
 CLANG	?= clang
@@ -59,7 +61,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record unit tests check check-live check-mixed bench lint fuzz install clean help
+.PHONY: all analyze record unit tests check check-live check-mixed bench lint fuzz mutate install clean help
 
 all: analyze record			## ebprec and ebprec-record (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -129,6 +131,11 @@ $(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libsym.a $(O)/libformat.
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \
 		$(LIBS_analyze) $(LIBS_format)
 
+# Every command on damaged captures.
+$(O)/tests/mutate/%: $(O)/tests/mutate/%.o $(O)/libunder.a $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
+		$(LIBS_format)
+
 # Programs that write captures with chosen contents, and others that help tests.
 $(O)/tests/gen/%: $(O)/tests/gen/%.o $(O)/libsym.a $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
@@ -143,7 +150,7 @@ unit: $(call prog,$(UNIT))		## build and run the unit tests, words for people
 	$(Q)set -e; for t in $^; do $$t; done
 
 ORACLES	:= $(O)/tests/oracle/oracle_ehframe $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
-tests: analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE)) $(ORACLES)	## build all test programs
+tests: analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES)	## build all test programs
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers
@@ -169,6 +176,10 @@ lint: $(call have,lint)			## clang-format, cppcheck, clang-tidy, shellcheck
 
 fuzz: $(call have,fuzz)			## fuzz each target for TIME=60 seconds
 	$(Q)$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined TIME=$(TIME) fuzz-run
+
+mutate: tests				## every command on COUNT random changes of captures, with sanitizers
+	$(Q)$(MAKE) -s SAN=address,undefined tests
+	$(Q)scripts/mutate.sh $(O)/san-address-undefined random $(COUNT) $(SEED)
 
 fuzz-run: $(patsubst tests/fuzz/fuzz_%.c,$(O)/tests/fuzz/engine_%,$(FUZZ))
 	$(Q)set -e; for t in $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ)); do \

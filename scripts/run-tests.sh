@@ -3,8 +3,8 @@
 #
 # run-tests.sh BUILD_DIR SUITE... [BUILD_DIR SUITE...] - runs built tests and adds their results up
 #
-# Suites: unit (cmocka), golden, replay (fuzz corpora), layers, e2e (bats, needs no privilege),
-# live (bats, needs root and BPF).  Every test program speaks TAP into BUILD_DIR/test-logs/; a
+# Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
+# needs no privilege), live (bats, needs root and BPF).  Every test program speaks TAP into BUILD_DIR/test-logs/; a
 # program that crashes, hangs or stops early counts as failed.  The last line is
 # "N passed, N failed, N skipped"; status 1 when something failed.
 set -eu
@@ -51,6 +51,14 @@ run_replay() {
 	done
 }
 
+# The sanitizers are many times slower, so they see a choice and the plain build sees every byte.
+run_mutate() {
+	case $build in
+	*/san-*) run mutate/random 300 scripts/mutate.sh "$build" random 1000 1 ;;
+	*) run mutate/bytes 300 scripts/mutate.sh "$build" bytes ;;
+	esac
+}
+
 run_bats() {
 	for file in tests/"$1"/*.bats; do
 		[ -e "$file" ] || continue
@@ -74,6 +82,7 @@ for suite; do
 	unit) run_unit ;;
 	replay) run_replay ;;
 	golden) run golden 120 scripts/golden-run.sh "$build" ;;
+	mutate) run_mutate ;;
 	layers) run layers 120 scripts/check-layers.sh "$build" ;;
 	e2e | live) run_bats "$suite" ;;
 	*)

@@ -61,7 +61,11 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
+<<<<<<< Updated upstream
 .PHONY: all analyze record unit tests check check-live check-mixed bench lint fuzz mutate install clean help
+=======
+.PHONY: all analyze record unit tests check check-live check-kills check-mixed bench lint fuzz install clean help
+>>>>>>> Stashed changes
 
 all: analyze record			## ebprec and ebprec-record (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -167,6 +171,9 @@ storm: all tests			## 1000 programs a second for 10 s; needs root and BPF
 # Real readers of what `ebprec export` writes, from npm: needs the network once.
 check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and speedscope's schema
 	$(Q)tests/exports/run $(O)
+
+check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root and BPF
+	$(Q)EBPREC_KILLS=50 bats tests/live/recover.bats
 
 bench: all tests $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/bench/run $(O)

@@ -131,19 +131,21 @@ static void write_text(struct table *b)
 
 /* ---- for programs ---- */
 
-/* As RFC 4180 has it: in quotes where it must be, quotes doubled. */
+/* As RFC 4180 has it: in quotes where it must be, quotes doubled.  Control characters: say.h. */
 static void write_csv_text(FILE *to, const char *text)
 {
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, to);
+	const char *quote;
+
+	if (!text[strcspn(text, ",\"")]) {
+		say_escaped(to, text, strlen(text));
 		return;
 	}
 	putc('"', to);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', to);
-		putc(*text, to);
+	for (; (quote = strchr(text, '"')); text = quote + 1) {
+		say_escaped(to, text, (size_t)(quote - text));
+		fputs("\"\"", to);
 	}
+	say_escaped(to, text, strlen(text));
 	putc('"', to);
 }
 

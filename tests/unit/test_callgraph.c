@@ -289,6 +289,15 @@ static void keys_of_samples_and_of_frames_mix(void **state)
 		   "  {\"self\": 1, \"total\": 1, \"tid\": 12}\n ]\n}\n");
 }
 
+static void a_hostile_name_stays_one_field(void **state)
+{
+	struct flat_style csv = { .weight = "samples", .no_children = true, .form = FLAT_CSV };
+	struct fixture *f = *state;
+
+	f->groups[0].comm = text(f, "a,\"b\"\n\033[31m");
+	check_flat(f, "comm", csv, "self,comm\r\n9,\"a,\"\"b\"\"\\x0a\\x1b[31m\"\r\n1,:12\r\n");
+}
+
 static void an_unknown_key_is_named(void **state)
 {
 	static const struct {
@@ -460,6 +469,7 @@ int main(void)
 		TEST(hidden_frames_cost_their_caller),
 		TEST(json_is_a_list_of_nodes),
 		TEST(keys_of_samples_and_of_frames_mix),
+		TEST(a_hostile_name_stays_one_field),
 		TEST(an_unknown_key_is_named),
 		TEST(containers_are_known_by_their_cgroup),
 		TEST(a_rule_and_its_negation_make_the_whole),

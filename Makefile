@@ -61,11 +61,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-<<<<<<< Updated upstream
-.PHONY: all analyze record unit tests check check-live check-mixed bench lint fuzz mutate install clean help
-=======
-.PHONY: all analyze record unit tests check check-live check-kills check-mixed bench lint fuzz install clean help
->>>>>>> Stashed changes
+.PHONY: all analyze record unit tests check check-live check-kills check-mixed bench lint fuzz mutate install clean help
 
 all: analyze record			## ebprec and ebprec-record (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf

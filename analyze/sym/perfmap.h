@@ -19,6 +19,6 @@ int perfmap_new(const char *text, size_t size_bytes, struct perfmap **out);
 void perfmap_free(struct perfmap *p); /* NULL is fine */
 
 /* NULL when nothing covers addr.  Borrowed until perfmap_free(). */
-const char *perfmap_find(const struct perfmap *p, uint64_t addr);
+const char *perfmap_find(const struct perfmap *m, uint64_t addr);
 
 #endif

@@ -71,7 +71,7 @@ setup_file() {
 		index($0, ";main;" downs) && /;by_value;spin/ { sorting += n }
 		END {
 			printf "%d of %d deep, %d sorting\n", deep, all, sorting
-			exit !(all > 500 && deep >= 0.97 * all && sorting >= 0.9 * all)
+			exit !(all > 100 && deep >= 0.97 * all && sorting >= 0.9 * all)
 		}'
 }
 
@@ -92,6 +92,6 @@ setup_file() {
 			for (c in perf)
 				same += perf[c] < ours[c] ? perf[c] : ours[c]
 			printf "%d of %d samples have the same stack\n", same, all
-			exit !(all > 500 && same >= 0.99 * all)
+			exit !(all > 100 && same >= 0.99 * all)
 		}' "$BATS_TEST_TMPDIR/perf.txt" "$BATS_TEST_TMPDIR/ours.txt"
 }

@@ -136,6 +136,7 @@ void meta_account(struct outbuf *out, const struct account *a, const char *end_r
 	json_u64(&j, "switches", a->lost_count[EBPREC_EV_SWITCH]);
 	json_u64(&j, "task_events", a->lost_count[EBPREC_EV_TASK]);
 	json_u64(&j, "wakers", a->lost_count[EBPREC_EV_WAKER]);
+	json_u64(&j, "wakers", a->lost_count[EBPREC_EV_WAKER]);
 	json_u64(&j, "marks", a->lost_count[EBPREC_EV_MARK]);
 	json_u64(&j, "side_records", a->side_lost_count);
 	json_u64(&j, "broken_events", a->broken_event_count);

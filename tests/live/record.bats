@@ -188,9 +188,9 @@ PERL
 	[ "$lost" -gt 30000 ] || fail "only $lost lost"
 	# The two of pingpong switch 40 000 times.
 	[ $((lost + $(account lost.data switches))) -ge 40000 ]
-	contains "$(cat said)" "$(($(account lost.data lost switches) + $(account lost.data lost samples) + $(account lost.data lost task_events) + $(account lost.data lost side_records))) lost"
+	contains "$(cat said)" "$(($(account lost.data lost switches) + $(account lost.data lost samples) + $(account lost.data lost task_events) + $(account lost.data lost wakers) + $(account lost.data lost side_records))) lost"
 	samples=$(account lost.data lost samples)
-	events=$((lost + samples + $(account lost.data lost task_events)))
+	events=$((lost + samples + $(account lost.data lost task_events) + $(account lost.data lost wakers)))
 	side=$(account lost.data lost side_records)
 	# Each loss is told once, by everybody.
 	same "$events $side $lost" "$(ebprec info --json lost.data | perl -MJSON::PP -e '

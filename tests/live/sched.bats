@@ -126,7 +126,8 @@ waited() {
 }
 
 @test "each wait is under its own stack and reason, for as long as it was" {
-	ebprec report -q --off-cpu --folded --pid "$pid" --time ",$time" w.data >waits.folded
+	# Its thread alone: the others bear its name, too, until they have one of their own.
+	ebprec report -q --off-cpu --folded --tid "$pid" --time ",$time" w.data >waits.folded
 	# No wait is shorter than it was made; a busy machine makes it longer, but not in this state.
 	[ "$(waited wait_sleeping nanosleep)" -ge 400 ] || fail "slept: $(waited wait_sleeping nanosleep)"
 	[ "$(waited wait_for_lock futex)" -ge 190 ] || fail "lock: $(waited wait_for_lock futex)"
@@ -134,7 +135,7 @@ waited() {
 	[ "$(waited wait_for_pages 'page fault')" -ge 1 ] || fail "no page faults"
 	same 0000 "$(waited spin nanosleep)$(waited spin futex)$(waited spin pipe)$(waited spin 'page fault')"
 	# All of it is as exact as the timeline.
-	ebprec sched --json --comm waiter --pid "$pid" --time ",$time" w.data 2>/dev/null >waiter.json
+	ebprec sched --json --tid "$pid" --time ",$time" w.data 2>/dev/null >waiter.json
 	perl -MJSON::PP -e '
 		local $/;
 		my ($t) = @{decode_json(<STDIN>)->{threads}};

@@ -171,7 +171,7 @@ check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and s
 check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root and BPF
 	$(Q)EBPREC_KILLS=50 bats tests/live/recover.bats
 
-bench: all tests $(call have,bench)	## the table against perf; needs root and BPF
+bench: all tests $(O)/tests/bench/bench_unwtable $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/bench/run $(O)
 
 lint: $(call have,lint)			## clang-format, cppcheck, clang-tidy, shellcheck

@@ -17,7 +17,7 @@
 #include "record/recording_priv.h"
 #include "record/tracefs.h"
 
-#define TABLES_FIRST_NS 700000000ULL /* what is not built by then comes while events do */
+#define TABLES_FIRST_NS 400000000ULL /* what is not built by then comes while events do */
 #define TABLES_SLICE_NS 30000000ULL
 #define OWN_NICE        (-10)
 

@@ -61,7 +61,7 @@ static int open_events(struct instrument_ctx *c, struct cpu_state *s)
 		s->fds[i] = i ? event_open(&attr, c->cpus->ids[i]) : choose_event(c, &attr);
 		if (s->fds[i] < 0)
 			return note_fail(c->notes, s->fds[i],
-					 "need root or CAP_PERFMON, see kernel.perf_event_paranoid",
+					 perfset_hint(s->fds[i], perfset_paranoid(), true),
 					 "cannot sample CPU %u", c->cpus->ids[i]);
 		s->count = i + 1;
 		/* Without it throttling goes unseen, and that is all. */

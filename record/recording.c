@@ -10,6 +10,7 @@
 #include "record/clock.h"
 #include "record/meta.h"
 #include "record/recording_priv.h"
+#include "record/rights.h"
 
 /*
  * Order matters: forks are followed before anything of a child can be recorded, and inst_copy takes
@@ -24,7 +25,7 @@ const char *instrument_hint(int err)
 	switch (err) {
 	case -EPERM:
 	case -EACCES:
-		return "need root, or CAP_BPF and CAP_PERFMON";
+		return rights_hint_bpf();
 	case -ENOSYS:
 	case -EINVAL:
 		return "does this kernel have BPF? ebprec needs 6.1 or later";
@@ -40,6 +41,11 @@ int instrument_fail(struct instrument_ctx *c, int err, const char *what)
 	if (err != -EPERM && err != -EACCES && access("/sys/kernel/btf/vmlinux", R_OK))
 		return note_fail(c->notes, -errno, "a kernel with CONFIG_DEBUG_INFO_BTF is needed",
 				 "%s: no BTF: cannot read '/sys/kernel/btf/vmlinux'", what);
+	/* Programs that read the kernel's memory are taken for broken ones then. */
+	if (err == -EINVAL && rights_locked_down())
+		return note_fail(c->notes, err,
+				 "the kernel is locked down: boot without lockdown=confidentiality",
+				 "%s", what);
 	return note_fail(c->notes, err, instrument_hint(err), "%s", what);
 }
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * rights - what this process may do, which right is missing, and giving up those no longer needed
+ *
+ * Rights are capabilities of the calling thread.  CAP_SYS_ADMIN counts as the newer ones that were
+ * cut out of it, as it does for the kernel.
+ */
+#ifndef EBPREC_RECORD_RIGHTS_H
+#define EBPREC_RECORD_RIGHTS_H
+
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RIGHT(cap) (1ULL << (cap))
+
+/* What loading and attaching BPF programs takes. */
+#define RIGHTS_BPF (RIGHT(CAP_BPF) | RIGHT(CAP_PERFMON))
+/*
+ * What reading processes of others takes, for as long as a recording lasts: /proc/PID/maps and
+ * root (SYS_PTRACE), map_files (CHECKPOINT_RESTORE), files that only their owners may read
+ * (DAC_READ_SEARCH).
+ */
+#define RIGHTS_READING \
+	(RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_CHECKPOINT_RESTORE))
+
+/* The effective capabilities of this thread, a bit each; 0 when they cannot be read. */
+uint64_t rights_effective(void);
+/* Those of `need` that are not in `have`. */
+uint64_t rights_missing(uint64_t have, uint64_t need);
+/* "CAP_BPF", or "capability 63" for one we have no name for. */
+const char *rights_name(unsigned cap, char *out, size_t out_bytes);
+
+/* What to do about EPERM or EACCES of bpf(); a static text. */
+const char *rights_hint_bpf(void);
+
+/* The kernel refuses to show its memory to BPF (lockdown=confidentiality). */
+bool rights_locked_down(void);
+/* The mode between brackets in the text of /sys/kernel/security/lockdown is `mode`. */
+bool rights_lockdown_is(const char *text, const char *mode);
+
+/*
+ * Gives up everything but `keep`, for good, of this thread: effective, permitted, inheritable,
+ * ambient and bounding set; what it executes gets no more either.  Negative errno.
+ */
+int rights_drop(uint64_t keep);
+
+#endif

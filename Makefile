@@ -61,7 +61,8 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record unit tests check check-live check-kills check-mixed bench lint fuzz mutate install clean help
+.PHONY: all analyze record unit tests check check-live check-exports check-kernels check-kills \
+	check-mixed storm bench lint fuzz mutate install clean help
 
 all: analyze record			## ebprec and ebprec-record (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -170,6 +171,9 @@ check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and s
 
 check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root and BPF
 	$(Q)EBPREC_KILLS=50 bats tests/live/recover.bats
+
+check-kernels: all tests $(call have,kernels)	## record under Debian's stock kernels, emulated
+	$(Q)scripts/run-tests.sh $(O) kernels
 
 bench: all tests $(O)/tests/bench/bench_unwtable $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/bench/run $(O)

@@ -4,9 +4,10 @@
 # run-tests.sh BUILD_DIR SUITE... [BUILD_DIR SUITE...] - runs built tests and adds their results up
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
-# needs no privilege), live (bats, needs root and BPF).  Every test program speaks TAP into BUILD_DIR/test-logs/; a
-# program that crashes, hangs or stops early counts as failed.  The last line is
-# "N passed, N failed, N skipped"; status 1 when something failed.
+# needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
+# fetches).  Every test program speaks TAP into BUILD_DIR/test-logs/; a program that crashes, hangs
+# or stops early counts as failed.  The last line is "N passed, N failed, N skipped"; status 1 when
+# something failed.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -66,6 +67,20 @@ run_bats() {
 	done
 }
 
+# Each kernel boots a few times; on a busy machine that takes minutes.
+run_kernels() {
+	tests/kernels/fetch "$build/kernels" || {
+		echo "kernels: cannot fetch them, see above" >&2
+		failed=$((failed + 1))
+		return
+	}
+	for release in "$build"/kernels/*/release; do
+		dir=$(dirname "$release")
+		EBPREC_BUILD=$build EBPREC_KERNEL=$dir \
+			run "kernels/$(basename "$dir")" 1800 bats --tap tests/kernels/kernels.bats
+	done
+}
+
 # set_build BUILD_DIR - where the programs of the suites that follow are
 set_build() {
 	build=$(cd "$1" && pwd)
@@ -85,6 +100,7 @@ for suite; do
 	mutate) run_mutate ;;
 	layers) run layers 120 scripts/check-layers.sh "$build" ;;
 	e2e | live) run_bats "$suite" ;;
+	kernels) run_kernels ;;
 	*)
 		[ -d "$suite" ] || {
 			echo "run-tests.sh: no such suite or folder: $suite" >&2

@@ -75,3 +75,22 @@ refuses() {
 	*) fail "not in our form: $stderr" ;;
 	esac
 }
+
+# account FILE KEY... - a number of the META object that counts
+account() {
+	ebprec info --json "$1" | perl -MJSON::PP -e '
+		my $v = decode_json(decode_json(join "", <STDIN>)->{account}{text});
+		$v = $v->{$_} for @ARGV;
+		print $v;' "${@:2}"
+}
+
+# switches FILE PID - how often PID went to sleep and was preempted, as "SLEPT RAN_ON"
+switches() {
+	perf script -i "$1" -F trace 2>/dev/null | awk -v "pid=prev_pid=$2" '
+		index($0, pid " ") {
+			match($0, /prev_state=[^ ]*/)
+			state = substr($0, RSTART + 11, RLENGTH - 11)
+			if (state ~ /^R/) ran++; else if (state !~ /^[XZ]/) slept++
+		}
+		END { print slept + 0, ran + 0 }'
+}

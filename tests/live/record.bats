@@ -23,25 +23,6 @@ small_disk() {
 	mount -t tmpfs -o "size=$1" none small
 }
 
-# account FILE KEY... - a number of the META object that counts
-account() {
-	ebprec info --json "$1" | perl -MJSON::PP -e '
-		my $v = decode_json(decode_json(join "", <STDIN>)->{account}{text});
-		$v = $v->{$_} for @ARGV;
-		print $v;' "${@:2}"
-}
-
-# switches FILE PID - how often PID went to sleep and was preempted, as "SLEPT RAN_ON"
-switches() {
-	perf script -i "$1" -F trace 2>/dev/null | awk -v "pid=prev_pid=$2" '
-		index($0, pid " ") {
-			match($0, /prev_state=[^ ]*/)
-			state = substr($0, RSTART + 11, RLENGTH - 11)
-			if (state ~ /^R/) ran++; else if (state !~ /^[XZ]/) slept++
-		}
-		END { print slept + 0, ran + 0 }'
-}
-
 @test "time is shared as it was spent: 3:2:1, under the whole chain of calls" {
 	ebprec record -q -F 997 -o shares.data -- shares 3
 	ebprec report --folded -i shares.data 2>/dev/null >folded

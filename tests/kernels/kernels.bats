@@ -1,0 +1,180 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# What a stock Debian kernel records, read outside.  EBPREC_KERNEL is a folder that fetch made.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+# boot JOB [KERNEL WORDS...] - what the job left is in $OUT/JOB
+boot() {
+	"$BATS_TEST_DIRNAME/boot" "$EBPREC_KERNEL" "$BATS_FILE_TMPDIR/initramfs" "$OUT/$1" "$@"
+}
+
+setup_file() {
+	: "${EBPREC_KERNEL:?}"
+	export OUT=$BATS_FILE_TMPDIR/out
+	"$BATS_TEST_DIRNAME/pack" "$EBPREC_KERNEL" "$BUILD" "$BATS_FILE_TMPDIR/initramfs"
+	boot load
+	boot limits
+	boot lockdown lockdown=confidentiality
+	for job in load limits lockdown; do
+		echo "# $job: booted in $(cat "$OUT/$job/boot_s") s, done after $(cat "$OUT/$job/end_s") s" >&3
+	done
+}
+
+setup() {
+	need_perf
+	cd "$OUT/load" || return
+	export HOME=$BATS_TEST_TMPDIR PERF_BUILDID_DIR=$BATS_TEST_TMPDIR/debug
+}
+
+# folded FILE - its stacks, as text
+folded() {
+	ebprec report --folded -i "$1" 2>/dev/null
+}
+
+# complete FILE - prints samples with a user stack, and how many of these are complete
+complete() {
+	ebprec report -i "$1" 2>&1 >/dev/null |
+		sed -n 's/.* samples, \([0-9]*\) with a user stack; \([0-9]*\) of these complete.*/\1 \2/p'
+}
+
+# recorded NAME - the step succeeded, and said nothing but that there is no PMU
+recorded() {
+	same 0 "$(cat "$1.status")"
+	same '' "$(grep -v 'no hardware counters here' "$1.err")"
+}
+
+# refused NAME LINE - the step failed with this line, and left no file
+refused() {
+	same "ebprec: $2" "$(cat "$1.err")"
+	same 1 "$(cat "$1.status")"
+	[ ! -e "$1.data" ] || fail "left a file"
+}
+
+@test "the kernel that ran is the one that was meant" {
+	contains "$(grep -m1 'Linux version' dmesg)" "$(cat "$EBPREC_KERNEL/release")"
+	contains "$(ebprec info shares.data)" "$(cat "$EBPREC_KERNEL/release")"
+}
+
+@test "time is shared 3:2:1, under the whole chain of calls" {
+	recorded shares
+	folded shares.data | awk '{ all += $NF }
+		/main;outer;inner;share_three;burn_three/ { three += $NF }
+		/main;outer;inner;share_two;burn_two/ { two += $NF }
+		/main;outer;inner;share_one;burn_one/ { one += $NF }
+		function near(part, want) { return part / all > want - 0.06 && part / all < want + 0.06 }
+		END {
+			printf "%d samples: %d %d %d\n", all, three, two, one
+			exit !(all > 500 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
+		}' >&2
+}
+
+@test "stacks of a program without frame pointers are complete" {
+	recorded xz
+	read -r samples whole <<<"$(complete xz.data)"
+	[ "$samples" -gt 200 ] && [ $((whole * 1000)) -ge $((samples * 995)) ] ||
+		fail "$whole of $samples are complete"
+	folded xz.data | grep '^xz;.*__libc_start_main.*;\[liblzma\.so' >/dev/null
+}
+
+@test "kernel frames have the names of the kernel that ran" {
+	folded short.data | grep ';do_syscall_64;' >/dev/null
+	folded short.data | awk '/do_execveat_common/ { n++ } END { exit !n }'
+}
+
+@test "every switch is there, as the kernel counted them" {
+	recorded pingpong
+	[ "$(wc -l <pingpong.out)" -eq 2 ]
+	while read -r pid voluntary involuntary; do
+		# It may wait or be preempted some more between counting and its end.
+		read -r slept ran <<<"$(switches pingpong.data "$pid")"
+		[ "$slept" -ge "$voluntary" ] && [ "$slept" -le $((voluntary + 20)) ] &&
+			[ "$ran" -ge "$involuntary" ] && [ "$ran" -le $((involuntary + 20)) ] ||
+			fail "$pid: $slept $ran, not $voluntary $involuntary"
+	done <pingpong.out
+	same 0 "$(account pingpong.data lost switches)"
+}
+
+@test "23 marks in, 23 marks out, with thread and text" {
+	recorded marks
+	perf script -i marks.data -F tid,event,trace 2>/dev/null | grep ebprec:mark |
+		sed 's/^ *\([0-9]*\) .*ebprec:mark: \(.*\)$/\1 \2/' >"$BATS_TEST_TMPDIR/got"
+	sed 's|\([0-9]*\) \([0-9]*\)|\1 g\2/n \2 dur=0 ns: text \2|' marks.out >"$BATS_TEST_TMPDIR/want"
+	[ "$(wc -l <marks.out)" -eq 23 ]
+	diff "$BATS_TEST_TMPDIR/want" "$BATS_TEST_TMPDIR/got" >&2
+}
+
+@test "short-lived programs: each has its name, and its files their build-ids" {
+	recorded short
+	perf script -i short.data --show-task-events --show-mmap-events 2>/dev/null >"$BATS_TEST_TMPDIR/events"
+	cd "$BATS_TEST_TMPDIR"
+	same 40 "$(grep -c 'PERF_RECORD_COMM exec: true:' events)"
+	for file in /usr/bin/true "$(realpath /lib/x86_64-linux-gnu/libc.so.6)"; do
+		id=$(file -bL "$file" | sed -n 's/.*BuildID\[sha1\]=\([0-9a-f]*\).*/\1/p')
+		grep PERF_RECORD_MMAP2 events | grep 'true ' | grep "r-xp $file" >maps ||
+			grep 'PERF_RECORD_MMAP2.*r-xp.*' events | grep "$file" >maps
+		[ "$(wc -l <maps)" -ge 40 ] || fail "$file is mapped $(wc -l <maps) times"
+		same '' "$(grep -v "<$id>" maps | head -n 3)"
+	done
+}
+
+@test "-p takes a process that runs, and nobody else" {
+	recorded pid
+	same shares "$(folded pid.data | cut -d';' -f1 | sort -u)"
+}
+
+@test "perf opens all of them" {
+	for file in *.data; do
+		perf script -i "$file" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
+		[ -s "$BATS_TEST_TMPDIR/out" ] || fail "$file: nothing"
+		# Its only complaint: this is not the machine whose kernel that was.
+		same '' "$(grep -v 'No kallsyms or vmlinux with build-id' "$BATS_TEST_TMPDIR/err")"
+		perf report -i "$file" --stdio >"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	done
+}
+
+@test "without a right: one line that names it, no file" {
+	cd "$OUT/limits"
+	refused nobody "cannot use BPF: Operation not permitted (need root, or CAP_BPF and CAP_PERFMON)"
+	refused no_bpf "cannot use BPF: Operation not permitted (CAP_BPF is missing)"
+	refused no_perfmon "cannot watch processes by perf_event_open: Permission denied (need root or CAP_PERFMON, see kernel.perf_event_paranoid)"
+}
+
+@test "Debian's perf_event_paranoid=3 wants CAP_SYS_ADMIN: said, with the way out" {
+	cd "$OUT/limits"
+	for name in no_sys_admin all_caps_paranoid; do
+		refused $name "cannot watch processes by perf_event_open: Permission denied (this kernel wants CAP_SYS_ADMIN, or sysctl kernel.perf_event_paranoid=2)"
+	done
+}
+
+@test "without BTF: one line, no file" {
+	cd "$OUT/limits"
+	refused no_btf "cannot load the CPU sampler: no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory (a kernel with CONFIG_DEBUG_INFO_BTF is needed)"
+}
+
+@test "with kptr_restrict=2 and perf_event_paranoid=3 root records, without the kernel's names" {
+	cd "$OUT/limits"
+	same 0 "$(cat hardened.status)"
+	same "ebprec: cannot read the kernel's symbols: Permission denied (see kernel.kptr_restrict), skipping" \
+		"$(cat hardened.err)"
+	folded hardened.data | grep ';main;outer;inner;share_three;burn_three ' >/dev/null
+	read -r samples whole <<<"$(complete hardened.data)"
+	[ $((whole * 1000)) -ge $((samples * 995)) ] || fail "$whole of $samples are complete"
+}
+
+@test "a user with a few capabilities records the machine" {
+	cd "$OUT/limits"
+	same 0 "$(cat all_caps.status)"
+	folded all_caps.data | grep '^shares;.*;main;outer;inner;share_three;burn_three ' >/dev/null
+	same 0 "$(cat two_caps.status)"
+	contains "$(cat two_caps.err)" "see kernel.kptr_restrict"
+	contains "$(cat two_caps.err)" "cannot read the format of sched:sched_switch"
+	folded two_caps.data | grep '^shares;.*;main;outer;inner;share_three;burn_three ' >/dev/null
+}
+
+@test "a kernel locked down: one line, no file" {
+	cd "$OUT/lockdown"
+	contains "$(cat state.out)" "[confidentiality]"
+	refused lockdown "cannot load the CPU sampler: Invalid argument (the kernel is locked down: boot without lockdown=confidentiality)"
+}

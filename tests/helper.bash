@@ -80,7 +80,7 @@ refuses() {
 account() {
 	ebprec info --json "$1" | perl -MJSON::PP -e '
 		my $v = decode_json(decode_json(join "", <STDIN>)->{account}{text});
-		$v = $v->{$_} for @ARGV;
+		$v = $v->{$_} // die "no $_\n" for @ARGV;
 		print $v;' "${@:2}"
 }
 

@@ -57,17 +57,22 @@ refused() {
 	contains "$(ebprec info shares.data)" "$(cat "$EBPREC_KERNEL/release")"
 }
 
-@test "time is shared 3:2:1, under the whole chain of calls" {
-	recorded shares
-	folded shares.data | awk '{ all += $NF }
-		/main;outer;inner;share_three;burn_three/ { three += $NF }
-		/main;outer;inner;share_two;burn_two/ { two += $NF }
-		/main;outer;inner;share_one;burn_one/ { one += $NF }
+# shared FILE - shares spent its time as 3:2:1, under the whole chain of calls
+shared() {
+	folded "$1" | awk '/^shares;/ { all += $NF }
+		/;main;outer;inner;share_three;burn_three/ { three += $NF }
+		/;main;outer;inner;share_two;burn_two/ { two += $NF }
+		/;main;outer;inner;share_one;burn_one/ { one += $NF }
 		function near(part, want) { return part / all > want - 0.06 && part / all < want + 0.06 }
 		END {
 			printf "%d samples: %d %d %d\n", all, three, two, one
-			exit !(all > 500 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
+			exit !(all > 300 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
 		}' >&2
+}
+
+@test "time is shared 3:2:1, under the whole chain of calls" {
+	recorded shares
+	shared shares.data
 }
 
 @test "stacks of a program without frame pointers are complete" {
@@ -134,47 +139,71 @@ refused() {
 	done
 }
 
-@test "without a right: one line that names it, no file" {
-	cd "$OUT/limits"
-	refused nobody "cannot use BPF: Operation not permitted (need root, or CAP_BPF and CAP_PERFMON)"
-	refused no_bpf "cannot use BPF: Operation not permitted (CAP_BPF is missing)"
-	refused no_perfmon "cannot watch processes by perf_event_open: Permission denied (need root or CAP_PERFMON, see kernel.perf_event_paranoid)"
+# said NAME LINE - all it said; the step succeeded
+said() {
+	same "ebprec: $2" "$(cat "$1.err")"
+	same 0 "$(cat "$1.status")"
 }
 
-@test "Debian's perf_event_paranoid=3 wants CAP_SYS_ADMIN: said, with the way out" {
+@test "Debian's perf_event_paranoid=3: one line with the way out, no file" {
 	cd "$OUT/limits"
-	for name in no_sys_admin all_caps_paranoid; do
-		refused $name "cannot watch processes by perf_event_open: Permission denied (this kernel wants CAP_SYS_ADMIN, or sysctl kernel.perf_event_paranoid=2)"
-	done
+	same 3 "$(cat paranoid.out)"
+	hint="kernel.perf_event_paranoid forbids it: as root, sysctl kernel.perf_event_paranoid=2"
+	refused stock_nobody "cannot watch processes by perf_event_open: Permission denied ($hint)"
+	refused stock_no_admin "cannot watch the whole machine by perf_event_open: Permission denied ($hint)"
 }
 
-@test "without BTF: one line, no file" {
+without="recording by perf events, without marks"
+
+@test "without BTF: said, and recorded by perf events" {
 	cd "$OUT/limits"
-	refused no_btf "cannot load the CPU sampler: no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory (a kernel with CONFIG_DEBUG_INFO_BTF is needed)"
+	said no_btf "$without: no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory (a kernel with CONFIG_DEBUG_INFO_BTF is needed)"
+	shared no_btf.data
 }
 
-@test "with kptr_restrict=2 and perf_event_paranoid=3 root records, without the kernel's names" {
+@test "without CAP_BPF: named, and recorded by perf events" {
 	cd "$OUT/limits"
-	same 0 "$(cat hardened.status)"
-	same "ebprec: cannot read the kernel's symbols: Permission denied (see kernel.kptr_restrict), skipping" \
-		"$(cat hardened.err)"
-	folded hardened.data | grep ';main;outer;inner;share_three;burn_three ' >/dev/null
+	said no_bpf "$without: cannot use BPF: Operation not permitted (CAP_BPF is missing)"
+	shared no_bpf.data
+}
+
+@test "without CAP_PERFMON: one line, no file" {
+	cd "$OUT/limits"
+	refused no_perfmon "cannot watch the whole machine by perf_event_open: Permission denied (need root, or CAP_BPF and CAP_PERFMON, see kernel.perf_event_paranoid; without, record processes of your own: -- COMMAND, or -p PID)"
+}
+
+@test "nobody records a program of his own" {
+	cd "$OUT/limits"
+	same 0 "$(cat nobody.status)"
+	# An emulated machine cannot keep up with 997 stack copies a second, and says so.
+	same '' "$(grep -v 'only .* of about .* samples\|, .* lost, ' nobody.err)"
+	shared nobody.data
+}
+
+@test "with kptr_restrict=2 root records, without the kernel's names" {
+	cd "$OUT/limits"
+	said hardened "cannot read the kernel's symbols: Permission denied (see kernel.kptr_restrict), skipping"
+	shared hardened.data
 	read -r samples whole <<<"$(complete hardened.data)"
 	[ $((whole * 1000)) -ge $((samples * 995)) ] || fail "$whole of $samples are complete"
 }
 
 @test "a user with a few capabilities records the machine" {
 	cd "$OUT/limits"
-	same 0 "$(cat all_caps.status)"
-	folded all_caps.data | grep '^shares;.*;main;outer;inner;share_three;burn_three ' >/dev/null
-	same 0 "$(cat two_caps.status)"
+	for name in two_caps more_caps; do
+		same 0 "$(cat $name.status)"
+		shared $name.data
+	done
 	contains "$(cat two_caps.err)" "see kernel.kptr_restrict"
 	contains "$(cat two_caps.err)" "cannot read the format of sched:sched_switch"
-	folded two_caps.data | grep '^shares;.*;main;outer;inner;share_three;burn_three ' >/dev/null
+	same "$(grep marks more_caps.err)" "$(cat more_caps.err)"
+	folded more_caps.data | grep ';do_syscall_64;' >/dev/null
+	perf script -i more_caps.data -F event 2>/dev/null | grep sched_switch >/dev/null
 }
 
-@test "a kernel locked down: one line, no file" {
+@test "lockdown=confidentiality: said, and recorded by perf events" {
 	cd "$OUT/lockdown"
 	contains "$(cat state.out)" "[confidentiality]"
-	refused lockdown "cannot load the CPU sampler: Invalid argument (the kernel is locked down: boot without lockdown=confidentiality)"
+	said lockdown "$without: cannot load the CPU sampler: Invalid argument (the kernel is locked down: boot without lockdown=confidentiality)"
+	shared lockdown.data
 }

@@ -27,14 +27,6 @@ teardown() {
 	[ ${#pids[@]} -eq 0 ] || kill -KILL "${pids[@]}" 2>/dev/null || true
 }
 
-# account FILE KEY... - a number of the META object that counts
-account() {
-	ebprec info --json "$1" | perl -MJSON::PP -e '
-		my $v = decode_json(decode_json(join "", <STDIN>)->{account}{text});
-		$v = $v->{$_} // die "no $_\n" for @ARGV;
-		print $v;' "${@:2}"
-}
-
 # adds_up FILE - what the kernel counted was recorded or is counted as lost, and each stack that was
 # recorded says how it was found and why it ends.
 adds_up() {

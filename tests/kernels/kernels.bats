@@ -198,7 +198,7 @@ without="recording by perf events, without marks"
 	contains "$(cat two_caps.err)" "cannot read the format of sched:sched_switch"
 	same "$(grep marks more_caps.err)" "$(cat more_caps.err)"
 	folded more_caps.data | grep ';do_syscall_64;' >/dev/null
-	perf script -i more_caps.data -F event 2>/dev/null | grep sched_switch >/dev/null
+	perf script -f -i more_caps.data -F event 2>/dev/null | grep sched_switch >/dev/null
 }
 
 @test "lockdown=confidentiality: said, and recorded by perf events" {

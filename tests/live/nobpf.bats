@@ -31,11 +31,12 @@ child() {
 	fail "no $2 below $1"
 }
 
-# finished FILE - a capture that ended as it should, and that perf reads without a word.
+# finished FILE - a capture that ended as it should, and that perf reads without a word, but for
+# what it says of losses, which small rings have.
 finished() {
 	contains "$(ebprec info -i "$1")" "finished"
 	perf script -f -i "$1" >events 2>err || fail "perf: $(cat err)"
-	[ ! -s err ] || fail "perf: $(cat err)"
+	same "" "$(grep -v '^Warning:$\|^Processed .* and lost .*\|^Check IO/CPU overload!$\|^$' err)"
 }
 
 # samples FILE

@@ -2,6 +2,8 @@
 #include "record/bpfprogs.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,26 +14,39 @@
 struct pieces {
 	uint64_t addr[PIECES_MAX];
 	uint32_t size_bytes[PIECES_MAX];
+	struct bpf_func_info func[PIECES_MAX];
 };
 
-static void piece_name(const struct bpf_prog_info *info, const struct ksyms *k, uint64_t addr,
-		       char *out, size_t out_bytes)
+/* The kernel's own way to name piece i, by the program's types; false: it has none. */
+static bool typed_name(const struct bpf_prog_info *info, const struct pieces *pieces, uint32_t i,
+		       const struct btf *btf, char *out, size_t out_bytes)
 {
-	struct ksym s;
-	size_t at = 0, i;
+	const struct btf_type *type;
 
-	if (k && ksyms_at(k, addr, "bpf", &s)) {
-		snprintf(out, out_bytes, "%.*s", (int)s.name_bytes, s.name);
+	if (!btf || i >= info->nr_func_info || i >= PIECES_MAX)
+		return false;
+	type = btf__type_by_id(btf, pieces->func[i].type_id);
+	return type && snprintf(out, out_bytes, "%s", btf__name_by_offset(btf, type->name_off)) > 0;
+}
+
+static void piece_name(const struct bpf_prog_info *info, const struct pieces *pieces, uint32_t i,
+		       const struct ksyms *k, const struct btf *btf, char *out, size_t out_bytes)
+{
+	char name[128];
+	size_t at = 0, j;
+
+	if (k && ksyms_bpf_name(k, pieces->addr[i], out, out_bytes))
 		return;
-	}
 	at += (size_t)snprintf(out, out_bytes, "bpf_prog_");
-	for (i = 0; i < sizeof(info->tag); i++)
-		at += (size_t)snprintf(out + at, out_bytes - at, "%02x", info->tag[i]);
-	if (info->name[0])
+	for (j = 0; j < sizeof(info->tag); j++)
+		at += (size_t)snprintf(out + at, out_bytes - at, "%02x", info->tag[j]);
+	if (typed_name(info, pieces, i, btf, name, sizeof(name)))
+		snprintf(out + at, out_bytes - at, "_%s", name);
+	else if (info->name[0])
 		snprintf(out + at, out_bytes - at, "_%.*s", (int)sizeof(info->name), info->name);
 }
 
-static int emit_prog(struct emit *e, const struct ksyms *k, int fd, struct pieces *pieces)
+static int emit_prog(struct emit *e, struct ksyms *k, int fd, struct pieces *pieces)
 {
 	struct siderec r = { .id = emit_side_id(e) };
 	struct bpf_prog_info info = {
@@ -39,28 +54,36 @@ static int emit_prog(struct emit *e, const struct ksyms *k, int fd, struct piece
 		.jited_ksyms = (uintptr_t)pieces->addr,
 		.nr_jited_func_lens = PIECES_MAX,
 		.jited_func_lens = (uintptr_t)pieces->size_bytes,
+		.nr_func_info = PIECES_MAX,
+		.func_info_rec_size = sizeof(pieces->func[0]),
+		.func_info = (uintptr_t)pieces->func,
 	};
+	struct btf *btf;
 	uint32_t info_bytes = sizeof(info), i;
 	char name[256];
 	int err = 0;
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &info_bytes))
 		return 0;
+	btf = info.btf_id ? btf__load_from_kernel_by_id(info.btf_id) : NULL;
 	for (i = 0;
 	     !err && i < info.nr_jited_ksyms && i < info.nr_jited_func_lens && i < PIECES_MAX;
 	     i++) {
 		if (!pieces->addr[i])
 			continue; /* hidden from us */
-		piece_name(&info, k, pieces->addr[i], name, sizeof(name));
+		piece_name(&info, pieces, i, k, btf, name, sizeof(name));
+		if (k)
+			ksyms_note(k, pieces->addr[i], pieces->size_bytes[i], false);
 		err = emit_side(e, &r,
 				siderec_ksymbol(&r, pieces->addr[i], pieces->size_bytes[i], name));
 	}
+	btf__free(btf);
 	if (!err)
 		err = emit_side(e, &r, siderec_bpf_event(&r, info.id, info.tag));
 	return err;
 }
 
-int bpfprogs_emit(struct emit *e, const struct ksyms *k, uint32_t below_id)
+int bpfprogs_emit(struct emit *e, struct ksyms *k, uint32_t below_id)
 {
 	struct pieces *pieces = calloc(1, sizeof(*pieces));
 	uint32_t id = 0;

@@ -12,7 +12,7 @@
 #include "record/ksyms.h"
 
 /* below_id: programs with this id or above are our own, reported by the side-band; 0: take all. */
-int bpfprogs_emit(struct emit *e, const struct ksyms *k, uint32_t below_id);
+int bpfprogs_emit(struct emit *e, struct ksyms *k, uint32_t below_id);
 /* The highest program id in use, 0: none. */
 uint32_t bpfprogs_last_id(void);
 

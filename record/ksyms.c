@@ -1,65 +1,58 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/ksyms.h"
+#include "record/ksyms_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/slurp.h"
 
-#define CACHE_SLOTS 8192 /* addresses touched before; a kernel has some hundred hot ones */
-
-struct sym {
-	uint64_t addr;
-	uint32_t off_bytes; /* of the line in text */
-	uint8_t touched, taken;
+const char *const ksyms_well_known[KSYMS_NAMES] = {
+	[KSYMS_TEXT] = "_text",          [KSYMS_STEXT] = "_stext",
+	[KSYMS_ETEXT] = "_etext",        [KSYMS_SCHEDULE] = "__schedule",
+	[KSYMS_WAKE] = "try_to_wake_up",
 };
 
-struct ksyms {
-	char *text;
-	struct sym *sym; /* by address, then as in the text */
-	size_t count;
-	bool fresh; /* something was touched since the last take */
-	uint64_t cache[CACHE_SLOTS];
-};
-
-static bool is_hex(char c, unsigned *digit)
+/* 16 and more: no digit. */
+static unsigned hex_digit(char c)
 {
-	if (c >= '0' && c <= '9')
-		*digit = (unsigned)(c - '0');
-	else if (c >= 'a' && c <= 'f')
-		*digit = (unsigned)(c - 'a') + 10;
-	else
-		return false;
-	return true;
+	unsigned digit = (unsigned char)c - '0';
+
+	if (digit < 10)
+		return digit;
+	digit = (unsigned char)c - 'a';
+	return digit < 6 ? digit + 10 : 16;
 }
 
 /* "ffffffff81000000 T _text" or, of a module, "... t name\t[module]".  false: not a symbol. */
 static bool parse_line(const char *line, struct ksym *out)
 {
-	const char *p = line, *end = strchrnul(line, '\n');
+	const char *p = line, *end;
 	unsigned digit;
 
 	out->addr = 0;
-	for (; p < end && is_hex(*p, &digit); p++) {
+	for (; (digit = hex_digit(*p)) < 16; p++) {
 		if (p - line >= 16)
 			return false;
 		out->addr = out->addr << 4 | digit;
 	}
-	if (p == line || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+	if (p == line || p[0] != ' ' || !p[1] || p[1] == '\n' || p[2] != ' ')
 		return false;
 	out->type = p[1];
 	out->name = p + 3;
-	p = memchr(out->name, '\t', (size_t)(end - out->name));
-	out->name_bytes = (size_t)((p ? p : end) - out->name);
+	end = strchrnul(out->name, '\n');
+	out->line = line;
+	out->line_bytes = (size_t)(end - line) + (*end == '\n');
 	out->module = NULL;
 	out->module_bytes = 0;
-	if (p && end - p > 3 && p[1] == '[' && end[-1] == ']') {
+	p = end > out->name && end[-1] == ']' ? memchr(out->name, '\t', (size_t)(end - out->name))
+					      : NULL;
+	out->name_bytes = (size_t)((p ? p : end) - out->name);
+	if (p && end - p > 3 && p[1] == '[') {
 		out->module = p + 2;
 		out->module_bytes = (size_t)(end - 1 - out->module);
 	}
-	out->line = line;
-	out->line_bytes = (size_t)(end - line) + (*end == '\n');
 	return out->name_bytes > 0;
 }
 
@@ -75,6 +68,18 @@ static int by_address(const void *a, const void *b)
 static bool is_code(char type)
 {
 	return type == 't' || type == 'T' || type == 'w' || type == 'W' || type == 'i';
+}
+
+static void note_name(struct ksyms *k, const struct ksym *s)
+{
+	size_t i;
+
+	for (i = 0; i < KSYMS_NAMES; i++) {
+		if (!k->named[i] && s->name[0] == ksyms_well_known[i][0] &&
+		    s->name_bytes == strlen(ksyms_well_known[i]) && !s->module &&
+		    !memcmp(s->name, ksyms_well_known[i], s->name_bytes))
+			k->named[i] = s->addr;
+	}
 }
 
 static int index_text(struct ksyms *k, size_t size_bytes)
@@ -107,6 +112,7 @@ static int index_text(struct ksyms *k, size_t size_bytes)
 		sorted &= !k->count || k->sym[k->count - 1].addr <= s.addr;
 		k->sym[k->count++] = (struct sym){ .addr = s.addr,
 						   .off_bytes = (uint32_t)(line - k->text) };
+		note_name(k, &s);
 	}
 	if (!k->count)
 		return -ENODATA;
@@ -128,6 +134,7 @@ int ksyms_from_text(char *text, struct ksyms **out)
 		return -ENOMEM;
 	}
 	k->text = text;
+	k->fd = -1;
 	err = size_bytes > UINT32_MAX ? -EOVERFLOW : index_text(k, size_bytes);
 	if (err) {
 		ksyms_free(k);
@@ -137,10 +144,10 @@ int ksyms_from_text(char *text, struct ksyms **out)
 	return 0;
 }
 
-int ksyms_load(struct ksyms **out)
+static int read_table(const struct ksyms_source *s, struct ksyms **out)
 {
 	struct outbuf text = { 0 };
-	int err = slurp("/proc/kallsyms", &text);
+	int err = slurp(s->kallsyms, &text);
 
 	if (err) {
 		outbuf_done(&text);
@@ -149,23 +156,72 @@ int ksyms_load(struct ksyms **out)
 	return ksyms_from_text((char *)text.data, out);
 }
 
+int ksyms_load_from(const struct ksyms_source *s, struct ksyms **out)
+{
+	bool keep = s->folder && *s->folder;
+	int err;
+
+	if (keep && !ksyms_from_kept(s, out))
+		return 0;
+	err = read_table(s, out);
+	if (!err && keep)
+		ksyms_keep(*out, s);
+	return err;
+}
+
+int ksyms_load(const char *folder, struct ksyms **out)
+{
+	const struct ksyms_source s = {
+		.folder = geteuid() ? NULL : folder, /* others do not see all of it */
+		.kallsyms = "/proc/kallsyms",
+		.modules = "/proc/modules",
+		.boot_id = "/proc/sys/kernel/random/boot_id",
+	};
+
+	return ksyms_load_from(&s, out);
+}
+
 void ksyms_free(struct ksyms *k)
 {
 	if (!k)
 		return;
+	if (k->fd >= 0)
+		close(k->fd);
 	free(k->text);
 	free(k->sym);
 	free(k);
 }
 
+bool ksyms_line(const struct ksyms *k, size_t i, char line[KSYMS_LINE_BYTES], struct ksym *out)
+{
+	const struct sym *s = &k->sym[i];
+	ssize_t n;
+
+	if (k->fd < 0)
+		return parse_line(k->text + s->off_bytes, out);
+	n = pread(k->fd, line, KSYMS_LINE_BYTES - 1, k->text_off + s->off_bytes);
+	if (n <= 0)
+		return false;
+	line[n] = '\0';
+	return parse_line(line, out) && out->addr == s->addr;
+}
+
 bool ksyms_find(const struct ksyms *k, const char *name, uint64_t *addr)
 {
 	size_t i, bytes = strlen(name);
+	char line[KSYMS_LINE_BYTES];
 	struct ksym s;
 
+	for (i = 0; i < KSYMS_NAMES; i++) {
+		if (strcmp(name, ksyms_well_known[i]))
+			continue;
+		if (k->named[i])
+			*addr = k->named[i];
+		return k->named[i] != 0;
+	}
 	for (i = 0; i < k->count; i++) {
-		if (parse_line(k->text + k->sym[i].off_bytes, &s) && !s.module &&
-		    s.name_bytes == bytes && !memcmp(s.name, name, bytes)) {
+		if (ksyms_line(k, i, line, &s) && !s.module && s.name_bytes == bytes &&
+		    !memcmp(s.name, name, bytes)) {
 			*addr = s.addr;
 			return true;
 		}
@@ -195,21 +251,65 @@ uint64_t ksyms_next(const struct ksyms *k, uint64_t addr)
 	return i < k->count ? k->sym[i].addr : 0;
 }
 
-bool ksyms_at(const struct ksyms *k, uint64_t addr, const char *module, struct ksym *out)
+static bool is_of(const struct ksym *s, const char *module, size_t bytes)
+{
+	return s->module && s->module_bytes == bytes && !memcmp(s->module, module, bytes);
+}
+
+bool ksyms_bpf_name(const struct ksyms *k, uint64_t addr, char *out, size_t out_bytes)
 {
 	size_t i = upper(k, addr);
+	char line[KSYMS_LINE_BYTES];
 	struct ksym s;
 
 	for (; i > 0 && k->sym[i - 1].addr == addr; i--) {
-		if (!parse_line(k->text + k->sym[i - 1].off_bytes, &s))
-			continue;
-		if (module && (!s.module || s.module_bytes != strlen(module) ||
-			       memcmp(s.module, module, s.module_bytes)))
-			continue;
-		*out = s;
-		return true;
+		if (ksyms_line(k, i - 1, line, &s) && is_of(&s, "bpf", 3) &&
+		    s.name_bytes < out_bytes) {
+			memcpy(out, s.name, s.name_bytes);
+			out[s.name_bytes] = '\0';
+			return true;
+		}
 	}
 	return false;
+}
+
+static bool is_noted(const struct ksyms *k, uint64_t addr)
+{
+	size_t i;
+
+	for (i = 0; i < k->note_count; i++) {
+		if (addr - k->note[i].start < k->note[i].size_bytes)
+			return true;
+	}
+	return false;
+}
+
+void ksyms_note(struct ksyms *k, uint64_t start, uint32_t size_bytes, bool gone)
+{
+	size_t i;
+
+	for (i = 0; i < k->note_count && k->note[i].start != start; i++)
+		;
+	if (gone) {
+		if (i < k->note_count)
+			k->note[i] = k->note[--k->note_count];
+	} else if (i < KSYMS_NOTES) {
+		k->note[i] = (struct noted){ start, size_bytes };
+		k->note_count += i == k->note_count;
+	}
+}
+
+/* Whether what was kept knows for certain whose address this is; next: the first symbol above it. */
+static bool is_certain(const struct ksyms *k, uint64_t addr, size_t next)
+{
+	char line[2][KSYMS_LINE_BYTES];
+	struct ksym below, above;
+
+	if (addr >= k->named[KSYMS_STEXT] && addr < k->named[KSYMS_ETEXT])
+		return true;
+	return next && next < k->count && ksyms_line(k, next - 1, line[0], &below) &&
+	       ksyms_line(k, next, line[1], &above) && below.module &&
+	       is_of(&above, below.module, below.module_bytes);
 }
 
 static void touch_sym(struct ksyms *k, size_t i)
@@ -220,15 +320,54 @@ static void touch_sym(struct ksyms *k, size_t i)
 	}
 }
 
+/* All symbols at an address. */
+static void touch_at(struct ksyms *k, uint64_t addr)
+{
+	size_t i;
+
+	for (i = upper(k, addr); i > 0 && k->sym[i - 1].addr == addr; i--)
+		touch_sym(k, i - 1);
+}
+
+/* The real table in the place of what was kept.  What is not in the capture yet stays touched. */
+static void read_anew(struct ksyms *k)
+{
+	struct ksyms *real = NULL, old = *k;
+	size_t i;
+
+	if (read_table(&k->source, &real)) {
+		k->source.kallsyms = NULL;
+		return;
+	}
+	k->text = real->text;
+	k->fd = -1;
+	k->sym = real->sym;
+	k->count = real->count;
+	memset(k->cache, 0, sizeof(k->cache));
+	for (i = 0; i < old.count; i++) {
+		if (old.sym[i].touched && !old.sym[i].taken)
+			touch_at(k, old.sym[i].addr);
+	}
+	close(old.fd);
+	free(old.sym);
+	free(real);
+}
+
 void ksyms_touch(struct ksyms *k, uint64_t addr)
 {
-	uint64_t *slot = &k->cache[(addr ^ addr >> 13) & (CACHE_SLOTS - 1)];
+	uint64_t *slot = &k->cache[(addr ^ addr >> 13) & (KSYMS_CACHE_SLOTS - 1)];
 	size_t i, next;
 
 	if (*slot == addr)
 		return;
-	*slot = addr;
 	next = upper(k, addr);
+	if (k->note_count && is_noted(k, addr))
+		return;
+	if (k->fd >= 0 && k->source.kallsyms && !is_certain(k, addr, next)) {
+		read_anew(k);
+		next = upper(k, addr);
+	}
+	*slot = addr;
 	if (next < k->count)
 		touch_sym(k, next);
 	for (i = next; i > 0 && k->sym[i - 1].addr == k->sym[next - 1].addr; i--)
@@ -237,6 +376,7 @@ void ksyms_touch(struct ksyms *k, uint64_t addr)
 
 size_t ksyms_take(struct ksyms *k, struct outbuf *out)
 {
+	char line[KSYMS_LINE_BYTES];
 	struct ksym s;
 	size_t i, count = 0;
 
@@ -246,7 +386,7 @@ size_t ksyms_take(struct ksyms *k, struct outbuf *out)
 		if (!k->sym[i].touched || k->sym[i].taken)
 			continue;
 		k->sym[i].taken = 1;
-		if (!parse_line(k->text + k->sym[i].off_bytes, &s))
+		if (!ksyms_line(k, i, line, &s))
 			continue;
 		outbuf_add(out, s.line, s.line_bytes);
 		count++;

@@ -113,6 +113,16 @@ static int on_sample(struct recording *r, const struct perf_event_header *h)
 	return 0;
 }
 
+/* addr, length, type, flags */
+static void note_symbol(struct recording *r, const struct perf_event_header *h)
+{
+	const uint8_t *body = (const uint8_t *)(h + 1);
+
+	if (r->kallsyms && h->size >= sizeof(*h) + 16)
+		ksyms_note(r->kallsyms, le64_load(body), le32_load(body + 8),
+			   le16_load(body + 14) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+}
+
 static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 {
 	struct recording *r = arg;
@@ -124,6 +134,8 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 		return on_sample(r, h);
 	if (!targets_want(&r->targets, h))
 		return 0;
+	if (h->type == PERF_RECORD_KSYMBOL)
+		note_symbol(r, h);
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
 	if (mapped)
 		jitfiles_map(&r->jitfiles, &m);

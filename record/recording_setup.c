@@ -78,13 +78,23 @@ static int open_sideband(struct recording *r)
 	return sideband_open(&o, &r->attrs, &r->notes, &r->sideband);
 }
 
+/* Where things are kept between recordings; "": nowhere. */
+static const char *cache_folder(const struct record_opts *o, char standard[PATH_MAX])
+{
+	if (o->table_cache)
+		return strcmp(o->table_cache, "none") ? o->table_cache : "";
+	tablecache_default_path(standard, PATH_MAX);
+	return standard;
+}
+
 static void read_kernel(struct recording *r)
 {
+	char standard[PATH_MAX];
 	int err;
 
 	if (r->kallsyms || sideband_user_only(r->sideband))
 		return;
-	err = ksyms_load(&r->kallsyms);
+	err = ksyms_load(cache_folder(r->opts, standard), &r->kallsyms);
 	if (err)
 		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
 		     strerror(-err), err == -EACCES ? " (see kernel.kptr_restrict)" : "");
@@ -93,16 +103,12 @@ static void read_kernel(struct recording *r)
 /* Tables of earlier recordings; NULL: none.  Who asked for a folder is told when it cannot be had. */
 static struct tablecache *open_cache(struct recording *r)
 {
-	const char *path = r->opts->table_cache;
-	char standard[PATH_MAX] = "";
+	char standard[PATH_MAX];
+	const char *path = cache_folder(r->opts, standard);
 	struct tablecache *cache = NULL;
 	int err;
 
-	if (!path) {
-		tablecache_default_path(standard, sizeof(standard));
-		path = standard;
-	}
-	if (!*path || !strcmp(path, "none"))
+	if (!*path)
 		return NULL;
 	err = tablecache_open(path, TABLECACHE_DEFAULT_BYTES, &cache);
 	if (err)

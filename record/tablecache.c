@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define SUFFIX        ".unw"
-#define TEMP_PREFIX   ".new-"
 #define TEMP_OLD_S    3600  /* who wrote it is gone */
 #define TOUCH_AFTER_S 86400 /* a day's order is enough to know what is old */
 
@@ -67,9 +66,8 @@ void tablecache_default_path(char *path, size_t room_bytes)
 		*path = 0;
 }
 
-int tablecache_open(const char *path, uint64_t max_bytes, struct tablecache **out)
+int tablecache_folder(const char *path)
 {
-	struct tablecache *c;
 	struct stat st;
 	int err = make_folders(path), fd;
 
@@ -81,10 +79,23 @@ int tablecache_open(const char *path, uint64_t max_bytes, struct tablecache **ou
 	err = fstat(fd, &st) ? -errno : 0;
 	if (!err && (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH)))
 		err = -EPERM;
-	c = err ? NULL : calloc(1, sizeof(*c));
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+int tablecache_open(const char *path, uint64_t max_bytes, struct tablecache **out)
+{
+	int fd = tablecache_folder(path);
+	struct tablecache *c;
+
+	if (fd < 0)
+		return fd;
+	c = calloc(1, sizeof(*c));
 	if (!c) {
 		close(fd);
-		return err ? err : -ENOMEM;
+		return -ENOMEM;
 	}
 	*c = (struct tablecache){ .dir_fd = fd, .max_bytes = max_bytes, .bytes = UINT64_MAX };
 	*out = c;
@@ -206,7 +217,7 @@ static bool ends_with(const char *name, const char *suffix)
 /* Describes one of our files; removes what a recorder that died left behind. */
 static bool look_at(const struct tablecache *c, const char *name, struct entry *e)
 {
-	bool temp = !strncmp(name, TEMP_PREFIX, strlen(TEMP_PREFIX));
+	bool temp = !strncmp(name, TABLECACHE_TEMP_PREFIX, strlen(TABLECACHE_TEMP_PREFIX));
 	struct stat st;
 
 	if ((!temp && !ends_with(name, SUFFIX)) || strlen(name) >= sizeof(e->name) ||
@@ -314,7 +325,7 @@ int tablecache_put(struct tablecache *c, const struct unwtable_key *key, const s
 		return err;
 	}
 	name_of(key, name);
-	snprintf(temp, sizeof(temp), TEMP_PREFIX "%d-%u", (int)getpid(), c->temp_count++);
+	snprintf(temp, sizeof(temp), TABLECACHE_TEMP_PREFIX "%d-%u", (int)getpid(), c->temp_count++);
 	fd = openat(c->dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	err = fd < 0 ? -errno : write_all(fd, &bytes);
 	if (fd >= 0 && close(fd) && !err)

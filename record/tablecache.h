@@ -28,6 +28,13 @@ struct tablecache; /* opaque */
  */
 void tablecache_default_path(char *path, size_t room_bytes);
 
+#define TABLECACHE_TEMP_PREFIX ".new-" /* of files that are being written: removed when they stay */
+
+/*
+ * A descriptor of the folder alone, for others who keep something there; or as tablecache_open().
+ */
+int tablecache_folder(const char *path);
+
 /*
  * Opens the folder, which is made when it is not there.  -EPERM: it is not ours, or others may
  * write into it; -EINVAL: no absolute path; else errno.

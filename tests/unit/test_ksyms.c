@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -90,18 +93,18 @@ static void ksyms_gives_each_line_once(void **state)
 static void ksyms_finds_names_and_addresses(void **state)
 {
 	struct ksyms *k = load(table);
-	struct ksym s;
+	char name[64];
 	uint64_t addr;
 
 	assert_true(ksyms_find(k, "_etext", &addr));
 	assert_int_equal(addr, 0xffffffff81001000);
 	assert_false(ksyms_find(k, "_etex", &addr));
 	assert_false(ksyms_find(k, "of_module", &addr));
-	assert_true(ksyms_at(k, 0xffffffffc0100000, "bpf", &s));
-	assert_int_equal(s.name_bytes, strlen("bpf_prog_0123_main"));
-	assert_false(ksyms_at(k, 0xffffffffc0100001, "bpf", &s));
-	assert_false(ksyms_at(k, 0xffffffffc0200000, "bpf", &s));
-	assert_true(ksyms_at(k, 0xffffffffc0200000, NULL, &s));
+	assert_true(ksyms_bpf_name(k, 0xffffffffc0100000, name, sizeof(name)));
+	assert_string_equal(name, "bpf_prog_0123_main");
+	assert_false(ksyms_bpf_name(k, 0xffffffffc0100001, name, sizeof(name)));
+	assert_false(ksyms_bpf_name(k, 0xffffffffc0200000, name, sizeof(name)));
+	assert_false(ksyms_bpf_name(k, 0xffffffffc0100000, name, 5));
 	ksyms_free(k);
 }
 
@@ -143,6 +146,248 @@ static void ksyms_refuses_hidden_and_empty_tables(void **state)
 	}
 }
 
+/* ---- what is kept ---- */
+
+#define BOOT    "01234567-89ab-cdef-0123-456789abcdef\n"
+#define MODULES "ext4 1032192 1 - Live 0xffffffffc0200000\n"
+
+static const char machine[] = "ffffffff81000000 T _stext\n"
+			      "ffffffff81000000 T _text\n"
+			      "ffffffff81000100 t first\n"
+			      "ffffffff81000300 W second\n"
+			      "ffffffff81001000 T _etext\n"
+			      "ffffffffc0200000 t one\t[ext4]\n"
+			      "ffffffffc0200100 t two\t[ext4]\n"
+			      "ffffffffc0300000 t ftrace_trampoline\t[__builtin__ftrace]\n"
+			      "ffffffffc0400000 t bpf_trampoline_77\t[bpf]\n";
+
+struct kept {
+	char folder[64], kallsyms[96], modules[96], boot_id[96], file[96];
+	struct ksyms_source source;
+};
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int kept_setup(void **state)
+{
+	struct kept *e = calloc(1, sizeof(*e));
+
+	*state = e;
+	strcpy(e->folder, "/tmp/ebprec-ksyms-XXXXXX");
+	if (!mkdtemp(e->folder))
+		return 1;
+	snprintf(e->kallsyms, sizeof(e->kallsyms), "%s/symbols", e->folder);
+	snprintf(e->modules, sizeof(e->modules), "%s/modules", e->folder);
+	snprintf(e->boot_id, sizeof(e->boot_id), "%s/boot", e->folder);
+	snprintf(e->file, sizeof(e->file), "%s/kallsyms", e->folder);
+	e->source = (struct ksyms_source){ e->folder, e->kallsyms, e->modules, e->boot_id };
+	put(e->kallsyms, machine);
+	put(e->modules, MODULES);
+	put(e->boot_id, BOOT);
+	return 0;
+}
+
+static int kept_teardown(void **state)
+{
+	struct kept *e = *state;
+
+	unlink(e->kallsyms);
+	unlink(e->modules);
+	unlink(e->boot_id);
+	unlink(e->file);
+	rmdir(e->folder);
+	free(e);
+	return 0;
+}
+
+static struct ksyms *load_kept(const struct kept *e)
+{
+	struct ksyms *k = NULL;
+
+	assert_int_equal(ksyms_load_from(&e->source, &k), 0);
+	return k;
+}
+
+/* Loads, and tells whether the real table was read: its end changes, which no key can see. */
+static bool reads_anew(const struct kept *e)
+{
+	struct ksyms *k = load_kept(e);
+	char *got = taken(k, (const uint64_t[]){ 0xffffffff81000110, 0 });
+	bool anew = strstr(got, "news") != NULL;
+
+	free(got);
+	ksyms_free(k);
+	return anew;
+}
+
+/* A page of symbols in front, and behind it one that is new: what is kept does not have it. */
+static void change_behind_the_first_page(const struct kept *e)
+{
+	FILE *f = fopen(e->kallsyms, "w");
+	int i;
+
+	assert_non_null(f);
+	for (i = 0; i < 200; i++)
+		fprintf(f, "ffffffff80%06x t early_%d\n", i * 16, i);
+	if (!access(e->file, F_OK))
+		fputs("ffffffff81000100 t news\n", f);
+	fputs(machine, f);
+	fclose(f);
+}
+
+static void ksyms_that_are_kept_answer_as_those_that_are_read(void **state)
+{
+	static const uint64_t addrs[] = { 0xffffffff81000150, 0xffffffff81000300,
+					  0xffffffffc0200010, 0 };
+	struct ksyms *k = load_kept(*state), *again = load_kept(*state);
+	char *want = taken(k, addrs), *got = taken(again, addrs);
+	uint64_t a, b;
+
+	assert_non_null(strstr(want, "first"));
+	assert_string_equal(got, want);
+	assert_true(ksyms_find(k, "_etext", &a) && ksyms_find(again, "_etext", &b));
+	assert_int_equal(a, b);
+	assert_true(ksyms_find(again, "second", &b)); /* not one of the well-known */
+	assert_int_equal(b, 0xffffffff81000300);
+	assert_false(ksyms_find(again, "__schedule", &b));
+	assert_int_equal(ksyms_next(again, 0xffffffff81000300), 0xffffffff81001000);
+	free(want);
+	free(got);
+	ksyms_free(k);
+	ksyms_free(again);
+}
+
+static void ksyms_are_kept_as_long_as_the_kernel_is_the_same(void **state)
+{
+	static const char other_boot[] = "ffffffff-89ab-cdef-0123-456789abcdef\n";
+	static const struct {
+		const char *modules, *boot;
+		bool anew;
+	} cases[] = {
+		{ MODULES, BOOT, false },
+		{ "ext4 1032192 7 - Live 0xffffffffc0200000\n", BOOT, false }, /* used more */
+		{ "ext4 1032192 1 - Live 0xffffffffc0210000\n", BOOT, true },
+		{ "ext4 1032192 1 - Unloading 0xffffffffc0200000\n", BOOT, true },
+		{ MODULES "nfs 4096 1 - Live 0xffffffffc0500000\n", BOOT, true },
+		{ "", BOOT, true },
+		{ MODULES, other_boot, true },
+		{ MODULES, "", true },
+		{ MODULES, "01234567", true },
+	};
+	struct kept *e = *state;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unlink(e->file);
+		change_behind_the_first_page(e);
+		put(e->modules, MODULES);
+		put(e->boot_id, BOOT);
+		assert_false(reads_anew(e));
+		assert_int_equal(access(e->file, F_OK), 0);
+		change_behind_the_first_page(e);
+		put(e->modules, cases[i].modules);
+		put(e->boot_id, cases[i].boot);
+		assert_int_equal(reads_anew(e), cases[i].anew);
+	}
+}
+
+static void ksyms_are_not_kept_where_the_kernel_hides_them_now(void **state)
+{
+	struct kept *e = *state;
+	struct ksyms *k = load_kept(e);
+
+	ksyms_free(k);
+	k = NULL;
+	put(e->kallsyms, "0000000000000000 T _stext\n0000000000000000 T _text\n");
+	assert_int_equal(ksyms_load_from(&e->source, &k), -EACCES);
+}
+
+/* What comes and goes is not kept: an address where it may be makes us read the real table. */
+static void ksyms_of_an_uncertain_place_are_read_anew(void **state)
+{
+	static const struct {
+		uint64_t addr;
+		const char *want;
+	} cases[] = {
+		{ 0xffffffffc0300010, "ftrace_trampoline" },
+		{ 0xffffffffc0400010, "bpf_trampoline_77" },
+		{ 0xffffffffc0200110, "two" }, /* where it ends is not known */
+	};
+	struct kept *e = *state;
+	struct ksyms *k;
+	char *got;
+	size_t i;
+
+	ksyms_free(load_kept(e));
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		k = load_kept(e);
+		got = taken(k, (const uint64_t[]){ 0xffffffff81000110, cases[i].addr, 0 });
+		assert_non_null(strstr(got, "t first\n"));
+		assert_non_null(strstr(got, cases[i].want));
+		free(got);
+		ksyms_free(k);
+	}
+}
+
+static void ksyms_of_code_that_is_named_elsewhere_are_not_needed(void **state)
+{
+	struct ksyms *k;
+	char *got;
+
+	ksyms_free(load_kept(*state));
+	k = load_kept(*state);
+	ksyms_note(k, 0xffffffffc0400000, 0x100, false);
+	got = taken(k, (const uint64_t[]){ 0xffffffffc0400010, 0 });
+	assert_string_equal(got, "");
+	free(got);
+	ksyms_note(k, 0xffffffffc0400000, 0x100, true);
+	got = taken(k, (const uint64_t[]){ 0xffffffffc0400010, 0 });
+	assert_non_null(strstr(got, "bpf_trampoline_77"));
+	free(got);
+	ksyms_free(k);
+}
+
+/* Cut or changed anywhere: what was kept is read whole, or not at all. */
+static void ksyms_kept_in_a_damaged_file_are_read_anew(void **state)
+{
+	struct kept *e = *state;
+	uint8_t bytes[8192];
+	size_t size, i;
+	FILE *f;
+	char *got;
+	struct ksyms *k;
+
+	change_behind_the_first_page(e);
+	ksyms_free(load_kept(e));
+	f = fopen(e->file, "r");
+	assert_non_null(f);
+	size = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	assert_true(size > 2000);
+	for (i = 0; i < 2000; i += 7) {
+		f = fopen(e->file, "w");
+		bytes[i] ^= 0x10;
+		fwrite(bytes, 1, i % 2 ? i : size, f);
+		bytes[i] ^= 0x10;
+		fclose(f);
+		k = load_kept(e);
+		got = taken(k, (const uint64_t[]){ 0xffffffff81000110, 0 });
+		assert_string_equal(got, "ffffffff81000100 t first\n"
+					 "ffffffff81000300 W second\n");
+		free(got);
+		ksyms_free(k);
+	}
+}
+
+#define KEPT(test) cmocka_unit_test_setup_teardown(test, kept_setup, kept_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +396,12 @@ int main(void)
 		cmocka_unit_test(ksyms_finds_names_and_addresses),
 		cmocka_unit_test(ksyms_steps_over_lines_that_are_none),
 		cmocka_unit_test(ksyms_refuses_hidden_and_empty_tables),
+		KEPT(ksyms_that_are_kept_answer_as_those_that_are_read),
+		KEPT(ksyms_are_kept_as_long_as_the_kernel_is_the_same),
+		KEPT(ksyms_are_not_kept_where_the_kernel_hides_them_now),
+		KEPT(ksyms_of_an_uncertain_place_are_read_anew),
+		KEPT(ksyms_of_code_that_is_named_elsewhere_are_not_needed),
+		KEPT(ksyms_kept_in_a_damaged_file_are_read_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

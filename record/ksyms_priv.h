@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ksyms_priv - what the files of the room `ksyms` share */
+#ifndef EBPREC_RECORD_KSYMS_PRIV_H
+#define EBPREC_RECORD_KSYMS_PRIV_H
+
+#include <sys/types.h>
+
+#include "record/ksyms.h"
+
+#define KSYMS_CACHE_SLOTS 8192 /* addresses touched before; a kernel has some hundred hot ones */
+#define KSYMS_NOTES       1024 /* of more, the symbols are read anew when they are hit */
+#define KSYMS_LINE_BYTES  1024 /* a name has 511 bytes at most, that of a module 55 */
+
+/* Names that ksyms_find() knows without a search; ksyms_well_known has them. */
+enum { KSYMS_TEXT, KSYMS_STEXT, KSYMS_ETEXT, KSYMS_SCHEDULE, KSYMS_WAKE, KSYMS_NAMES };
+extern const char *const ksyms_well_known[KSYMS_NAMES];
+
+struct sym {
+	uint64_t addr;
+	uint32_t off_bytes; /* of the line in the text */
+	uint8_t touched, taken;
+};
+
+/* Code whose name is told by a record of its own. */
+struct noted {
+	uint64_t start;
+	uint32_t size_bytes;
+};
+
+struct ksyms {
+	char *text;      /* NULL: in a file of ours, */
+	int fd;          /* which is this one, else -1 */
+	off_t text_off;  /* and begins there */
+	struct sym *sym; /* by address, then as in the text */
+	size_t count;
+	uint64_t named[KSYMS_NAMES]; /* 0: there is none */
+	bool fresh;                  /* something was touched since the last take */
+	struct ksyms_source source;  /* to read it anew, when the text is not of today */
+	struct noted note[KSYMS_NOTES];
+	size_t note_count;
+	uint64_t cache[KSYMS_CACHE_SLOTS];
+};
+
+/* The line of symbol i; line: room where it is not in memory.  false: the file was damaged. */
+bool ksyms_line(const struct ksyms *k, size_t i, char line[KSYMS_LINE_BYTES], struct ksym *out);
+
+/* ksyms_kept.c: what an earlier recording kept.  errno, -ESTALE when it is of another kernel. */
+int ksyms_from_kept(const struct ksyms_source *s, struct ksyms **out);
+/* Keeps it; what cannot be kept is read again next time. */
+void ksyms_keep(const struct ksyms *k, const struct ksyms_source *s);
+
+#endif

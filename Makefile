@@ -114,7 +114,7 @@ $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)
 $(O)/tests/fixtures/.built: tests/fixtures/build $(wildcard tests/fixtures/*.*) | $(call have,test)
 	$(call say,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
 
-$(O)/tests/unit/test_symtab $(O)/tests/unit/test_resolve: | $(O)/tests/fixtures/.built
+$(O)/tests/unit/test_symtab $(O)/tests/unit/test_symtab_wanted $(O)/tests/unit/test_resolve: | $(O)/tests/fixtures/.built
 
 # What a fuzz target may look into besides the format: the readers of other people's files.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c) analyze/mountinfo.c)

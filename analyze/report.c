@@ -60,6 +60,7 @@ static int name_places(struct report *r, const struct report_query *query,
 		.demangle = query->demangle,
 		.jits = r->scan.jits.list,
 		.jit_count = r->scan.jits.count,
+		.thread_count = query->thread_count,
 	};
 	struct resolver *resolver = NULL;
 	struct filehints *hints = NULL;

@@ -47,36 +47,43 @@ static int heaviest_first(const void *va, const void *vb)
 
 static int load_by_weight(const struct symuse *u, struct resolver *resolver)
 {
-	uint32_t count = 0;
+	uint32_t count = 0, used = 0, *order;
 	struct weight *w;
 
 	for (size_t i = 0; i < u->place_count; i++)
 		if (u->files[i] != NO_FILE && u->files[i] >= count)
 			count = u->files[i] + 1;
 	w = calloc((size_t)count + 1, sizeof(*w));
-	if (!w)
+	order = calloc((size_t)count + 1, sizeof(*order));
+	if (!w || !order) {
+		free(w);
+		free(order);
 		return -ENOMEM;
+	}
 	for (uint32_t f = 0; f < count; f++)
 		w[f].file = f;
 	for (size_t i = 0; i < u->place_count; i++)
 		if (u->files[i] != NO_FILE)
 			w[u->files[i]].frames += u->frames[i];
 	qsort(w, count, sizeof(*w), heaviest_first);
-	for (uint32_t f = 0; f < count && w[f].frames; f++)
-		resolver_load(resolver, w[f].file);
+	while (used < count && w[used].frames) {
+		order[used] = w[used].file;
+		used++;
+	}
+	resolver_load(resolver, order, used);
+	free(order);
 	free(w);
 	return 0;
 }
 
-/* Also makes all paths of a file known before it is loaded by one of them. */
+/* Also makes all paths of a file, and all places in it, known before it is loaded. */
 static int find_files(struct symuse *u, const struct places *places, const struct model *model,
 		      struct resolver *resolver)
 {
 	uint32_t *ids = calloc((size_t)model_file_count(model) + 1, sizeof(*ids)); /* + 1 */
+	int err = ids ? 0 : -ENOMEM;
 
-	if (!ids)
-		return -ENOMEM;
-	for (size_t i = 0; i < places->count; i++) {
+	for (size_t i = 0; !err && i < places->count; i++) {
 		const struct place *p = &places->list[i];
 
 		u->files[i] = NO_FILE;
@@ -85,9 +92,10 @@ static int find_files(struct symuse *u, const struct places *places, const struc
 		if (!ids[p->file])
 			ids[p->file] = naming_file(model, p->file, resolver) + 1;
 		u->files[i] = ids[p->file] - 1; /* without memory: NO_FILE */
+		err = resolver_want(resolver, u->files[i], p->offset, p->is_return);
 	}
 	free(ids);
-	return 0;
+	return err;
 }
 
 int symuse_load(struct symuse *u, const struct stacks *stacks, const struct places *places,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* elffile - sections and segments of an ELF file that nobody vouches for */
+#include <assert.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -229,17 +230,33 @@ static int read_at(const struct elffile *e, uint8_t *buf, uint64_t off_bytes, si
 	return 0;
 }
 
-int elffile_read(const struct elffile *e, const struct elffile_section *s, uint8_t **out)
+int elffile_check(const struct elffile *e, const struct elffile_section *s)
 {
-	uint8_t *buf;
-	int err;
-
 	if (s->type == SHT_NOBITS || s->type == SHT_NULL || s->flags & SHF_COMPRESSED)
 		return -ENODATA;
 	if (s->off_bytes > e->size_bytes || s->size_bytes > e->size_bytes - s->off_bytes)
 		return -EBADMSG;
 	if (s->size_bytes > SECTION_MAX_BYTES)
 		return -EOVERFLOW;
+	return 0;
+}
+
+int elffile_read_part(const struct elffile *e, const struct elffile_section *s, uint64_t off_bytes,
+		      uint8_t *buf, size_t size_bytes)
+{
+	int err = elffile_check(e, s);
+
+	assert(off_bytes <= s->size_bytes && size_bytes <= s->size_bytes - off_bytes);
+	return err ? err : read_at(e, buf, s->off_bytes + off_bytes, size_bytes);
+}
+
+int elffile_read(const struct elffile *e, const struct elffile_section *s, uint8_t **out)
+{
+	uint8_t *buf;
+	int err = elffile_check(e, s);
+
+	if (err)
+		return err;
 	buf = malloc((size_t)s->size_bytes + 1);
 	if (!buf)
 		return -ENOMEM;

@@ -51,5 +51,10 @@ const struct elffile_segment *elffile_segments(const struct elffile *e, size_t *
  * -ENODATA: it has none in this file; -EBADMSG: outside of the file; -EOVERFLOW: above 1 GiB; -ENOMEM.
  */
 int elffile_read(const struct elffile *e, const struct elffile_section *s, uint8_t **out);
+/* Whether elffile_read() would find the bytes; its errors. */
+int elffile_check(const struct elffile *e, const struct elffile_section *s);
+/* size_bytes of the section from off_bytes on, which must lie in it.  Errors of elffile_read(). */
+int elffile_read_part(const struct elffile *e, const struct elffile_section *s, uint64_t off_bytes,
+		      uint8_t *buf, size_t size_bytes);
 
 #endif

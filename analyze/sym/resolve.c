@@ -5,8 +5,11 @@
  * Three caches: files by identity, a file's symbols when first asked for, and results by place.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/sym/bundle.h"
 #include "analyze/sym/kernsyms.h"
@@ -22,6 +25,8 @@
 #define FILE_UNMAPPED (UINT32_MAX - 2)
 #define FILE_MAX      (UINT32_MAX - 3)
 
+#define THREADS_MAX 8
+
 /* Another path under which the same file was mapped. */
 struct alias {
 	struct alias *next;
@@ -33,6 +38,11 @@ struct file {
 	struct alias *aliases; /* in the order they were added; the first gives the name */
 	bool loaded;
 	struct symfile sym;
+	/* Places that were told before loading, and then sorted; sym then names only these. */
+	uint64_t *wanted;
+	size_t wanted_count, wanted_room;
+	struct symfile
+		*partial;    /* what named these, when all of the file had to be loaded after all */
 	struct perfmap *jit; /* in place of sym: names of code that a process made */
 	const struct bundle *bundles[BUNDLES_MAX]; /* asked before sym */
 	uint32_t bundle_count;
@@ -58,6 +68,7 @@ struct resolver {
 	const struct resolver_jit *jits; /* borrowed */
 	size_t jit_count;
 	struct resolver_hints hints;
+	unsigned thread_count;
 	struct kernsyms *kernel; /* NULL: kernel addresses are hidden */
 	struct file **files;
 	size_t file_count;
@@ -250,6 +261,10 @@ static void file_free(struct file *f)
 		free(a);
 	}
 	symfile_done(&f->sym);
+	if (f->partial)
+		symfile_done(f->partial);
+	free(f->partial);
+	free(f->wanted);
 	perfmap_free(f->jit);
 	free(f);
 }
@@ -275,6 +290,7 @@ struct attempt {
 	struct resolver *r;
 	struct file *f;
 	struct resolver_file as;
+	const struct symfile_wanted *wanted;
 	unsigned hidden_group; /* of the paths behind a whiteout */
 };
 
@@ -285,22 +301,22 @@ static int try_path(void *arg, const char *path, unsigned group)
 	if (group && group == a->hidden_group)
 		return 0;
 	a->as.path = path;
-	if (symfile_load(&a->f->sym, &a->r->roots, &a->as))
+	if (symfile_load(&a->f->sym, &a->r->roots, &a->as, a->wanted))
 		return 1;
 	if (group && locate_is_whiteout(&a->r->roots, path))
 		a->hidden_group = group;
 	return 0;
 }
 
-static bool load_by_hints(struct resolver *r, struct file *f)
+static bool load_by_hints(struct resolver *r, struct file *f, const struct symfile_wanted *wanted)
 {
-	struct attempt a = { .r = r, .f = f, .as = f->aliases->as };
+	struct attempt a = { .r = r, .f = f, .as = f->aliases->as, .wanted = wanted };
 
 	return r->hints.paths && r->hints.paths(r->hints.ctx, &f->aliases->as, try_path, &a) == 1;
 }
 
 /* By the first path that still leads to the file; the reason is that of the first. */
-static void load(struct resolver *r, struct file *f)
+static void load(struct resolver *r, struct file *f, const struct symfile_wanted *wanted)
 {
 	enum name_reason first = NAME_FOUND;
 	struct alias *a;
@@ -313,21 +329,118 @@ static void load(struct resolver *r, struct file *f)
 	for (a = f->aliases; a; a = a->next) {
 		if (r->hints.complete)
 			r->hints.complete(r->hints.ctx, &a->as);
-		if (symfile_load(&f->sym, &r->roots, &a->as))
+		if (symfile_load(&f->sym, &r->roots, &a->as, wanted))
 			return;
 		if (a == f->aliases)
 			first = f->sym.reason;
 	}
-	if (first == NAME_ANONYMOUS || load_by_hints(r, f) ||
-	    symfile_load_debug(&f->sym, &r->roots, &f->aliases->as))
+	if (first == NAME_ANONYMOUS || load_by_hints(r, f, wanted) ||
+	    symfile_load_debug(&f->sym, &r->roots, &f->aliases->as, wanted))
 		return;
 	f->sym.reason = first;
 }
 
-void resolver_load(struct resolver *r, uint32_t file)
+int resolver_want(struct resolver *r, uint32_t file, uint64_t file_off_bytes, bool return_address)
 {
-	if (file < r->file_count && !r->files[file]->loaded && !r->files[file]->bundle_count)
-		load(r, r->files[file]);
+	struct file *f = file < r->file_count ? r->files[file] : NULL;
+
+	if (!f || f->loaded)
+		return 0;
+	if (f->wanted_count == f->wanted_room) {
+		size_t room = f->wanted_room ? f->wanted_room + f->wanted_room / 2 : 64;
+		uint64_t *wanted = reallocarray(f->wanted, room, sizeof(*wanted));
+
+		if (!wanted)
+			return -ENOMEM;
+		f->wanted = wanted;
+		f->wanted_room = room;
+	}
+	f->wanted[f->wanted_count++] = file_off_bytes - (return_address && file_off_bytes);
+	return 0;
+}
+
+static int by_value(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static void load_wanted(struct resolver *r, struct file *f)
+{
+	struct symfile_wanted wanted = { f->wanted, f->wanted_count };
+
+	if (f->wanted)
+		qsort(f->wanted, f->wanted_count, sizeof(*f->wanted), by_value);
+	load(r, f, f->wanted ? &wanted : NULL);
+}
+
+/* Loads all of a file when something else of it is asked for; the names that were given stay. */
+static void load_for(struct resolver *r, struct file *f, uint64_t off_bytes)
+{
+	if (!f->loaded) {
+		load_wanted(r, f);
+	} else if (f->wanted && !f->partial &&
+		   !bsearch(&off_bytes, f->wanted, f->wanted_count, sizeof(off_bytes), by_value)) {
+		f->partial = malloc(sizeof(*f->partial));
+		if (!f->partial)
+			return; /* NAME_BETWEEN */
+		*f->partial = f->sym;
+		symfile_init(&f->sym);
+		load(r, f, NULL);
+	}
+}
+
+/* ---- several at a time ---- */
+
+struct queue {
+	struct resolver *r;
+	const uint32_t *files;
+	size_t count;
+	atomic_size_t next;
+};
+
+/* What is shared is only read: roots, hints, the texts of JIT compilers. */
+static void *load_queue(void *arg)
+{
+	struct queue *q = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&q->next, 1)) < q->count) {
+		struct file *f = q->files[i] < q->r->file_count ? q->r->files[q->files[i]] : NULL;
+
+		if (f && !f->loaded && !f->bundle_count)
+			load_wanted(q->r, f);
+	}
+	return NULL;
+}
+
+static unsigned choose_thread_count(const struct resolver *r, size_t file_count)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t count = r->thread_count;
+
+	if (r->roots.fetcher)
+		return 1; /* its time is short, and goes to the most wanted */
+	if (!count)
+		count = cpus < 1 ? 1 : (size_t)cpus;
+	if (count > THREADS_MAX)
+		count = THREADS_MAX;
+	return (unsigned)(count < file_count ? count : file_count);
+}
+
+/* The calling thread is one of them; where no more can be started, fewer do the work. */
+void resolver_load(struct resolver *r, const uint32_t *files, size_t count)
+{
+	struct queue q = { .r = r, .files = files, .count = count };
+	unsigned started = 0, want = choose_thread_count(r, count);
+	pthread_t threads[THREADS_MAX];
+
+	while (started + 1 < want && !pthread_create(&threads[started], NULL, load_queue, &q))
+		started++;
+	load_queue(&q);
+	while (started)
+		pthread_join(threads[--started], NULL);
 }
 
 /* ---- results ---- */
@@ -429,8 +542,7 @@ static void resolve_in_file(struct resolver *r, struct file *f, uint64_t off_byt
 
 	if (resolve_in_bundle(r, f, is_return, out))
 		return;
-	if (!f->loaded)
-		load(r, f);
+	load_for(r, f, off_bytes);
 	out->dso = f->aliases->as.path;
 	out->reason = f->sym.reason;
 	if (f->sym.reason != NAME_FOUND)
@@ -634,6 +746,7 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 	r->jits = opts->jits;
 	r->jit_count = opts->jit_count;
 	r->hints = opts->hints;
+	r->thread_count = opts->thread_count;
 	r->no_memory = (struct resolved){ .dso = "", .reason = NAME_BETWEEN };
 	if (opts->kallsyms)
 		err = kernsyms_new(opts->kallsyms, opts->kallsyms_bytes, &r->kernel);

@@ -99,6 +99,8 @@ struct resolver_opts {
 	struct resolver_hints hints;   /* used until resolver_free() */
 	struct bundle *const *bundles; /* names that the capture carries; borrowed */
 	size_t bundle_count;
+	unsigned
+		thread_count; /* that load files at once; 0: as many as there are CPUs, at most 8 */
 };
 
 /* A file as the capture knows it. */
@@ -130,10 +132,16 @@ void resolver_free(struct resolver *r); /* NULL is fine; all results go with it 
 uint32_t resolver_add_file(struct resolver *r, const struct resolver_file *file);
 
 /*
- * Loads the file's symbols now: files are fetched in the order of these calls, the most wanted
- * first.  Else they are loaded when an address in them is asked for.
+ * Says that a place will be asked for, before its file is loaded.  Of a file of which places were told,
+ * only what names these is kept; another place of it can still be asked for, but then the file is read
+ * again, as a whole.  -ENOMEM.
  */
-void resolver_load(struct resolver *r, uint32_t file);
+int resolver_want(struct resolver *r, uint32_t file, uint64_t file_off_bytes, bool return_address);
+/*
+ * Loads the symbols of these files now, several at a time; where a fetcher may be asked, one after the
+ * other, the most wanted first.  Else a file is loaded when an address in it is asked for.
+ */
+void resolver_load(struct resolver *r, const uint32_t *files, size_t count);
 
 /* Both never return NULL; valid until resolver_free(), equal places give equal pointers. */
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,

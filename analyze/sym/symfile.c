@@ -45,6 +45,7 @@ static int keep_segments(struct symfile *s, const struct elffile *e)
 {
 	const struct elffile_segment *segments = elffile_segments(e, &s->segment_count);
 
+	free(s->segments);
 	s->segments = reallocarray(NULL, s->segment_count + 1, sizeof(*segments));
 	if (!s->segments)
 		return -ENOMEM;
@@ -124,8 +125,30 @@ static struct elffile *open_debug(struct symfile *s, const struct name_roots *ro
 	return NULL;
 }
 
+/* The segments must be known, to tell where the wanted offsets are. */
+static int read_symbols(struct symfile *s, const struct elffile *elf, const struct elffile *debug,
+			const struct elffile *mini, const struct symfile_wanted *wanted)
+{
+	struct symtab_wanted at = { .count = 0 };
+	uint64_t *vaddrs;
+	int err;
+
+	if (!wanted)
+		return symtab_new(elf, debug, mini, NULL, &s->symbols);
+	vaddrs = reallocarray(NULL, wanted->count + 1, sizeof(*vaddrs));
+	if (!vaddrs)
+		return -ENOMEM;
+	at.vaddrs = vaddrs;
+	for (size_t i = 0; i < wanted->count; i++)
+		at.count += symfile_vaddr(s, wanted->off_bytes[i], &vaddrs[at.count]);
+	err = symtab_new(elf, debug, mini, &at, &s->symbols);
+	free(vaddrs);
+	return err;
+}
+
 static enum name_reason load_tables(struct symfile *s, const struct elffile *elf,
-				    const struct elffile *debug)
+				    const struct elffile *debug,
+				    const struct symfile_wanted *wanted)
 {
 	struct elffile *mini = NULL;
 	uint8_t *unpacked = NULL;
@@ -137,17 +160,16 @@ static enum name_reason load_tables(struct symfile *s, const struct elffile *elf
 	    elffile_from_bytes(unpacked, unpacked_bytes, &mini))
 		mini = NULL;
 	s->mini = mini;
-	err = symtab_new(elf, debug, mini, &s->symbols);
+	err = read_symbols(s, elf, debug, mini, wanted);
 	elffile_close(mini);
 	free(unpacked);
-	if (!err)
-		err = keep_segments(s, elf);
 	if (err)
 		return NAME_BAD_ELF;
 	return symtab_count(s->symbols) ? NAME_FOUND : symfile_miss(s);
 }
 
-bool symfile_load(struct symfile *s, const struct name_roots *roots, const struct resolver_file *as)
+bool symfile_load(struct symfile *s, const struct name_roots *roots, const struct resolver_file *as,
+		  const struct symfile_wanted *wanted)
 {
 	struct elffile *elf = NULL, *debug;
 
@@ -156,9 +178,12 @@ bool symfile_load(struct symfile *s, const struct name_roots *roots, const struc
 		return false;
 	if (elffile_open(s->file.fd, &elf)) {
 		s->reason = NAME_BAD_ELF;
+	} else if (keep_segments(s, elf)) {
+		s->reason = NAME_BAD_ELF;
+		elffile_close(elf);
 	} else {
 		debug = open_debug(s, roots, elf, as);
-		s->reason = load_tables(s, elf, debug);
+		s->reason = load_tables(s, elf, debug, wanted);
 		elffile_close(debug);
 		elffile_close(elf);
 	}
@@ -190,10 +215,10 @@ static bool take_segments(struct symfile *s, const struct resolver_file *as)
 }
 
 bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
-			const struct resolver_file *as)
+			const struct resolver_file *as, const struct symfile_wanted *wanted)
 {
 	struct elffile *debug = NULL;
-	enum name_reason reason;
+	enum name_reason reason = NAME_BAD_ELF;
 
 	if (!as->build_id.size_bytes || locate_debug(roots, &as->build_id, NULL, "", &s->debug))
 		return false;
@@ -201,13 +226,15 @@ bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
 		located_done(&s->debug);
 		return false;
 	}
-	reason = load_tables(s, debug, NULL);
+	if (!keep_segments(s, debug)) {
+		if (!take_segments(s, as))
+			restore_offsets(s);
+		reason = load_tables(s, debug, NULL, wanted);
+	}
 	elffile_close(debug);
 	close_fd(&s->debug);
 	if (reason != NAME_FOUND)
 		return false;
-	if (!take_segments(s, as))
-		restore_offsets(s);
 	s->reason = reason;
 	return true;
 }

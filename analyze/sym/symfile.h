@@ -14,6 +14,12 @@
 #include "analyze/sym/locate.h"
 #include "analyze/sym/symtab.h"
 
+/* Places of a file that will be asked for, as offsets in it; in any order. */
+struct symfile_wanted {
+	const uint64_t *off_bytes;
+	size_t count;
+};
+
 /* Embedded by the owner; symfile_init() first.  Read freely. */
 struct symfile {
 	enum name_reason reason; /* NAME_FOUND: symbols is there */
@@ -34,12 +40,13 @@ void symfile_done(struct symfile *s);
 /*
  * Loads the file as it was recorded; once it returned true, not again.  false: it is not here,
  * s->reason says why, and another path of the same file may be tried.
+ * wanted: only names of these are kept, and no others may be asked for; NULL: all.
  */
-bool symfile_load(struct symfile *s, const struct name_roots *roots,
-		  const struct resolver_file *as);
+bool symfile_load(struct symfile *s, const struct name_roots *roots, const struct resolver_file *as,
+		  const struct symfile_wanted *wanted);
 /* The same without the file itself, by the build-id of its debug file.  s->reason stays on failure. */
 bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
-			const struct resolver_file *as);
+			const struct resolver_file *as, const struct symfile_wanted *wanted);
 
 /* Where the byte of the file is in its own address space. */
 bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out);

@@ -7,207 +7,11 @@
 
 #include "analyze/sym/demangle.h"
 #include "analyze/sym/plt.h"
-#include "analyze/sym/symtab.h"
+#include "analyze/sym/symtab_priv.h"
 #include "format/cursor.h"
 
-#define TABLES_MAX 3
 /* How many symbols a look-up passes on its way out to one that covers it: nesting is shallow. */
 #define NESTING_MAX 1024
-
-struct symbol {
-	uint64_t start, end; /* [start, end), empty for an alias that another one hides */
-	uint64_t reach;      /* the largest end of this and all symbols before */
-	const char *name;    /* as in the file, in one of symtab.strings */
-	char *printed;       /* owned; made at the first use */
-	uint32_t order;      /* as read: .symtab, then .dynsym, then the PLT */
-	uint8_t bind, type;  /* STB_*, STT_* */
-	bool plt;
-	bool sized; /* end is final; else the latest that it may be */
-};
-
-struct symtab {
-	struct symbol *symbols; /* by start, then order */
-	size_t count, room;
-	uint8_t *strings[TABLES_MAX]; /* string tables, each with a NUL behind */
-	size_t string_count;
-	bool full;
-};
-
-/* One table on its way in. */
-struct source {
-	const struct elffile *file;
-	const struct elffile_section *table;
-	const uint8_t *data;
-	const char *strings;
-	uint64_t string_bytes;
-	bool is64;
-};
-
-struct raw_symbol {
-	uint64_t value, size_bytes;
-	uint32_t name_off;
-	uint16_t section;
-	uint8_t info, other;
-};
-
-/* ---- reading ---- */
-
-static struct raw_symbol raw_decode(struct cursor *c, bool is64)
-{
-	struct raw_symbol r;
-
-	r.name_off = cursor_u32(c);
-	if (is64) {
-		r.info = cursor_u8(c);
-		r.other = cursor_u8(c);
-		r.section = cursor_u16(c);
-		r.value = cursor_u64(c);
-		r.size_bytes = cursor_u64(c);
-	} else {
-		r.value = cursor_u32(c);
-		r.size_bytes = cursor_u32(c);
-		r.info = cursor_u8(c);
-		r.other = cursor_u8(c);
-		r.section = cursor_u16(c);
-	}
-	return r;
-}
-
-/* $a, $d, $t, $x: where ARM code changes its kind.  They name nothing. */
-static bool is_mapping_symbol(uint16_t machine, const char *name)
-{
-	if (machine != EM_ARM && machine != EM_AARCH64)
-		return false;
-	return name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
-	       (name[2] == '\0' || name[2] == '.');
-}
-
-/* The executable section the symbol lies in, NULL when it is none of ours. */
-static const struct elffile_section *section_of(const struct elffile *e, const struct raw_symbol *r)
-{
-	const struct elffile_section *sections;
-	uint8_t type = r->info & 15;
-	size_t count;
-
-	sections = elffile_sections(e, &count);
-	if (r->section == SHN_UNDEF || r->section >= SHN_LORESERVE || r->section >= count)
-		return NULL;
-	sections += r->section;
-	if (!(sections->flags & SHF_ALLOC) || !(sections->flags & SHF_EXECINSTR))
-		return NULL;
-	if (r->value < sections->addr || r->value - sections->addr >= sections->size_bytes)
-		return NULL;
-	switch (type) {
-	case STT_FUNC:
-	case STT_GNU_IFUNC:
-	case STT_OBJECT:
-		return sections;
-	case STT_NOTYPE: /* perf wants "text" in the name of the section */
-		if ((r->other & 3) == STV_HIDDEN || (r->other & 3) == STV_INTERNAL ||
-		    !strstr(sections->name, "text"))
-			return NULL;
-		return sections;
-	default:
-		return NULL;
-	}
-}
-
-static uint64_t add_clamped(uint64_t a, uint64_t b, uint64_t max)
-{
-	return a > max || b > max - a ? max : a + b;
-}
-
-static void add_symbol(struct symtab *t, const struct source *src, const struct raw_symbol *r)
-{
-	const struct elffile_section *s;
-	const char *name;
-	uint64_t limit;
-
-	if (!r->name_off || r->name_off >= src->string_bytes)
-		return;
-	name = src->strings + r->name_off; /* ends at the NUL behind the table at the latest */
-	s = section_of(src->file, r);
-	if (!s || !*name || is_mapping_symbol(elffile_machine(src->file), name))
-		return;
-	limit = add_clamped(s->addr, s->size_bytes, UINT64_MAX);
-	t->symbols[t->count] = (struct symbol){
-		.start = r->value,
-		.end = r->size_bytes ? add_clamped(r->value, r->size_bytes, limit) : limit,
-		.name = name,
-		.order = (uint32_t)t->count,
-		.bind = r->info >> 4,
-		.type = r->info & 15,
-		.sized = r->size_bytes,
-	};
-	t->count++;
-}
-
-static int reserve(struct symtab *t, size_t more)
-{
-	struct symbol *symbols;
-
-	if (more > UINT32_MAX - t->count)
-		return -EOVERFLOW;
-	symbols = reallocarray(t->symbols, t->count + more + 1, sizeof(*symbols));
-	if (!symbols)
-		return -ENOMEM;
-	t->symbols = symbols;
-	t->room = t->count + more;
-	return 0;
-}
-
-static int add_symbols(struct symtab *t, const struct source *src)
-{
-	size_t i, n, entry_bytes = src->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	struct cursor c = cursor_of(src->data, (size_t)src->table->size_bytes);
-	struct raw_symbol r;
-	int err;
-
-	n = (size_t)src->table->size_bytes / entry_bytes;
-	err = reserve(t, n);
-	if (err)
-		return err;
-	for (i = 0; i < n; i++) {
-		r = raw_decode(&c, src->is64);
-		add_symbol(t, src, &r);
-	}
-	return 0;
-}
-
-/* Joins one table with its strings.  -ENODATA: the file has no such table. */
-static int add_table(struct symtab *t, const struct elffile *e, uint32_t type)
-{
-	const struct elffile_section *sections, *table = elffile_by_type(e, type);
-	struct source src = { .file = e, .table = table, .is64 = elffile_is64(e) };
-	uint8_t *data = NULL, *strings = NULL;
-	size_t count;
-	int err;
-
-	if (!table || !table->size_bytes)
-		return -ENODATA;
-	sections = elffile_sections(e, &count);
-	if (table->entry_bytes != (src.is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)) ||
-	    table->link >= count)
-		return -EBADMSG;
-	err = elffile_read(e, table, &data);
-	if (err)
-		return err;
-	err = elffile_read(e, &sections[table->link], &strings);
-	if (err)
-		goto out;
-	src.data = data;
-	src.strings = (const char *)strings;
-	src.string_bytes = sections[table->link].size_bytes;
-	err = add_symbols(t, &src);
-	if (err)
-		goto out;
-	t->strings[t->string_count++] = strings;
-	strings = NULL;
-out:
-	free(strings);
-	free(data);
-	return err;
-}
 
 /* ---- order ---- */
 
@@ -371,129 +175,234 @@ uint64_t symtab_start(struct symtab *t, uint64_t vaddr)
 
 /* ---- PLT ---- */
 
+/* The stubs of a file, and where their names are. */
+struct stubs {
+	const struct elffile *file;
+	struct plt_entry *entries; /* owned */
+	size_t count;
+	const struct elffile_section *table; /* .dynsym; size 0: none that can be read */
+	uint8_t *data, *strings;             /* owned; NULL: not read */
+	uint64_t string_bytes;
+};
+
 /* The name of a .dynsym entry, NULL when there is none. */
-static const char *dynsym_name(const struct source *src, uint32_t index)
+static const char *dynsym_name(const struct stubs *s, uint32_t index)
 {
-	size_t entry_bytes = src->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	size_t entry_bytes = elffile_is64(s->file) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	uint32_t off;
 
-	if (!index || index >= src->table->size_bytes / entry_bytes)
+	if (!s->strings || !index || index >= s->table->size_bytes / entry_bytes)
 		return NULL;
-	off = le32_load(src->data + index * entry_bytes); /* st_name comes first in both classes */
-	return off && off < src->string_bytes ? src->strings + off : NULL;
+	off = le32_load(s->data + index * entry_bytes); /* st_name comes first in both classes */
+	return off && off < s->string_bytes ? (const char *)s->strings + off : NULL;
 }
 
-static void add_stub(struct symtab *t, const struct plt_entry *p, const char *name)
+static int add_stub(struct symtab *t, const struct plt_entry *p, const char *name)
 {
-	t->symbols[t->count] = (struct symbol){
+	const char *copy = t->wanted ? strdup(name) : name;
+
+	if (!copy)
+		return -ENOMEM;
+	t->symbols[t->count++] = (struct symbol){
 		.start = p->vaddr,
-		.end = add_clamped(p->vaddr, p->size_bytes, UINT64_MAX),
-		.name = name,
-		.order = (uint32_t)t->count,
+		.end = symtab_add_clamped(p->vaddr, p->size_bytes, UINT64_MAX),
+		.name = copy,
+		.order = (uint32_t)t->seen_count++,
 		.bind = STB_GLOBAL,
 		.type = STT_FUNC,
 		.plt = true,
 		.sized = true,
+		.owns_name = t->wanted,
 	};
-	t->count++;
+	return 0;
 }
 
 /* Names of stubs to choosers (IFUNC) are looked up, so the table must be sealed before. */
-static int add_stubs(struct symtab *t, const struct source *src, const struct plt_entry *entries,
-		     size_t count)
+static int add_stubs(struct symtab *t, const struct stubs *stubs)
 {
 	size_t i, sealed_count = t->count;
-	int err = reserve(t, count);
+	int err = symtab_reserve(t, stubs->count);
 
-	if (err)
-		return err;
-	for (i = 0; i < count; i++) {
-		const char *name = dynsym_name(src, entries[i].symbol);
+	for (i = 0; !err && i < stubs->count; i++) {
+		const struct plt_entry *p = &stubs->entries[i];
+		const char *name = dynsym_name(stubs, p->symbol);
 
-		if (!name && entries[i].resolver) {
+		if (!name && p->resolver) {
 			struct symtab sealed = *t;
 			struct symbol *s;
 
 			sealed.count = sealed_count;
-			s = find(&sealed, entries[i].resolver);
+			s = find(&sealed, p->resolver);
 			name = s ? s->name : NULL;
 		}
 		if (name && *name)
-			add_stub(t, &entries[i], name);
+			err = add_stub(t, p, name);
 	}
+	return err;
+}
+
+/* Leaves out stubs that nobody will ask for. */
+static void pick_stubs(const struct symtab *t, struct stubs *stubs)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < stubs->count; i++) {
+		const struct plt_entry *p = &stubs->entries[i];
+
+		if (symtab_wants(t, p->vaddr,
+				 symtab_add_clamped(p->vaddr, p->size_bytes, UINT64_MAX)))
+			stubs->entries[kept++] = *p;
+	}
+	stubs->count = kept;
+}
+
+static int read_stubs(const struct symtab *t, const struct elffile *e, struct stubs *out)
+{
+	const struct elffile_section *sections, *table = elffile_by_type(e, SHT_DYNSYM);
+	struct stubs stubs = { .file = e, .table = table };
+	size_t count;
+	int err = plt_read(e, &stubs.entries, &stubs.count);
+
+	if (err)
+		return err;
+	pick_stubs(t, &stubs);
+	sections = elffile_sections(e, &count);
+	/* Without these only choosers can be named. */
+	if (stubs.count && table && table->link < count && !elffile_read(e, table, &stubs.data) &&
+	    !elffile_read(e, &sections[table->link], &stubs.strings))
+		stubs.string_bytes = sections[table->link].size_bytes;
+	*out = stubs;
 	return 0;
 }
 
-static int add_plt(struct symtab *t, const struct elffile *e)
+static void stubs_done(struct stubs *s)
 {
-	const struct elffile_section *sections, *table = elffile_by_type(e, SHT_DYNSYM);
-	struct elffile_section none = { 0 };
-	struct source src = { .file = e, .table = table ? table : &none, .is64 = elffile_is64(e) };
-	struct plt_entry *entries = NULL;
-	uint8_t *data = NULL, *strings = NULL;
-	size_t count, entry_count = 0;
+	free(s->entries);
+	free(s->data);
+	free(s->strings);
+}
+
+static int add_plt(struct symtab *t, struct stubs *stubs)
+{
 	int err;
 
-	err = plt_read(e, &entries, &entry_count);
-	if (err || !entry_count)
-		goto out;
-	sections = elffile_sections(e, &count);
-	if (table && table->link < count && !elffile_read(e, table, &data) &&
-	    !elffile_read(e, &sections[table->link], &strings)) {
-		src.data = data;
-		src.strings = (const char *)strings;
-		src.string_bytes = sections[table->link].size_bytes;
-	} else {
-		src.table = &none; /* only choosers can be named */
-	}
-	err = add_stubs(t, &src, entries, entry_count);
-	if (!err && strings) {
-		t->strings[t->string_count++] = strings;
-		strings = NULL;
+	if (!stubs->count)
+		return 0;
+	err = add_stubs(t, stubs);
+	if (!t->wanted && stubs->strings) {
+		t->strings[t->string_count++] = stubs->strings;
+		stubs->strings = NULL;
 	}
 	seal(t);
-out:
-	free(strings);
-	free(data);
-	free(entries);
 	return err;
 }
 
 /* ---- all of it ---- */
+
+static int by_value(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* Stubs to choosers bear the names of these, which must be found for them. */
+static int want_choosers(struct symtab *t, const struct stubs *stubs)
+{
+	uint64_t *wanted = reallocarray(t->wanted, t->wanted_count + stubs->count + 1,
+					sizeof(*wanted));
+	size_t i, kept = 0;
+
+	if (!wanted)
+		return -ENOMEM;
+	t->wanted = wanted;
+	for (i = 0; i < stubs->count; i++)
+		if (stubs->entries[i].resolver)
+			wanted[t->wanted_count++] = stubs->entries[i].resolver;
+	qsort(wanted, t->wanted_count, sizeof(*wanted), by_value);
+	for (i = 0; i < t->wanted_count; i++)
+		if (!kept || wanted[kept - 1] != wanted[i])
+			wanted[kept++] = wanted[i];
+	t->wanted_count = kept;
+	t->nearest = reallocarray(NULL, kept + 1, sizeof(*t->nearest));
+	if (!t->nearest)
+		return -ENOMEM;
+	for (i = 0; i < kept; i++)
+		t->nearest[i] = (struct symbol){ .type = UINT8_MAX };
+	return 0;
+}
+
+/* -EAGAIN and -ENOMEM end it; of the others, what can be read is taken. */
+static bool is_final(int err)
+{
+	return err == -ENOMEM || err == -EAGAIN;
+}
 
 static int add_tables(struct symtab *t, const struct elffile *file, const struct elffile *debug,
 		      const struct elffile *mini)
 {
 	int err, broken = 0;
 
-	err = debug ? add_table(t, debug, SHT_SYMTAB) : -ENODATA;
-	if (err && err != -ENOMEM)
-		err = add_table(t, file, SHT_SYMTAB);
-	if (err && err != -ENOMEM && mini)
-		err = add_table(t, mini, SHT_SYMTAB);
-	if (err == -ENOMEM)
+	err = debug ? symtab_read_table(t, debug, SHT_SYMTAB) : -ENODATA;
+	if (err && !is_final(err))
+		err = symtab_read_table(t, file, SHT_SYMTAB);
+	if (err && !is_final(err) && mini)
+		err = symtab_read_table(t, mini, SHT_SYMTAB);
+	if (is_final(err))
 		return err;
 	t->full = !err;
 	broken |= err && err != -ENODATA;
-	err = add_table(t, file, SHT_DYNSYM);
-	if (err == -ENOMEM)
+	err = symtab_read_table(t, file, SHT_DYNSYM);
+	if (is_final(err))
 		return err;
 	broken |= err && err != -ENODATA;
-	if (broken && !t->count)
+	if (broken && !t->seen_count)
 		return -EBADMSG;
-	seal(t);
-	return add_plt(t, file);
+	err = t->wanted ? symtab_take_nearest(t) : 0;
+	if (!err)
+		seal(t);
+	return err;
 }
 
-int symtab_new(const struct elffile *file, const struct elffile *debug, const struct elffile *mini,
-	       struct symtab **out)
+static int build(struct symtab *t, const struct elffile *file, const struct elffile *debug,
+		 const struct elffile *mini)
+{
+	struct stubs stubs;
+	int err = read_stubs(t, file, &stubs);
+
+	if (err)
+		return err;
+	if (t->wanted)
+		err = want_choosers(t, &stubs);
+	if (!err)
+		err = add_tables(t, file, debug, mini);
+	if (!err)
+		err = add_plt(t, &stubs);
+	symtab_drop_nearest(t);
+	stubs_done(&stubs);
+	return err;
+}
+
+static int new_with(const struct elffile *file, const struct elffile *debug,
+		    const struct elffile *mini, const struct symtab_wanted *wanted,
+		    bool whole_strings, struct symtab **out)
 {
 	struct symtab *t = calloc(1, sizeof(*t));
-	int err;
+	int err = t ? 0 : -ENOMEM;
 
-	if (!t)
-		return -ENOMEM;
-	err = add_tables(t, file, debug, mini);
+	if (!err && wanted) {
+		t->whole_strings = whole_strings;
+		t->wanted_count = wanted->count;
+		t->wanted = reallocarray(NULL, wanted->count + 1, sizeof(*t->wanted));
+		if (!t->wanted)
+			err = -ENOMEM;
+		else if (wanted->count)
+			memcpy(t->wanted, wanted->vaddrs, wanted->count * sizeof(*t->wanted));
+		if (!err)
+			qsort(t->wanted, t->wanted_count, sizeof(*t->wanted), by_value);
+	}
+	if (!err)
+		err = build(t, file, debug, mini);
 	if (err) {
 		symtab_free(t);
 		return err;
@@ -502,23 +411,35 @@ int symtab_new(const struct elffile *file, const struct elffile *debug, const st
 	return 0;
 }
 
+int symtab_new(const struct elffile *file, const struct elffile *debug, const struct elffile *mini,
+	       const struct symtab_wanted *wanted, struct symtab **out)
+{
+	int err = new_with(file, debug, mini, wanted, false, out);
+
+	return err == -EAGAIN ? new_with(file, debug, mini, wanted, true, out) : err;
+}
+
 void symtab_free(struct symtab *t)
 {
 	size_t i;
 
 	if (!t)
 		return;
-	for (i = 0; i < t->count; i++)
+	for (i = 0; i < t->count; i++) {
 		free(t->symbols[i].printed);
+		if (t->symbols[i].owns_name)
+			free((char *)(uintptr_t)t->symbols[i].name);
+	}
 	for (i = 0; i < t->string_count; i++)
 		free(t->strings[i]);
 	free(t->symbols);
+	free(t->wanted);
 	free(t);
 }
 
 size_t symtab_count(const struct symtab *t)
 {
-	return t->count;
+	return t->seen_count;
 }
 
 bool symtab_is_full(const struct symtab *t)

@@ -21,14 +21,22 @@
 
 struct symtab; /* opaque; one thread */
 
+/* The addresses that will be asked for, in any order. */
+struct symtab_wanted {
+	const uint64_t *vaddrs;
+	size_t count;
+};
+
 /*
  * debug and mini may be NULL; all files may be closed after.  A table that is broken is left out.  No
  * symbols at all is no error.  -EBADMSG: there are tables, but none can be read; -ENOMEM.
+ * wanted: what covers these is kept and nothing else, other addresses have no right answer; NULL: all.
  */
 int symtab_new(const struct elffile *file, const struct elffile *debug, const struct elffile *mini,
-	       struct symtab **out);
+	       const struct symtab_wanted *wanted, struct symtab **out);
 void symtab_free(struct symtab *t); /* NULL is fine */
 
+/* How many there are, kept or not; of call stubs only those that are kept. */
 size_t symtab_count(const struct symtab *t);
 /* Whether there was a .symtab: without one, local functions have no names. */
 bool symtab_is_full(const struct symtab *t);

@@ -30,6 +30,35 @@ static void ask(struct symtab *t, uint64_t start, uint64_t size_bytes)
 	}
 }
 
+/* A table of some addresses names them as the table of all does. */
+static void compare(struct symtab *t, const struct elffile *e, const struct elffile *debug,
+		    const struct elffile *mini)
+{
+	uint64_t addrs[64];
+	struct symtab_wanted wanted = { addrs, 0 };
+	const struct elffile_section *sections;
+	struct symtab *part;
+	const char *a, *b;
+	size_t i, count;
+
+	sections = elffile_sections(e, &count);
+	for (i = 0; i < count && wanted.count < 64; i++) {
+		addrs[wanted.count++] = sections[i].addr;
+		if (wanted.count < 64)
+			addrs[wanted.count++] = sections[i].addr + sections[i].size_bytes / 2;
+	}
+	/* With more symbols a look-up may give up before it finds the outermost. */
+	if (symtab_count(t) > 1000 || symtab_new(e, debug, mini, &wanted, &part))
+		return;
+	for (i = 0; i < wanted.count; i++) {
+		a = symtab_find(t, addrs[i], false);
+		b = symtab_find(part, addrs[i], false);
+		if (!a != !b || (a && strcmp(a, b) != 0))
+			abort();
+	}
+	symtab_free(part);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	const struct elffile_section *sections;
@@ -44,13 +73,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	memcpy(copy, data, size_bytes);
 	if (elffile_from_bytes(copy, size_bytes, &e))
 		goto out;
-	if (!symtab_new(e, size_bytes & 1 ? e : NULL, size_bytes & 2 ? e : NULL, &t)) {
+	if (!symtab_new(e, size_bytes & 1 ? e : NULL, size_bytes & 2 ? e : NULL, NULL, &t)) {
 		sections = elffile_sections(e, &count);
 		for (i = 0; i < count && i < 64; i++)
 			ask(t, sections[i].addr, sections[i].size_bytes);
 		segments = elffile_segments(e, &count);
 		for (i = 0; i < count && i < 64; i++)
 			ask(t, segments[i].vaddr, segments[i].file_bytes);
+		compare(t, e, size_bytes & 1 ? e : NULL, size_bytes & 2 ? e : NULL);
 		symtab_free(t);
 	}
 	elffile_close(e);

@@ -62,7 +62,7 @@ static struct symtab *symbols_of(const char *name, const char *debug_name)
 		return NULL;
 	if (debug_name)
 		assert_true(program_open(debug_name, &d));
-	assert_int_equal(symtab_new(p.elf, d.elf, NULL, &t), 0);
+	assert_int_equal(symtab_new(p.elf, d.elf, NULL, NULL, &t), 0);
 	program_close(&p);
 	if (debug_name)
 		program_close(&d);
@@ -439,7 +439,7 @@ static int load_bytes(const uint8_t *data, size_t size_bytes)
 	memcpy(copy, data, size_bytes);
 	err = elffile_from_bytes(copy, size_bytes, &e);
 	if (!err) {
-		err = symtab_new(e, NULL, NULL, &t);
+		err = symtab_new(e, NULL, NULL, NULL, &t);
 		if (!err) {
 			symtab_find(t, 0x401008, true);
 			symtab_find(t, 0x401110, true);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* symtab_priv - what the files of the room `symtab` share */
+#ifndef EBPREC_ANALYZE_SYM_SYMTAB_PRIV_H
+#define EBPREC_ANALYZE_SYM_SYMTAB_PRIV_H
+
+#include "analyze/sym/symtab.h"
+
+#define SYMTAB_STRINGS_MAX 3
+
+struct symbol {
+	uint64_t start, end; /* [start, end), empty for an alias that another one hides */
+	union {
+		uint64_t reach;    /* sealed: the largest end of this and all symbols before */
+		uint64_t name_off; /* while name is NULL: where it is in its string table */
+	};
+	const char *name;   /* as in the file, in one of symtab.strings */
+	char *printed;      /* owned; made at the first use */
+	uint32_t order;     /* as read: .symtab, then .dynsym, then the PLT */
+	uint8_t bind, type; /* STB_*, STT_* */
+	bool plt;
+	bool sized;     /* end is final; else the latest that it may be */
+	bool owns_name; /* name is a copy */
+};
+
+struct symtab {
+	struct symbol *symbols; /* by start, then order */
+	size_t count, room;
+	size_t seen_count;                    /* with those that were not kept */
+	uint8_t *strings[SYMTAB_STRINGS_MAX]; /* string tables, each with a NUL behind */
+	size_t string_count;
+	bool full;
+	/* Where only some addresses will be asked for; all NULL else. */
+	uint64_t *wanted; /* sorted, no two equal */
+	size_t wanted_count;
+	/*
+	 * By wanted address: the last symbol that begins at or before it, but behind the wanted one
+	 * before.  It ends what has no size, and covers the address when it has none itself.
+	 */
+	struct symbol *nearest; /* type 0xff: none */
+	bool whole_strings;     /* names must be known when a symbol is read */
+};
+
+/* Room for so many more symbols.  -ENOMEM, -EOVERFLOW. */
+int symtab_reserve(struct symtab *t, size_t more);
+/* The number of the first wanted address at or behind vaddr; wanted_count: none. */
+size_t symtab_first_wanted(const struct symtab *t, uint64_t vaddr);
+bool symtab_wants(const struct symtab *t, uint64_t start, uint64_t end);
+uint64_t symtab_add_clamped(uint64_t a, uint64_t b, uint64_t max);
+
+/*
+ * Joins the first table of a type with its strings.  -ENODATA: the file has no such table; -EBADMSG,
+ * -ENOMEM, -EOVERFLOW; -EAGAIN: cannot be decided without whole_strings.
+ */
+int symtab_read_table(struct symtab *t, const struct elffile *e, uint32_t type);
+/* Turns what is nearest into symbols, when all tables were read.  -ENOMEM. */
+int symtab_take_nearest(struct symtab *t);
+void symtab_drop_nearest(struct symtab *t);
+
+#endif

@@ -126,6 +126,7 @@ $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(O)/l
 
 # The recorder's reader of what the kernel writes.
 $(O)/tests/fuzz/fuzz_perfring $(O)/tests/fuzz/engine_perfring: $(O)/record/perfring.o
+$(O)/tests/fuzz/fuzz_markelf $(O)/tests/fuzz/engine_markelf: $(O)/record/markelf.o
 
 # The same target with libFuzzer; only `make fuzz` asks for it, in a build of its own.
 $(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libsym.a $(O)/libformat.a
@@ -205,6 +206,7 @@ install: all				## into $(DESTDIR)$(prefix)
 	put 644 scripts/completions/ebprec.bash share/bash-completion/completions/ebprec; \
 	put 644 scripts/completions/_ebprec share/zsh/site-functions/_ebprec; \
 	put 644 scripts/completions/ebprec.fish share/fish/vendor_completions.d/ebprec.fish; \
+	put 644 format/ebprec-mark.h include/ebprec-mark.h; \
 	for f in LICENSE README.md docs/FORMAT.md; do put 644 $$f share/doc/ebprec/$${f##*/}; done; \
 	for f in $(MAN); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
 

@@ -18,6 +18,7 @@ enum ebprec_event_type {
 	EBPREC_EV_COPY = 4, /* struct copy_event: a sample whose user stack is still to be walked */
 	EBPREC_EV_TASK = 5, /* struct task_event */
 	EBPREC_EV_WAKER = 6, /* struct waker_event */
+	EBPREC_EV_PROBE = 7, /* struct probe_event */
 	EBPREC_EV_END,       /* one past the last: size of the map `lost` */
 };
 
@@ -163,17 +164,37 @@ enum mark_unread { /* strings that were not in memory when the probe fired */
 		   MARK_UNREAD_TEXT = 4,
 };
 
+/* Behind it: group, name and text, each with its NUL, in so much room as is said, the rest for text. */
 struct mark_event {
 	struct event_header h;
 	__u32 pid, tid;
-	__u64 duration_ns;
-	__u32 kind;
+	__u64 duration_ns, id;
+	__u32 kind; /* enum tracing_mark_kind, or whatever the program said */
+	__u16 group_bytes, name_bytes;
 	__u32 unread; /* enum mark_unread */
-	char group[MARK_NAME_BYTES], name[MARK_NAME_BYTES];
-	char text[MARK_TEXT_BYTES]; /* only as much as there is, with its NUL, is sent */
+	__u32 pad;
 };
 
-#define MARK_EVENT_HEAD_BYTES (40 + 2 * MARK_NAME_BYTES)
+#define MARK_SHORT_BYTES 88 /* of text, in records of marks with short names */
+
+/* The cookie of a probe: which one it is. */
+enum mark_source {
+	MARK_SOURCE_PROGRAM = 0, /* a mark of some program */
+	MARK_SOURCE_EBPREC = 1,  /* of `ebprec mark` */
+	MARK_SOURCE_FIRST = 2,   /* and so on: what the user named */
+};
+
+#define PROBE_ARGS_MAX   12 /* of a USDT probe; the kernel's own limit in libbpf */
+#define PROBE_DATA_BYTES 192
+
+/* A probe that is taken for a mark. */
+struct probe_event {
+	struct event_header h;
+	__u32 pid, tid;
+	__u32 source; /* enum mark_source */
+	__u32 data_bytes;
+	__u8 data[PROBE_DATA_BYTES]; /* USDT: arguments, as __s64; tracepoints: their raw bytes */
+};
 
 _Static_assert(sizeof(struct event_header) == 16, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct cpu_event, frames) == CPU_EVENT_HEAD_BYTES,
@@ -185,7 +206,7 @@ _Static_assert(__builtin_offsetof(struct switch_event, frames) == SWITCH_EVENT_H
 _Static_assert(__builtin_offsetof(struct waker_event, frames) == WAKER_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
 _Static_assert(sizeof(struct task_event) == 80, "bpf/user contract");
-_Static_assert(__builtin_offsetof(struct mark_event, text) == MARK_EVENT_HEAD_BYTES,
-	       "bpf/user contract");
+_Static_assert(sizeof(struct mark_event) == 56, "bpf/user contract");
+_Static_assert(sizeof(struct probe_event) == 32 + PROBE_DATA_BYTES, "bpf/user contract");
 
 #endif

@@ -12,7 +12,8 @@
 #include "format/cursor.h"
 #include "format/tracing.h"
 
-#define MARK_FIXED_BYTES      32 /* common header, duration, kind, three string places */
+#define MARK_FIXED_BYTES      40 /* common header, duration, kind, three string places, id */
+#define MARK_OLD_FIXED_BYTES  32 /* before marks had ids */
 #define MARK_STRING_MAX_BYTES 512
 #define COMMON_PID_OFF        4
 
@@ -30,9 +31,11 @@ static const char mark_format[] =
 	"\tfield:u32 kind;\toffset:16;\tsize:4;\tsigned:0;\n"
 	"\tfield:__data_loc char[] group;\toffset:20;\tsize:4;\tsigned:0;\n"
 	"\tfield:__data_loc char[] name;\toffset:24;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] msg;\toffset:28;\tsize:4;\tsigned:0;\n\n"
-	"print fmt: \"%s/%s dur=%llu ns: %s\", __get_str(group), __get_str(name), REC->duration, "
-	"__get_str(msg)\n";
+	"\tfield:__data_loc char[] msg;\toffset:28;\tsize:4;\tsigned:0;\n"
+	"\tfield:u64 id;\toffset:32;\tsize:8;\tsigned:0;\n\n"
+	"print fmt: \"%s/%s%s dur=%llu ns: %s\", __get_str(group), __get_str(name), "
+	"__print_symbolic(REC->kind, { 0, \"\" }, { 1, \" begin\" }, { 2, \" end\" }, "
+	"{ 3, \" span\" }), REC->duration, __get_str(msg)\n";
 
 static const char counter_format[] = "name: counter\n"
 				     "ID: 65001\n" COMMON_FIELDS
@@ -282,10 +285,10 @@ static size_t kept_bytes(const char *text)
 	return ((uint8_t)text[n - back] & 0xc0) == 0xc0 ? n - back : n;
 }
 
-size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid, uint64_t duration_ns,
-			   uint32_t kind, const char *group, const char *name, const char *message)
+size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
+			   const struct tracing_mark *m)
 {
-	const char *strings[3] = { group, name, message };
+	const char *strings[3] = { m->group, m->name, m->message };
 	size_t i, size_bytes = MARK_FIXED_BYTES, at = MARK_FIXED_BYTES, kept[3];
 
 	for (i = 0; i < 3; i++) {
@@ -298,14 +301,45 @@ size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid, uint64_
 	memset(out, 0, size_bytes);
 	le16_store(out, TRACING_MARK_ID);
 	le32_store(out + COMMON_PID_OFF, tid);
-	le64_store(out + 8, duration_ns);
-	le32_store(out + 16, kind);
+	le64_store(out + 8, m->duration_ns);
+	le32_store(out + 16, m->kind);
 	for (i = 0; i < 3; i++) {
 		le32_store(out + 20 + 4 * i, (uint32_t)((kept[i] + 1) << 16 | at));
 		memcpy(out + at, strings[i], kept[i]);
 		at += kept[i] + 1;
 	}
+	le64_store(out + 32, m->id);
 	return size_bytes;
+}
+
+/* The string whose place is at off; NULL: it has no end within the record. */
+static const char *string_at(const uint8_t *raw, size_t size_bytes, size_t off)
+{
+	uint32_t place = le32_load(raw + off);
+	struct cursor c = cursor_of(raw, size_bytes);
+
+	cursor_skip(&c, place & 0xffff);
+	return (place & 0xffff) < MARK_OLD_FIXED_BYTES ? NULL : cursor_str(&c);
+}
+
+int tracing_mark_decode(const uint8_t *raw, size_t size_bytes, struct tracing_mark *out)
+{
+	struct tracing_mark m = { 0 };
+
+	if (size_bytes < MARK_OLD_FIXED_BYTES || le16_load(raw) != TRACING_MARK_ID)
+		return -EBADMSG;
+	m.duration_ns = le64_load(raw + 8);
+	m.kind = le32_load(raw + 16);
+	m.group = string_at(raw, size_bytes, 20);
+	m.name = string_at(raw, size_bytes, 24);
+	m.message = string_at(raw, size_bytes, 28);
+	if (!m.group || !m.name || !m.message)
+		return -EBADMSG;
+	/* The strings begin behind what else there is. */
+	if (size_bytes >= MARK_FIXED_BYTES && le16_load(raw + 20) >= MARK_FIXED_BYTES)
+		m.id = le64_load(raw + 32);
+	*out = m;
+	return 0;
 }
 
 /* ---- wakers ---- */

@@ -43,13 +43,29 @@ struct tracing_field {
 /* Where field `name` lies in the raw data.  -ENOENT, -EBADMSG. */
 int tracing_format_field(const char *format, const char *name, struct tracing_field *out);
 
+enum tracing_mark_kind {
+	TRACING_MARK_POINT,
+	TRACING_MARK_BEGIN, /* of a span */
+	TRACING_MARK_END,   /* of the span that began with the same id */
+	TRACING_MARK_SPAN,  /* all of one, told at its end: duration_ns */
+};
+
+struct tracing_mark {
+	uint64_t duration_ns;
+	uint64_t id;   /* of a span, in its process; 0: its group and name say which */
+	uint32_t kind; /* enum tracing_mark_kind; others are to be taken as points */
+	const char *group, *name, *message; /* never NULL */
+};
+
 /*
- * Fills the raw bytes of one ebprec:mark: common header, duration, kind, and the three strings.
- * Returns the size written (4 + size is a multiple of 8, as PERF_SAMPLE_RAW wants it), or 0 when
- * out_bytes is too small.  Strings are cut at 512 bytes, never inside a UTF-8 character.
+ * Fills the raw bytes of one ebprec:mark.  Returns the size written (4 + size is a multiple of 8, as
+ * PERF_SAMPLE_RAW wants it), or 0 when out_bytes is too small.  Strings are cut at 512 bytes, never
+ * inside a UTF-8 character.
  */
-size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid, uint64_t duration_ns,
-			   uint32_t kind, const char *group, const char *name, const char *message);
+size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
+			   const struct tracing_mark *m);
+/* 0, the strings borrowed from raw; -EBADMSG: too short, of another event, a string without end. */
+int tracing_mark_decode(const uint8_t *raw, size_t size_bytes, struct tracing_mark *out);
 
 #define TRACING_WAKER_BYTES 20
 

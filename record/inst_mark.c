@@ -1,26 +1,144 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * inst_mark - moments that programs and people name: the USDT probe ebprec:mark
+ * inst_mark - moments that programs and people name, and probes that are taken for such moments
  *
- * For now the probe of the `ebprec` executable that belongs to this recorder (`ebprec mark`).  It
- * is looked for beside the recorder (a build tree), then where `make install` puts it.
+ * The probe of format/ebprec-mark.h is looked for in each file that a recorded process maps, when it
+ * is first seen, in the command that is recorded and in the `ebprec` of this recorder (for `ebprec
+ * mark`), which lies beside it (a build tree) or where `make install` puts it.  A uprobe is of a
+ * file: whoever maps it later has it from its first instruction.  What the user named (--mark) is
+ * listened to from the beginning.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bpf/mark.skel.h"
+#include "format/source.h"
 #include "format/tracing.h"
 #include "record/instrument.h"
+#include "record/markelf.h"
+#include "record/markspec.h"
+#include "record/tptext.h"
+#include "record/tracefs.h"
+
+#define LINKS_MAX 4096
+
+/* What the user named. */
+struct mark_probe {
+	struct markspec spec;
+	struct tptext text; /* of a tracepoint */
+};
 
 struct mark_state {
 	struct mark_bpf *skel;
-	struct bpf_link *link;
-	char binary[PATH_MAX];
+	struct bpf_link **links;
+	size_t link_count, link_room;
+	struct keymap files; /* that have been looked into, by device and inode */
+	struct mark_probe *probes;
+	size_t probe_count;
+	bool stopped;
 };
+
+static int add_link(struct mark_state *s, struct bpf_link *link)
+{
+	struct bpf_link **links = s->links;
+
+	if (!link)
+		return -errno;
+	if (s->link_count == s->link_room) {
+		links = realloc(links, (s->link_room + 64) * sizeof(struct bpf_link *));
+		if (!links) {
+			bpf_link__destroy(link);
+			return -ENOMEM;
+		}
+		s->links = links;
+		s->link_room += 64;
+	}
+	s->links[s->link_count++] = link;
+	return 0;
+}
+
+/* ---- marks of programs ---- */
+
+static int attach_site(struct mark_state *s, int fd, const struct markelf_site *site,
+		       enum mark_source source)
+{
+	char path[32];
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_bytes,
+		    .bpf_cookie = source);
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return add_link(s, bpf_program__attach_uprobe_opts(s->skel->progs.mark_hit, -1, path,
+							   site->nop_bytes, &opts));
+}
+
+/* Listens to all marks of a file.  0 also when it has none; negative errno of the first that failed. */
+static int listen_in(struct mark_state *s, int fd, enum mark_source source, size_t *count)
+{
+	struct markelf_site sites[MARKELF_SITES_MAX];
+	struct source file = { .fd = fd };
+	struct stat st;
+	size_t i, found;
+	int err = 0;
+
+	*count = 0;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || keymap_get(&s->files, st.st_dev, st.st_ino))
+		return 0;
+	file.size_bytes = (uint64_t)st.st_size;
+	found = markelf_sites(&file, sites);
+	/* Files without marks are remembered by who asks. */
+	if (found)
+		err = keymap_put(&s->files, st.st_dev, st.st_ino, 0);
+	for (i = 0; i < found && !err; i++)
+		err = s->link_count < LINKS_MAX ? attach_site(s, fd, &sites[i], source) : -ENOSPC;
+	*count = i;
+	return err;
+}
+
+static void mark_on_file(struct instrument_ctx *c, const char *path, int fd)
+{
+	struct mark_state *s = c->state;
+	size_t count;
+	int err;
+
+	if (s->stopped)
+		return;
+	err = listen_in(s, fd, MARK_SOURCE_PROGRAM, &count);
+	if (err)
+		note(c->notes, NOTE_WARNING, "cannot listen for marks in '%s': %s, skipping", path,
+		     strerror(-err));
+	else if (count)
+		note(c->notes, NOTE_DETAIL, "listening for marks in '%s' (%zu places)", path,
+		     count);
+}
+
+/* Before it runs: its first mark comes sooner than word of its mappings. */
+static void listen_in_command(struct instrument_ctx *c)
+{
+	const char *name = c->opts->command[0], *path = getenv("PATH"), *end;
+	char file[PATH_MAX];
+	int fd = -1;
+
+	if (strchr(name, '/')) {
+		snprintf(file, sizeof(file), "%s", name);
+		fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
+	for (; fd < 0 && !strchr(name, '/') && path && *path; path = *end ? end + 1 : end) {
+		end = strchrnul(path, ':');
+		if (snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path, name) <
+		    (int)sizeof(file))
+			fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
+	if (fd < 0)
+		return;
+	mark_on_file(c, file, fd);
+	close(fd);
+}
 
 /* false: there is no ebprec. */
 static bool find_ebprec(char out[PATH_MAX])
@@ -46,6 +164,107 @@ static bool find_ebprec(char out[PATH_MAX])
 	return false;
 }
 
+static int listen_in_ebprec(struct instrument_ctx *c)
+{
+	char path[PATH_MAX];
+	size_t count = 0;
+	int fd = -1, err;
+
+	if (!find_ebprec(path)) {
+		note(c->notes, NOTE_WARNING,
+		     "cannot find 'ebprec' to listen for `ebprec mark`: it belongs beside "
+		     "ebprec-record, skipping");
+		return 0;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return note_fail(c->notes, -errno, NULL, "cannot open '%s'", path);
+	err = listen_in(c->state, fd, MARK_SOURCE_EBPREC, &count);
+	close(fd);
+	if (!err && !count)
+		err = -ENOEXEC;
+	return err ? note_fail(c->notes, err, instrument_hint(err),
+			       "cannot listen for marks in '%s'", path)
+		   : 0;
+}
+
+/* ---- probes that the user named ---- */
+
+static int attach_tracepoint(struct instrument_ctx *c, struct mark_probe *p, uint64_t cookie)
+{
+	struct mark_state *s = c->state;
+	char *format = tracefs_format(p->spec.group, p->spec.name);
+	int err = format ? tptext_from_format(format, &p->text) : -ENOENT;
+	LIBBPF_OPTS(bpf_tracepoint_opts, opts);
+
+	free(format);
+	if (err)
+		return err;
+	/* Texts behind the record are read as far as there is room. */
+	opts.bpf_cookie = cookie |
+			  (uint64_t)(p->text.size_bytes < PROBE_DATA_BYTES ? PROBE_DATA_BYTES
+									   : p->text.size_bytes)
+				  << 32;
+	return add_link(s, bpf_program__attach_tracepoint_opts(s->skel->progs.tracepoint_hit,
+							       p->spec.group, p->spec.name, &opts));
+}
+
+static int attach_probe(struct instrument_ctx *c, struct mark_probe *p, uint64_t cookie)
+{
+	struct mark_state *s = c->state;
+	LIBBPF_OPTS(bpf_uprobe_opts, uprobe, .func_name = p->spec.name, .bpf_cookie = cookie);
+	LIBBPF_OPTS(bpf_usdt_opts, usdt, .usdt_cookie = cookie);
+
+	switch (p->spec.kind) {
+	case MARKSPEC_USDT:
+		return add_link(s,
+				bpf_program__attach_usdt(s->skel->progs.usdt_hit, -1, p->spec.file,
+							 p->spec.group, p->spec.name, &usdt));
+	case MARKSPEC_UPROBE:
+		return add_link(s, bpf_program__attach_uprobe_opts(s->skel->progs.function_hit, -1,
+								   p->spec.file, 0, &uprobe));
+	default:
+		return attach_tracepoint(c, p, cookie);
+	}
+}
+
+static int attach_probes(struct instrument_ctx *c)
+{
+	static const char *const missing[] = {
+		[MARKSPEC_USDT] = "no such file, or it has no such probe (readelf -n lists them)",
+		[MARKSPEC_UPROBE] = "no such file, or it has no such function",
+		[MARKSPEC_TP] = "there is no such tracepoint (see /sys/kernel/tracing/events)",
+	};
+	struct mark_state *s = c->state;
+	int err;
+
+	for (size_t i = 0; i < s->probe_count; i++) {
+		err = attach_probe(c, &s->probes[i], MARK_SOURCE_FIRST + i);
+		if (err)
+			return note_fail(c->notes, err,
+					 err == -ENOENT || err == -ESRCH || err == -EINVAL
+						 ? missing[s->probes[i].spec.kind]
+						 : instrument_hint(err),
+					 "cannot listen to '%s'", c->opts->marks.values[i]);
+	}
+	return 0;
+}
+
+static int read_specs(struct instrument_ctx *c, struct mark_state *s)
+{
+	s->probe_count = c->opts->marks.count;
+	s->probes = calloc(s->probe_count + 1, sizeof(*s->probes));
+	if (!s->probes)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->probe_count; i++) {
+		if (markspec_parse(c->opts->marks.values[i], &s->probes[i].spec))
+			return -EINVAL; /* opts has looked at them */
+	}
+	return 0;
+}
+
+/* ---- the instrument ---- */
+
 static int mark_prepare(struct instrument_ctx *c)
 {
 	struct mark_state *s = calloc(1, sizeof(*s));
@@ -54,28 +273,64 @@ static int mark_prepare(struct instrument_ctx *c)
 	if (!s)
 		return -ENOMEM;
 	c->state = s;
-	if (!find_ebprec(s->binary))
-		return note_fail(c->notes, -ENOENT, "it belongs beside ebprec-record",
-				 "cannot find 'ebprec' to listen for marks");
+	err = read_specs(c, s);
+	if (err)
+		return err;
 	s->skel = mark_bpf__open();
 	err = s->skel ? instrument_share(c, s->skel) : -errno;
 	if (!err)
 		err = mark_bpf__load(s->skel);
 	if (err)
 		return instrument_fail(c, err, "cannot load the recorder of marks");
-	return 0;
+	return listen_in_ebprec(c);
 }
 
 static int mark_attach(struct instrument_ctx *c)
 {
-	struct mark_state *s = c->state;
+	if (c->opts->command)
+		listen_in_command(c);
+	return attach_probes(c);
+}
 
-	s->link = bpf_program__attach_usdt(s->skel->progs.mark_hit, -1, s->binary, "ebprec", "mark",
-					   NULL);
-	if (!s->link)
-		return note_fail(c->notes, -errno, NULL, "cannot listen for marks in '%s'",
-				 s->binary);
-	return 0;
+static int emit_mark(struct instrument_ctx *c, const struct event_header *h, uint32_t pid,
+		     uint32_t tid, const struct tracing_mark *m)
+{
+	uint8_t raw[SAMPLEREC_RAW_MAX];
+	struct samplerec rec = {
+		.pid = pid,
+		.tid = tid,
+		.cpu = h->cpu,
+		.time_ns = h->time_ns,
+		.period = 1,
+		.raw = raw,
+	};
+
+	rec.raw_bytes = tracing_mark_encode(raw, sizeof(raw), tid, m);
+	return rec.raw_bytes ? emit_sample(c->emit, ATTR_MARK, &rec) : -EBADMSG;
+}
+
+static int on_probe(struct instrument_ctx *c, const struct probe_event *ev)
+{
+	const struct mark_state *s = c->state;
+	const struct mark_probe *p;
+	char text[MARK_TEXT_BYTES] = "";
+	struct tracing_mark m = { .message = text };
+	size_t used = 0;
+
+	if (ev->h.size_bytes < sizeof(*ev) || ev->source < MARK_SOURCE_FIRST ||
+	    ev->source - MARK_SOURCE_FIRST >= s->probe_count || ev->data_bytes > PROBE_DATA_BYTES)
+		return -EBADMSG;
+	p = &s->probes[ev->source - MARK_SOURCE_FIRST];
+	m.group = p->spec.group;
+	m.name = p->spec.name;
+	if (p->spec.kind == MARKSPEC_TP)
+		tptext_write(&p->text, ev->data, ev->data_bytes, text, sizeof(text));
+	else
+		for (size_t i = 0; i < ev->data_bytes / 8; i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%sarg%zu=%lld",
+						 i ? " " : "", i + 1,
+						 ((const long long *)(const void *)ev->data)[i]);
+	return emit_mark(c, &ev->h, ev->pid, ev->tid, &m);
 }
 
 static int mark_on_event(struct instrument_ctx *c, const struct event_header *h)
@@ -83,36 +338,40 @@ static int mark_on_event(struct instrument_ctx *c, const struct event_header *h)
 	static const char unread[] = "(not in memory)";
 	const struct mark_event *ev = (const void *)h;
 	char group[MARK_NAME_BYTES], name[MARK_NAME_BYTES], text[MARK_TEXT_BYTES];
-	uint8_t raw[SAMPLEREC_RAW_MAX];
-	struct samplerec rec = {
-		.pid = ev->pid,
-		.tid = ev->tid,
-		.cpu = h->cpu,
-		.time_ns = h->time_ns,
-		.period = 1,
-		.raw = raw,
-	};
+	struct tracing_mark m = { .group = group, .name = name, .message = text };
+	const char *at = (const char *)(ev + 1);
+	size_t left;
 
-	if (h->size_bytes <= MARK_EVENT_HEAD_BYTES || h->size_bytes > sizeof(*ev))
+	if (h->type == EBPREC_EV_PROBE)
+		return on_probe(c, (const void *)h);
+	if (h->size_bytes < sizeof(*ev) ||
+	    h->size_bytes - sizeof(*ev) < (size_t)ev->group_bytes + ev->name_bytes)
 		return -EBADMSG;
-	snprintf(group, sizeof(group), "%s", ev->unread & MARK_UNREAD_GROUP ? unread : ev->group);
-	snprintf(name, sizeof(name), "%s", ev->unread & MARK_UNREAD_NAME ? unread : ev->name);
-	snprintf(text, sizeof(text), "%.*s", (int)(h->size_bytes - MARK_EVENT_HEAD_BYTES),
-		 ev->unread & MARK_UNREAD_TEXT ? unread : ev->text);
+	left = h->size_bytes - sizeof(*ev) - ev->group_bytes - ev->name_bytes;
+	snprintf(group, sizeof(group), "%.*s", ev->group_bytes,
+		 ev->unread & MARK_UNREAD_GROUP ? unread : at);
+	at += ev->group_bytes;
+	snprintf(name, sizeof(name), "%.*s", ev->name_bytes,
+		 ev->unread & MARK_UNREAD_NAME ? unread : at);
+	at += ev->name_bytes;
+	snprintf(text, sizeof(text), "%.*s", (int)left,
+		 ev->unread & MARK_UNREAD_TEXT ? unread : at);
+	m.duration_ns = ev->duration_ns;
+	m.id = ev->id;
+	m.kind = ev->kind;
 	c->emit->account.unread_mark_count += ev->unread != 0;
-	rec.raw_bytes = tracing_mark_encode(raw, sizeof(raw), ev->tid, ev->duration_ns, ev->kind,
-					    group, name, text);
-	return rec.raw_bytes ? emit_sample(c->emit, ATTR_MARK, &rec) : -EBADMSG;
+	return emit_mark(c, h, ev->pid, ev->tid, &m);
 }
 
 static void mark_stop(struct instrument_ctx *c)
 {
 	struct mark_state *s = c->state;
 
-	if (!s || !s->link)
+	if (!s)
 		return;
-	bpf_link__destroy(s->link);
-	s->link = NULL;
+	s->stopped = true;
+	while (s->link_count)
+		bpf_link__destroy(s->links[--s->link_count]);
 }
 
 static void mark_detach(struct instrument_ctx *c)
@@ -123,6 +382,9 @@ static void mark_detach(struct instrument_ctx *c)
 		return;
 	mark_stop(c);
 	mark_bpf__destroy(s->skel);
+	keymap_done(&s->files);
+	free(s->links);
+	free(s->probes);
 	free(s);
 	c->state = NULL;
 }
@@ -132,10 +394,11 @@ const struct instrument inst_mark = {
 	.summary = "moments that programs and people name",
 	.costs = "1.4 to 2.2 us a mark, nothing between them",
 	.needs = NEED_BPF,
-	.events = 1u << EBPREC_EV_MARK,
+	.events = 1u << EBPREC_EV_MARK | 1u << EBPREC_EV_PROBE,
 	.prepare = mark_prepare,
 	.attach = mark_attach,
 	.on_event = mark_on_event,
+	.on_file = mark_on_file,
 	.stop = mark_stop,
 	.detach = mark_detach,
 };

@@ -62,6 +62,11 @@ struct instrument {
 	 * another instrument.
 	 */
 	int (*on_sample)(struct instrument_ctx *c, const struct perf_event_header *record);
+	/*
+	 * A file is mapped for code, for the first time in the recording; fd is borrowed.  From after
+	 * prepare() on.  May be NULL.
+	 */
+	void (*on_file)(struct instrument_ctx *c, const char *path, int fd);
 	int (*augment)(struct instrument_ctx *c); /* at stop; may be NULL */
 	void (*stop)(struct instrument_ctx *c);   /* no more events; what is in the rings stays */
 	void (*detach)(struct instrument_ctx *c); /* frees the state; NULL-safe, half-built-safe */

@@ -71,6 +71,8 @@ void mapids_lookup(struct mapids *b, struct siderec_map *m)
 	m->build_id = id;
 	if (b->evidence)
 		evidence_file(b->evidence, m, fd);
+	if (b->on_file)
+		b->on_file(b->on_file_arg, m->path, fd);
 	close(fd);
 }
 

@@ -23,8 +23,10 @@ struct mapids {
 	struct keymap by_file; /* device and generation, inode -> index in ids */
 	struct buildid *ids;
 	size_t count, room;
-	struct buildidlist *named;          /* the BUILD_ID section */
-	struct evidence *evidence;          /* borrowed: told of each file; NULL: nobody */
+	struct buildidlist *named; /* the BUILD_ID section */
+	struct evidence *evidence; /* borrowed: told of each file; NULL: nobody */
+	void (*on_file)(void *arg, const char *path, int fd); /* told of each file, too; or NULL */
+	void *on_file_arg;
 	uint64_t read_count, missing_count; /* files read, and those among them without an id */
 };
 

@@ -137,7 +137,7 @@ void meta_account(struct outbuf *out, const struct account *a, const char *end_r
 	json_u64(&j, "task_events", a->lost_count[EBPREC_EV_TASK]);
 	json_u64(&j, "wakers", a->lost_count[EBPREC_EV_WAKER]);
 	json_u64(&j, "wakers", a->lost_count[EBPREC_EV_WAKER]);
-	json_u64(&j, "marks", a->lost_count[EBPREC_EV_MARK]);
+	json_u64(&j, "marks", a->lost_count[EBPREC_EV_MARK] + a->lost_count[EBPREC_EV_PROBE]);
 	json_u64(&j, "side_records", a->side_lost_count);
 	json_u64(&j, "broken_events", a->broken_event_count);
 	json_u64(&j, "forks_not_followed", a->lost_count[0]);

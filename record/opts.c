@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/markspec.h"
+
 #define AT(field) offsetof(struct record_opts, field)
 
 static const struct option options[] = {
@@ -28,6 +30,8 @@ static const struct option options[] = {
 	{ OPT_LIST, 0, "with", "PART", AT(with), 0, 0, "also record PART" },
 	{ OPT_LIST, 0, "without", "PART", AT(without), 0, 0,
 	  "leave PART out: sched, mark, kallsyms" },
+	{ OPT_LIST, 0, "mark", "PROBE", AT(marks), 0, 0,
+	  "take it for a mark: usdt:FILE:PROVIDER:NAME, uprobe:FILE:FUNCTION, tp:SYSTEM:EVENT" },
 	{ OPT_FLAG, 'g', "graph", NULL, AT(graph), 0, 0,
 	  "for habits from perf: stacks are always on" },
 	{ OPT_STRING, 0, "call-graph", "HOW", AT(call_graph), 0, 0,
@@ -239,6 +243,23 @@ static enum opts_result read_overhead(struct record_opts *o, struct option_error
 	return OPTS_RUN;
 }
 
+static enum opts_result check_marks(const struct record_opts *o, struct option_error *error)
+{
+	struct markspec spec;
+	unsigned i;
+
+	for (i = 0; i < o->marks.count; i++)
+		if (markspec_parse(o->marks.values[i], &spec))
+			return wrong(error,
+				     "option '--mark' is usdt:FILE:PROVIDER:NAME, "
+				     "uprobe:FILE:FUNCTION or tp:SYSTEM:EVENT, not '%.60s'",
+				     o->marks.values[i]);
+	if (o->marks.count && (!o->mark || !o->bpf))
+		return wrong(error, "options '--mark' and '--%s' exclude each other",
+			     o->mark ? "no-bpf" : "without mark");
+	return OPTS_RUN;
+}
+
 static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 			       struct option_error *error)
 {
@@ -248,6 +269,8 @@ static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 	result = switch_parts(o, &o->with, true, error);
 	if (result == OPTS_RUN)
 		result = switch_parts(o, &o->without, false, error);
+	if (result == OPTS_RUN)
+		result = check_marks(o, error);
 	if (result == OPTS_RUN)
 		result = read_pids(o, error);
 	if (result == OPTS_RUN)

@@ -155,6 +155,8 @@ int recording_give_up(struct recording *r, size_t i, int err)
 
 	if (inst == &inst_cpu || inst == &inst_copy || inst == &inst_target)
 		return err;
+	if (inst == &inst_mark && r->opts->marks.count)
+		return err; /* somebody wants just these */
 	/* That switches are missing is told with the reason for recording without BPF. */
 	note(&r->notes, inst == &inst_trace ? NOTE_INFO : NOTE_WARNING, "%s, skipping",
 	     r->notes.failure[0] ? r->notes.failure : strerror(-err));
@@ -268,7 +270,7 @@ int recording_set_up(struct recording *r)
 				 "cannot read /sys/devices/system/cpu/online");
 	if (r->opts->bpf) {
 		err = set_up_with_bpf(r);
-		if (!err || !is_bpfs_fault(err))
+		if (!err || !is_bpfs_fault(err) || r->opts->marks.count)
 			return err;
 		memcpy(why, r->notes.failure, sizeof(why));
 		notes_forgive(&r->notes);

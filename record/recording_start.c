@@ -112,6 +112,15 @@ static int tracing_section(struct recording *r, struct features *f)
 	return err;
 }
 
+static void on_file(void *arg, const char *path, int fd)
+{
+	struct recording *r = arg;
+
+	for (size_t i = 0; i < INSTRUMENT_COUNT; i++)
+		if (r->running[i] && recording_instruments[i]->on_file)
+			recording_instruments[i]->on_file(&r->ctx[i], path, fd);
+}
+
 static int open_writer(struct recording *r)
 {
 	struct writer_feature sections[FEATURES_MAX];
@@ -141,6 +150,8 @@ static int open_writer(struct recording *r)
 	r->emit.writer = r->writer;
 	r->evidence.writer = r->writer;
 	r->buildids.evidence = &r->evidence;
+	r->buildids.on_file = on_file;
+	r->buildids.on_file_arg = r;
 	r->jitfiles.writer = r->writer;
 	r->jitfiles.next_object = FILE_JIT;
 	r->emit.attrs = &r->attrs;

@@ -116,8 +116,27 @@ says() {
 @test "a mark that nobody hears: a note, status 0" {
 	says 0 "ebprec: no recording is listening, the mark is not kept (start 'ebprec record')" mark hello
 	says 0 "" mark -q hello
-	says 2 "ebprec: 'ebprec mark' needs more words: [--group GROUP] [--name NAME] TEXT (see 'ebprec mark --help')" \
+	says 2 "ebprec: 'ebprec mark' needs more words: [OPTIONS] TEXT | --begin NAME | --end NAME | -- COMMAND ARGS (see 'ebprec mark --help')" \
 		mark
+}
+
+@test "a command that is marked runs as it would without" {
+	says 3 "" mark -q -- sh -c 'exit 3'
+	says 137 "" mark -q -- sh -c 'kill -9 $$'
+	run -127 ebprec mark -q -- /nonexistent/x
+	same "ebprec: cannot run '/nonexistent/x': No such file or directory" "$output"
+	says 126 "ebprec: cannot run '/etc/passwd': Permission denied" mark -q -- /etc/passwd
+	# What looks like an option is the command's.
+	run ebprec mark -q -- printf '%s|' --begin -- -x
+	same "--begin|--|-x|" "$output"
+}
+
+@test "marks that make no sense are refused" {
+	says 2 "ebprec: --begin or --end, not both (see 'ebprec mark --help')" mark --begin a --end a
+	says 2 "ebprec: --begin says the name, --name is too much (see 'ebprec mark --help')" mark --begin a --name b
+	says 2 "ebprec: a command was expected behind '--' (see 'ebprec mark --help')" mark --
+	says 2 "ebprec: a command is a mark of its own (see 'ebprec mark --help')" mark text -- true
+	says 2 "ebprec: a command is a mark of its own (see 'ebprec mark --help')" mark --begin a -- true
 }
 
 @test "the mark's probe is in the program, with a semaphore" {
@@ -125,5 +144,5 @@ says() {
 	grep -A3 'Provider: ebprec' notes >probe
 	grep -q 'Name: mark' probe
 	grep -q 'Semaphore: 0x0*[1-9a-f]' probe
-	same 5 "$(grep -A4 'Provider: ebprec' notes | sed -n 's/.*Arguments: //p' | wc -w)"
+	same 6 "$(grep -A4 'Provider: ebprec' notes | sed -n 's/.*Arguments: //p' | wc -w)"
 }

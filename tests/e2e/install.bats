@@ -13,7 +13,7 @@ setup_file() {
 
 @test "programs, licence and manual are where they belong" {
 	for f in bin/ebprec libexec/ebprec/ebprec-record share/doc/ebprec/LICENSE \
-		share/doc/ebprec/FORMAT.md share/man/man1/ebprec.1; do
+		share/doc/ebprec/FORMAT.md share/man/man1/ebprec.1 include/ebprec-mark.h; do
 		[ -f "$TREE/usr/$f" ] || fail "$f is not there"
 	done
 	[ ! -x "$TREE/usr/share/doc/ebprec/LICENSE" ] || fail "LICENSE can be executed"
@@ -31,6 +31,26 @@ setup_file() {
 	PATH=/usr/bin:/bin run "$TREE/usr/bin/ebprec" record --help
 	same 0 "$status"
 	contains "$output" "--freq"
+}
+
+@test "the installed header is enough for a program with marks, in C and in C++" {
+	cd "$BATS_TEST_TMPDIR" || return
+	printf '#include <ebprec-mark.h>\nint main(void) { ebprec_mark("g", "n", "t"); return 0; }\n' >m.c
+	printf '#include <ebprec-mark.h>\nint main() { ebprec::span s("g", "n"); return 0; }\n' >m.cpp
+	for std in c99 c11 gnu17; do
+		cc -std=$std -Wall -Wextra -Werror -pedantic -I"$TREE/usr/include" -o m m.c
+		./m
+	done
+	for std in c++98 c++11 c++20; do
+		c++ -std=$std -O2 -Wall -Wextra -Werror -pedantic -I"$TREE/usr/include" -o m m.cpp
+		./m
+		readelf -n m | grep -q 'Provider: ebprec'
+	done
+	# In several files of a program, and in a library beside it: one counter of listeners each.
+	cc -c -I"$TREE/usr/include" -Dmain=other m.c
+	c++ -O2 -I"$TREE/usr/include" -o both m.cpp m.o
+	same 1 "$(nm both | grep -c ebprec_mark_semaphore)"
+	same 2 "$(readelf -n both | grep -c 'Provider: ebprec')"
 }
 
 @test "without its recorder, ebprec says what is missing" {

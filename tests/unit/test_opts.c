@@ -129,6 +129,9 @@ static void opts_say_in_one_line_what_is_wrong(void **state)
 		{ "--without shced", "did you mean 'sched'" },
 		{ "--with everything", "sched, mark, kallsyms" },
 		{ "--call-graph dwarf", "'dwarf'" },
+		{ "--mark foo", "'foo'" },
+		{ "--mark tp:a:b --without mark", "--without mark" },
+		{ "--mark tp:a:b --no-bpf", "--no-bpf" },
 		{ "-o -", "pipe" },
 	};
 	struct option_error error;

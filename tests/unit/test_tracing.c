@@ -124,25 +124,94 @@ static void check_printed(uint8_t *raw, size_t raw_bytes, const char *expected)
 	tep_free(tep);
 }
 
+/* The old way to say it. */
+static size_t encode(uint8_t *out, size_t out_bytes, uint64_t duration_ns, uint32_t kind,
+		     const char *group, const char *name, const char *message)
+{
+	const struct tracing_mark m = {
+		.duration_ns = duration_ns,
+		.id = 0x1122334455667788,
+		.kind = kind,
+		.group = group,
+		.name = name,
+		.message = message,
+	};
+
+	return tracing_mark_encode(out, out_bytes, 77, &m);
+}
+
 static void tracing_mark_prints_its_strings(void **state)
 {
 	uint8_t raw[256];
 	size_t n;
 
-	n = tracing_mark_encode(raw, sizeof(raw), 77, 1234, 5, "gfx", "frame",
-				"hello \"mark\" \xc3\xbcnic\xc3\xb6"
-				"de");
+	n = encode(raw, sizeof(raw), 1234, TRACING_MARK_SPAN, "gfx", "frame",
+		   "hello \"mark\" \xc3\xbcnic\xc3\xb6"
+		   "de");
 	assert_true(n > 0);
 	assert_int_equal((n + 4) % 8, 0);
 	assert_int_equal(le16_load(raw), TRACING_MARK_ID);
 	assert_int_equal(le32_load(raw + 4), 77);
-	assert_int_equal(le32_load(raw + 16), 5);
+	assert_int_equal(le32_load(raw + 16), TRACING_MARK_SPAN);
 	check_printed(raw, n,
-		      "gfx/frame dur=1234 ns: hello \"mark\" \xc3\xbcnic\xc3\xb6"
+		      "gfx/frame span dur=1234 ns: hello \"mark\" \xc3\xbcnic\xc3\xb6"
 		      "de");
-	n = tracing_mark_encode(raw, sizeof(raw), 77, 0, 0, "", "", "");
+	n = encode(raw, sizeof(raw), 0, TRACING_MARK_POINT, "", "", "");
 	assert_true(n > 0);
 	check_printed(raw, n, "/ dur=0 ns: ");
+	n = encode(raw, sizeof(raw), 0, TRACING_MARK_BEGIN, "g", "n", "m");
+	check_printed(raw, n, "g/n begin dur=0 ns: m");
+	n = encode(raw, sizeof(raw), 0, TRACING_MARK_END, "g", "n", "");
+	check_printed(raw, n, "g/n end dur=0 ns: ");
+}
+
+static void tracing_mark_comes_back_as_it_went_in(void **state)
+{
+	struct tracing_mark m;
+	uint8_t raw[256], *cut;
+	size_t n = encode(raw, sizeof(raw), 55, TRACING_MARK_END, "grp", "name", "message"), i;
+
+	assert_int_equal(tracing_mark_decode(raw, n, &m), 0);
+	assert_string_equal(m.group, "grp");
+	assert_string_equal(m.name, "name");
+	assert_string_equal(m.message, "message");
+	assert_int_equal(m.duration_ns, 55);
+	assert_int_equal(m.kind, TRACING_MARK_END);
+	assert_int_equal(m.id, 0x1122334455667788);
+	/* Cut anywhere, it is refused or whole. */
+	for (i = 0; i < n; i++) {
+		cut = malloc(i ? i : 1);
+		memcpy(cut, raw, i);
+		assert_true(tracing_mark_decode(cut, i, &m) == -EBADMSG || i > n - 8);
+		free(cut);
+	}
+	/* Places outside of the record, or in its head. */
+	for (i = 20; i <= 28; i += 4) {
+		n = encode(raw, sizeof(raw), 55, 0, "grp", "name", "message");
+		le32_store(raw + i, 4 << 16 | 0xfff0);
+		assert_int_equal(tracing_mark_decode(raw, n, &m), -EBADMSG);
+		le32_store(raw + i, 4 << 16 | 8);
+		assert_int_equal(tracing_mark_decode(raw, n, &m), -EBADMSG);
+	}
+	raw[0]++;
+	assert_int_equal(tracing_mark_decode(raw, n, &m), -EBADMSG);
+}
+
+static void tracing_mark_of_an_older_recorder_has_no_id(void **state)
+{
+	static const char old[] = "\xe8\xfd\0\0\x4d\0\0\0"
+				  "\7\0\0\0\0\0\0\0"
+				  "\0\0\0\0"
+				  "\x20\0\2\0"
+				  "\x22\0\2\0"
+				  "\x24\0\2\0"
+				  "g\0n\0m\0\0\0\0\0\0\0";
+	struct tracing_mark m;
+
+	assert_int_equal(tracing_mark_decode((const uint8_t *)old, sizeof(old) - 1, &m), 0);
+	assert_string_equal(m.message, "m");
+	assert_int_equal(m.id, 0);
+	assert_int_equal(m.duration_ns, 7);
 }
 
 static void tracing_counter_prints_its_value(void **state)
@@ -161,12 +230,12 @@ static void tracing_mark_needs_its_room(void **state)
 	uint8_t raw[128];
 	size_t n, room;
 
-	n = tracing_mark_encode(raw, sizeof(raw), 1, 2, 3, "g", "n", "message");
+	n = encode(raw, sizeof(raw), 2, 3, "g", "n", "message");
 	assert_true(n > 0);
 	for (room = 0; room < n; room++) {
 		uint8_t *exact = malloc(room ? room : 1);
 
-		assert_int_equal(tracing_mark_encode(exact, room, 1, 2, 3, "g", "n", "message"), 0);
+		assert_int_equal(encode(exact, room, 2, 3, "g", "n", "message"), 0);
 		free(exact);
 	}
 }
@@ -206,7 +275,7 @@ static void tracing_mark_strings_are_cut_between_characters(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		memset(text, 'a', sizeof(text));
 		strcpy(text + cases[i].a_count, cases[i].tail);
-		n = tracing_mark_encode(raw, sizeof(raw), 1, 2, 3, "g", "n", text);
+		n = encode(raw, sizeof(raw), 2, 3, "g", "n", text);
 		assert_true(n > 0);
 		if (message_bytes(raw, n) != cases[i].kept_bytes)
 			fail_msg("case %zu: %zu bytes kept, expected %zu", i, message_bytes(raw, n),
@@ -292,6 +361,8 @@ int main(void)
 		cmocka_unit_test(tracing_section_is_read_by_libtraceevent),
 		cmocka_unit_test(tracing_section_of_no_events_is_whole),
 		cmocka_unit_test(tracing_mark_prints_its_strings),
+		cmocka_unit_test(tracing_mark_comes_back_as_it_went_in),
+		cmocka_unit_test(tracing_mark_of_an_older_recorder_has_no_id),
 		cmocka_unit_test(tracing_counter_prints_its_value),
 		cmocka_unit_test(tracing_mark_needs_its_room),
 		cmocka_unit_test(tracing_mark_strings_are_cut_between_characters),

@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Marks of programs, by ebprec-mark.h and by probes, as they were made.
+
+load ../helper
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# said FILE - what the marks of a capture say, in the order of their times
+said() {
+	perf script -i "$1" -F event,trace 2>/dev/null | grep ebprec:mark: | sed 's/^ *ebprec:mark: *//; s/ *$//'
+}
+
+# A recorder in the background, ready; its pid is in $recorder.
+start_recorder() {
+	ebprec record -q "$@" 3>&- &
+	recorder=$!
+	# It listens when somebody hears a mark of its kind.
+	marker loud
+}
+
+stop_recorder() {
+	kill -INT "$recorder"
+	wait "$recorder"
+}
+
+@test "a recorded program: 23 marks, 23 events, in order" {
+	ebprec record -q -o x.data -- marker points 23
+	same "$(seq -f 'marker/points dur=0 ns: point %g' 0 22)" "$(said x.data)"
+}
+
+@test "spans nest, overlap, and end in other threads" {
+	ebprec record -q -o x.data -- marker nest overlap cross whole 7
+	same 'marker/outer begin dur=0 ns: around
+marker/inner begin dur=0 ns: within
+/ end dur=0 ns:
+/ end dur=0 ns:
+marker/a begin dur=0 ns:
+marker/b begin dur=0 ns:
+/ end dur=0 ns:
+/ end dur=0 ns:
+marker/cross begin dur=0 ns:
+/ end dur=0 ns:
+marker/whole span dur=7000000 ns:' "$(said x.data)"
+	perf script -i x.data -F tid,event,trace 2>/dev/null | grep 'ebprec:mark' | awk '
+		/cross begin/ { from = $1 } END { exit !(from && $1) }'
+}
+
+@test "programs that start later, new files too, and a shell's spans" {
+	start_recorder -a -o x.data
+	marker points 2
+	cp "$(command -v marker)" fresh
+	./fresh loud points 3
+	ebprec mark --begin build "make all"
+	ebprec mark -- sh -c 'exit 3' || echo "status $?" >status
+	ebprec mark --end build done
+	stop_recorder
+	same "status 3" "$(cat status)"
+	same 'marker/points dur=0 ns: point 0
+marker/points dur=0 ns: point 1
+marker/points dur=0 ns: point 0
+marker/points dur=0 ns: point 1
+marker/points dur=0 ns: point 2
+shell/build begin dur=0 ns: make all
+shell/sh begin dur=0 ns: sh -c exit 3
+/ end dur=0 ns: exit 3
+shell/build end dur=0 ns: done' "$(said x.data)"
+}
+
+@test "nobody else's marks are in the recording of a command, but those of a shell" {
+	ebprec record -q -o x.data -- sh -c 'marker loud points 1; ebprec mark "from the shell"'
+	same 'marker/points dur=0 ns: point 0
+shell/mark dur=0 ns: from the shell' "$(said x.data)"
+	sh -c 'for i in 1 2 3 4 5 6; do marker points 100; sleep 0.05; done' 3>&- &
+	other=$!
+	ebprec record -q -o y.data -- sh -c 'marker loud points 1; sleep 0.1'
+	wait $other
+	same 'marker/points dur=0 ns: point 0' "$(said y.data)"
+}
+
+@test "100 000 marks a second from 4 threads: none is lost, none is counted as lost" {
+	ebprec record -q -o x.data -- marker many 4 25000 100000
+	same 0 "$(account x.data lost marks)"
+	same 100000 "$(account x.data marks)"
+	said x.data | sed 's/.*: //' | sort -n -k1,1 -k2,2 >got
+	for thread in 0 1 2 3; do seq -f "$thread %g" 0 24999; done >want
+	cmp got want
+}
+
+@test "long strings are cut, none is left out" {
+	long=$(printf 'x%.0s' $(seq 600))
+	start_recorder -a -o x.data
+	ebprec mark --group "$long" --name "${long:0:50}" "$long"
+	ebprec mark --group "${long:0:127}" --name "" "${long:0:511}"
+	ebprec mark --group "${long:0:47}" --name "${long:0:47}" "${long:0:87}"
+	stop_recorder
+	same "${long:0:127}/${long:0:50} dur=0 ns: ${long:0:511}
+${long:0:127}/ dur=0 ns: ${long:0:511}
+${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(said x.data)"
+}
+
+@test "tracepoints, functions and USDT probes as marks" {
+	ebprec record -q --mark tp:sched:sched_process_exec --mark uprobe:libc.so.6:getpriority -o x.data -- \
+		sh -c 'exec perl -e "getpriority(0, 0) for 1 .. 3"'
+	said x.data >got
+	same 1 "$(grep -c '^sched/sched_process_exec dur=0 ns: filename=[^ ]*/perl pid=[0-9]* old_pid=[0-9]*$' got)"
+	same 3 "$(grep -c '^libc.so.6/getpriority dur=0 ns:' got)"
+	# The same place both ways, once each.
+	ebprec record -q --mark "usdt:$(command -v marker):ebprec:mark" -o y.data -- marker points 2
+	said y.data >got
+	same 2 "$(grep -c '^ebprec/mark dur=0 ns: arg1=[0-9]* .*arg4=0 arg5=0 arg6=0$' got)"
+	same 2 "$(grep -c '^marker/points dur=0 ns: point' got)"
+}
+
+@test "probes that are not there end the recording before it begins" {
+	for what in uprobe:libc.so.6:no_such_function tp:sched:no_such_event usdt:libc.so.6:libc:no_such_probe \
+		uprobe:/no/such/file:f; do
+		refuses ebprec record -q --mark $what -o x.data -- touch ran
+		contains "$stderr" "cannot listen to '$what'"
+	done
+	[ ! -e ran ] || fail "the command ran"
+}

@@ -14,6 +14,7 @@ struct command {
 	const char *summary;
 };
 
+int cmd_doctor(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_sched(int argc, char **argv);

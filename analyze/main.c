@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{ "bundle", cmd_bundle, "put the names that a capture needs into it" },
 	{ "export", cmd_export, "a capture in another form" },
 	{ "recover", cmd_recover, "make a capture whole that was cut off" },
+	{ "doctor", cmd_doctor, "what can be recorded on this machine, and what mends the rest" },
 	{ "help", run_help, "this list, or the help of a command" },
 	{ "version", run_version, "the version, and what it was built with" },
 };

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "record/bundler.h"
+#include "record/doctor.h"
 #include "record/instlist.h"
 #include "record/recording.h"
 #include "record/slurp.h"
@@ -199,6 +200,10 @@ int main(int argc, char **argv)
 		return EXIT_SUCCESS;
 	case OPTS_LIST:
 		instlist_print(stdout);
+		return EXIT_SUCCESS;
+	case OPTS_DOCTOR:
+		libbpf_set_print(no_libbpf_words);
+		doctor_print(stdout);
 		return EXIT_SUCCESS;
 	case OPTS_WRONG:
 		fprintf(stderr, "ebprec: %s (see 'ebprec record --help')\n", error.text);

@@ -53,6 +53,8 @@ static const struct option options[] = {
 	  "say more; twice: libbpf's words, too" },
 	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
 	  "say what can be recorded here, what it needs and costs" },
+	{ OPT_FLAG, 0, "doctor", NULL, AT(doctor), 0, 0,
+	  "what 'ebprec doctor' asks the recorder: a line for each thing it tried" },
 	{ OPT_FLAG, 0, "version", NULL, AT(version), 0, 0, "print the version" },
 	{ 0 },
 };
@@ -321,6 +323,8 @@ enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct 
 		return OPTS_WRONG;
 	if (o.list)
 		return OPTS_LIST;
+	if (o.doctor)
+		return OPTS_DOCTOR;
 	if (o.version)
 		return OPTS_VERSION;
 	if (first_word < argc)

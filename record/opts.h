@@ -16,7 +16,7 @@ enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
 
 struct record_opts {
 	/* As given; the defaults are opts_parse()'s.  table_cache NULL: where it is by default. */
-	bool all, graph, quiet, version, list, bpf, bundle;
+	bool all, graph, quiet, version, list, doctor, bpf, bundle;
 	unsigned verbose;
 	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;
 	uint64_t duration_ns; /* 0: until it is stopped */
@@ -41,7 +41,7 @@ struct record_opts {
 	char **argv;
 };
 
-enum opts_result { OPTS_RUN, OPTS_HELP, OPTS_VERSION, OPTS_LIST, OPTS_WRONG };
+enum opts_result { OPTS_RUN, OPTS_HELP, OPTS_VERSION, OPTS_LIST, OPTS_DOCTOR, OPTS_WRONG };
 
 /*
  * Parses the command line; *out is complete with OPTS_RUN.  OPTS_WRONG: error->text says why.

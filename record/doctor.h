@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * doctor - what of a recording works on this machine for who asks, and what would mend the rest
+ *
+ * `ebprec doctor` runs `ebprec-record --doctor` for this half: what needs libbpf and the recorder's
+ * own rights.  Each thing is tried, not looked up; what a setting forbids is explained by it.
+ */
+#ifndef EBPREC_RECORD_DOCTOR_H
+#define EBPREC_RECORD_DOCTOR_H
+
+#include <stdio.h>
+
+/* A line of format/finding.h for each thing. */
+void doctor_print(FILE *to);
+
+#endif

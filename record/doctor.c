@@ -270,7 +270,7 @@ static void look_kallsyms(struct finding *f)
 {
 	long restricted = setting("/proc/sys/kernel/kptr_restrict");
 	struct ksyms *k = NULL;
-	int err = ksyms_load(&k);
+	int err = ksyms_load(NULL, &k);
 
 	ksyms_free(k);
 	if (!err)

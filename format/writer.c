@@ -53,10 +53,10 @@ static int write_first_head(struct writer *w)
 	w->end_bytes = w->data_off_bytes;
 	writer_update_head(w);
 	err = buf_add(&w->head, w->table.data, w->table.size_bytes);
-	if (!err)
+	if (!err && w->fd >= 0)
 		err = writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
 	w->stats.file_bytes = w->head.size_bytes;
-	w->head.size_bytes = changing;
+	w->head.size_bytes = changing; /* the rest stays behind it, for writer_like() */
 	return err;
 }
 
@@ -79,6 +79,45 @@ int writer_new(int fd, const struct writer_opts *opts, struct writer **out)
 	err = writer_build_head(w, opts);
 	if (err)
 		goto out;
+	err = write_first_head(w);
+	if (err)
+		goto out;
+	w->dir.state.end_bytes = w->data_off_bytes;
+	*out = w;
+	w = NULL;
+out:
+	writer_free(w);
+	return err;
+}
+
+int writer_like(int fd, const struct writer *like, const uint8_t uuid[16], struct writer **out)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->fd = fd;
+	w->plain = like->plain;
+	w->level = like->level;
+	w->super = like->super;
+	memcpy(w->super.uuid, uuid, sizeof(w->super.uuid));
+	w->super.state = EBX_LIVE;
+	w->super.last_ckpt_off_bytes = w->super.dir_off_bytes = w->super.dir_size_bytes = 0;
+	w->super.build_id_crc32c = 0;
+	w->data_off_bytes = like->data_off_bytes;
+	w->build_id_entry_off_bytes = like->build_id_entry_off_bytes;
+	w->sample_time_off_bytes = like->sample_time_off_bytes;
+	w->compressed_off_bytes = like->compressed_off_bytes;
+	err = make_zstd(w->level, &w->zstd);
+	if (!err)
+		err = buf_add(&w->table, like->table.data, like->table.size_bytes);
+	if (!err)
+		err = buf_add(&w->head, like->head.data, like->data_off_bytes);
+	if (err)
+		goto out;
+	le64_store(w->table.data + w->build_id_entry_off_bytes, w->data_off_bytes);
+	le64_store(w->table.data + w->build_id_entry_off_bytes + 8, 0);
 	err = write_first_head(w);
 	if (err)
 		goto out;
@@ -330,7 +369,7 @@ int writer_flush(struct writer *w, bool round)
 
 	if (w->err)
 		return w->err;
-	if (w->finished)
+	if (w->finished || w->fd < 0)
 		return -EINVAL;
 	err = flush(w, round);
 	if (err)

@@ -8,6 +8,9 @@
  * else.  When a write fails (disk full), the writer puts the feature table back behind the last
  * good flush, so that what was recorded stays readable, and from then on returns that error.
  *
+ * Without a file (fd -1) a writer packs alone: batches are taken out of it, kept for as long as
+ * somebody likes, and put into other writers, which make captures with the same head.
+ *
  * Records are given whole, as perf.data has them, each to a stream; a stream is cut into frames
  * of at most EBX_RAW_MAX bytes of records, each an independent zstd frame (FORMAT.md 4).
  * One thread uses a writer at a time.
@@ -22,7 +25,8 @@
 #include "format/ebx.h"
 #include "format/perffile.h"
 
-struct writer; /* opaque */
+struct writer;       /* opaque */
+struct writer_batch; /* opaque: packed records without a place in a file */
 
 struct writer_attr {
 	struct perf_event_attr attr; /* .size is set by the writer */
@@ -57,11 +61,14 @@ struct writer_stats {
 
 /*
  * Writes the head of the file.  fd must be a regular file, empty, seekable, opened for reading and
- * writing; it is borrowed, and the caller closes it after writer_free().
+ * writing; it is borrowed, and the caller closes it after writer_free().  -1: there is no file, and
+ * what comes in is had by writer_take(); flush and finish are -EINVAL.
  * -EINVAL for options that break a rule above; else the errno of the write.
  */
 int writer_new(int fd, const struct writer_opts *opts, struct writer **out);
 void writer_free(struct writer *w); /* NULL is fine; does not finish the file */
+/* One more file with the head of `like`, but for the uuid: the same options, nothing in it. */
+int writer_like(int fd, const struct writer *like, const uint8_t uuid[16], struct writer **out);
 
 /*
  * Adds one whole record (size a multiple of 8, at most PERFFILE_RECORD_MAX; its header is right).
@@ -93,6 +100,28 @@ size_t writer_pending_bytes(const struct writer *w);
  * capture clean.  The writer takes no more records.
  */
 int writer_finish(struct writer *w, const struct writer_feature *features, size_t feature_count);
+
+/* ---- batches ---- */
+
+int writer_batch_new(struct writer_batch **out); /* an empty one; -ENOMEM */
+void writer_batch_free(struct writer_batch *b);  /* NULL is fine */
+/* Memory that it takes. */
+size_t writer_batch_bytes(const struct writer_batch *b);
+/* The earliest time in it that is no side-band's; 0: none. */
+uint64_t writer_batch_first_ns(const struct writer_batch *b);
+
+/* Moves the objects given so far behind those of `into`.  -ENOMEM. */
+int writer_take_objects(struct writer *w, struct writer_batch *into);
+/* Adds what `from` has behind what is in `to`; `from` is only read.  -ENOMEM. */
+int writer_batch_join(struct writer_batch *to, const struct writer_batch *from);
+/* Moves all records given so far, and what was lost, into a batch of its own.  -ENOMEM. */
+int writer_take(struct writer *w, struct writer_batch **out);
+/* Adds a batch as if its records and objects had been given to w; b is only read. */
+int writer_put(struct writer *w, const struct writer_batch *b);
+/* The records of a stream, in order; stops when on_record returns an error, and returns it. */
+int writer_batch_records(const struct writer_batch *b, enum ebx_stream stream,
+			 int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
+			 void *arg);
 
 void writer_get_stats(const struct writer *w, struct writer_stats *out);
 

@@ -514,6 +514,92 @@ static void statistics_add_up(void **state)
 	maker_end(&maker);
 }
 
+/* ---- batches ---- */
+
+static int count_record(void *arg, const uint8_t *record, size_t size_bytes)
+{
+	(*(size_t *)arg)++;
+	return 0;
+}
+
+static void batches_make_the_capture_that_would_have_been_written(void **state)
+{
+	static const uint8_t uuid[16] = "another";
+	struct writer_batch *objects = NULL, *batch[3] = { NULL };
+	struct maker direct, from, to;
+	struct reading want, got;
+	struct bytes b;
+	size_t comms = 0;
+
+	maker_begin(&direct, false);
+	maker_begin(&from, false);
+	assert_int_equal(writer_batch_new(&objects), 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct maker *m[] = { &direct, &from };
+
+		for (size_t k = 0; k < 2; k++) {
+			assert_int_equal(writer_object(m[k]->w, EBX_NOTE, i, "words", 5), 0);
+			maker_sample(m[k], 7, 2000 + i, 0);
+			maker_comm(m[k], 7, "seven", 1999 + i);
+			writer_lost(m[k]->w, EBX_STREAM_CPU, i);
+			/* Larger than a frame: a plain record. */
+			maker_noisy_sample(m[k], 65100 / 8 * 8 + 4, 2000 + i);
+		}
+		assert_int_equal(writer_flush(direct.w, true), 0);
+		assert_int_equal(writer_take_objects(from.w, objects), 0);
+		assert_int_equal(writer_take(from.w, &batch[i]), 0);
+		assert_int_equal(writer_pending_bytes(from.w), 0);
+		assert_int_equal(writer_batch_first_ns(batch[i]), 2000 + i);
+		assert_int_equal(
+			writer_batch_records(batch[i], EBX_STREAM_SIDE, count_record, &comms), 0);
+	}
+	assert_int_equal(comms, 3);
+	to = from;
+	to.fd = memfd_create("like", MFD_CLOEXEC);
+	assert_int_equal(writer_like(to.fd, from.w, uuid, &to.w), 0);
+	assert_int_equal(writer_put(to.w, objects), 0);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(writer_put(to.w, batch[i]), 0);
+		assert_int_equal(writer_flush(to.w, true), 0);
+		writer_batch_free(batch[i]);
+	}
+	assert_int_equal(writer_finish(to.w, NULL, 0), 0);
+	assert_int_equal(writer_finish(direct.w, NULL, 0), 0);
+	b = maker_bytes(&direct);
+	want = read_bytes(b.data, b.size);
+	free(b.data);
+	b = maker_bytes(&to);
+	got = read_bytes(b.data, b.size);
+	assert_false(reading_is_damaged(&got));
+	assert_int_equal(got.records, want.records);
+	assert_int_equal(got.samples, want.samples);
+	assert_int_equal(got.sum, want.sum);
+	assert_memory_equal(b.data + EBX_SUPER_OFF + 16, uuid, 16);
+	free(b.data);
+	writer_batch_free(objects);
+	maker_end(&to);
+	maker_end(&from);
+	maker_end(&direct);
+}
+
+static void a_writer_without_a_file_does_not_write(void **state)
+{
+	const uint64_t id = 1;
+	const struct writer_attr attr = { .ids = &id, .id_count = 1 };
+	const struct writer_opts opts = { .attrs = &attr, .attr_count = 1, .level = 1 };
+	struct writer_batch *batch = NULL;
+	struct writer *w = NULL;
+
+	assert_int_equal(writer_new(-1, &opts, &w), 0);
+	assert_int_equal(writer_flush(w, true), -EINVAL);
+	assert_int_equal(writer_finish(w, NULL, 0), -EINVAL);
+	assert_int_equal(writer_take(w, &batch), 0);
+	assert_int_equal(writer_batch_first_ns(batch), 0);
+	writer_batch_free(batch);
+	writer_batch_free(NULL);
+	writer_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -533,6 +619,8 @@ int main(void)
 		cmocka_unit_test(a_full_disk_keeps_what_was_flushed_and_says_so),
 		cmocka_unit_test(a_disk_that_fills_while_finishing_leaves_an_unfinished_capture),
 		cmocka_unit_test(statistics_add_up),
+		cmocka_unit_test(batches_make_the_capture_that_would_have_been_written),
+		cmocka_unit_test(a_writer_without_a_file_does_not_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,6 +110,13 @@ int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now
 	return err;
 }
 
+void emit_round(struct emit *e)
+{
+	e->floor_ns = e->round_newest_ns;
+	e->round_newest_ns = e->newest_ns;
+	e->account.round_count++;
+}
+
 int emit_flush(struct emit *e)
 {
 	struct writer_stats stats;
@@ -117,10 +124,40 @@ int emit_flush(struct emit *e)
 
 	if (err)
 		return err;
-	e->floor_ns = e->round_newest_ns;
-	e->round_newest_ns = e->newest_ns;
-	e->account.round_count++;
+	emit_round(e);
 	writer_get_stats(e->writer, &stats);
 	e->account.file_bytes = stats.file_bytes;
 	return 0;
+}
+
+struct account account_since(const struct account *all, const struct account *before)
+{
+	struct account a = *all;
+	unsigned i;
+
+	a.sample_count -= before->sample_count;
+	a.switch_count -= before->switch_count;
+	a.wakeup_count -= before->wakeup_count;
+	a.mark_count -= before->mark_count;
+	a.side_count -= before->side_count;
+	a.switch_stack_count -= before->switch_stack_count;
+	a.side_lost_count -= before->side_lost_count;
+	a.throttle_count -= before->throttle_count;
+	a.copy_count -= before->copy_count;
+	a.copy_refused_count -= before->copy_refused_count;
+	a.unread_mark_count -= before->unread_mark_count;
+	a.out_of_order_count -= before->out_of_order_count;
+	a.broken_event_count -= before->broken_event_count;
+	a.round_count -= before->round_count;
+	a.duration_ns -= before->duration_ns;
+	a.own_user_ns -= before->own_user_ns;
+	a.own_system_ns -= before->own_system_ns;
+	for (i = 0; i < EBPREC_EV_END; i++)
+		a.lost_count[i] -= before->lost_count[i];
+	for (i = 0; i < STACKINFO_HOWS; i++)
+		a.stack_how_count[i] -= before->stack_how_count[i];
+	for (i = 0; i < UNWIND_WHY_COUNT; i++)
+		a.stack_why_count[i] -= before->stack_why_count[i];
+	a.hit_count = 0; /* known of a whole recording alone */
+	return a;
 }

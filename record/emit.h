@@ -75,5 +75,10 @@ uint64_t emit_side_id(const struct emit *e);
 int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns);
 /* Writes out what there is and ends a round. */
 int emit_flush(struct emit *e);
+/* A round has ended: what came in went elsewhere than into the writer's file. */
+void emit_round(struct emit *e);
+
+/* Of the account of all: what was counted since `before`.  Sizes and one-off times stay. */
+struct account account_since(const struct account *all, const struct account *before);
 
 #endif

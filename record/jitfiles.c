@@ -221,6 +221,17 @@ int jitfiles_finish(struct jitfiles *j)
 	return err;
 }
 
+int jitfiles_copy(const struct jitfiles *j, struct writer *to, struct account *a)
+{
+	struct jitfiles copy = *j;
+	int err;
+
+	copy.writer = to;
+	err = jitfiles_finish(&copy);
+	jitfiles_account(&copy, a);
+	return err;
+}
+
 void jitfiles_account(const struct jitfiles *j, struct account *a)
 {
 	a->jit_file_count = j->file_count;

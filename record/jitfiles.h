@@ -43,6 +43,8 @@ void jitfiles_map(struct jitfiles *j, const struct siderec_map *m);
 int jitfiles_exit(struct jitfiles *j, const struct perf_event_header *record);
 /* Takes the files of all that still run. */
 int jitfiles_finish(struct jitfiles *j);
+/* The same, into another capture and its account; they will be taken again. */
+int jitfiles_copy(const struct jitfiles *j, struct writer *to, struct account *a);
 void jitfiles_account(const struct jitfiles *j, struct account *a);
 
 /* Pure: the last number of the line "NSpid:" in the text of /proc/PID/status; 0: none. */

@@ -117,12 +117,19 @@ static void user_stacks(struct json *j, const struct account *a)
 	json_end(j);
 }
 
-void meta_account(struct outbuf *out, const struct account *a, const char *end_reason)
+void meta_account(struct outbuf *out, const struct account *a, const struct meta_end *end)
 {
 	struct json j = { .out = out };
 
 	json_begin(&j, NULL);
-	json_string(&j, "ended", end_reason);
+	json_string(&j, "ended", end->reason);
+	if (end->recorded_ns) {
+		json_begin(&j, "segment");
+		json_u64(&j, "number", end->number);
+		json_u64(&j, "recorded_ns", end->recorded_ns);
+		json_u64(&j, "dropped_until_mono_ns", end->dropped_until_ns);
+		json_end(&j);
+	}
 	json_u64(&j, "duration_ns", a->duration_ns);
 	json_u64(&j, "samples", a->sample_count);
 	json_u64(&j, "sampler_runs", a->hit_count);

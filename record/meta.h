@@ -28,8 +28,16 @@ struct meta_start {
 	size_t instrument_count;
 };
 
+/* How a capture came to its end. */
+struct meta_end {
+	const char *reason; /* "command ended", "duration", "interrupted", ... */
+	/* One of several captures of a recording; number and recorded_ns 0: the only one. */
+	unsigned number;
+	uint64_t recorded_ns;      /* the recording ran for so long by then */
+	uint64_t dropped_until_ns; /* what came before is not in it; 0: all is */
+};
+
 void meta_start(struct outbuf *out, const struct meta_start *m);
-/* end_reason: "command ended", "duration", "interrupted", ... */
-void meta_account(struct outbuf *out, const struct account *a, const char *end_reason);
+void meta_account(struct outbuf *out, const struct account *a, const struct meta_end *end);
 
 #endif

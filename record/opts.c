@@ -25,7 +25,13 @@ static const struct option options[] = {
 	  "the capture (default ebprec.data; an older one becomes FILE.old)" },
 	{ OPT_SECONDS, 'd', "duration", "SECONDS", AT(duration_ns), 0, 0, "stop after this time" },
 	{ OPT_UINT, 'z', "level", "LEVEL", AT(level), 1, 19, "zstd level 1 to 19 (default 3)" },
-	{ OPT_SIZE, 'm', "ring", "MIB", AT(ring_bytes), 0, 0,
+	{ OPT_STRING, 0, "ring", "TIME|SIZE", AT(ring), 0, 0,
+	  "keep the last 60s or 64M in memory; write them on SIGUSR2 and at the end" },
+	{ OPT_SIZE, 0, "max-size", "SIZE", AT(max_file_bytes), 0, 0,
+	  "stop when FILE has about this size, or begin the next with --rotate" },
+	{ OPT_STRING, 0, "rotate", "TIME|SIZE[,KEEP]", AT(rotate), 0, 0,
+	  "go on in FILE.1, FILE.2, ... after 10m or 100M; keep the last KEEP" },
+	{ OPT_SIZE, 'm', "buffer", "MIB", AT(ring_bytes), 0, 0,
 	  "room for events of all CPUs (default 8 a CPU, at most 256)" },
 	{ OPT_LIST, 0, "with", "PART", AT(with), 0, 0, "also record PART" },
 	{ OPT_LIST, 0, "without", "PART", AT(without), 0, 0,
@@ -262,6 +268,65 @@ static enum opts_result check_marks(const struct record_opts *o, struct option_e
 	return OPTS_RUN;
 }
 
+/* 60s, 10m, 2h or 64K, 64M, 2G: small letters are times. */
+static bool read_limit(const char *text, const char **end, struct record_limit *out)
+{
+	static const struct {
+		char letter;
+		uint64_t ns, bytes;
+	} units[] = {
+		{ 's', 1000000000ULL, 0 }, { 'm', 60000000000ULL, 0 }, { 'h', 3600000000000ULL, 0 },
+		{ 'K', 0, 1ULL << 10 },    { 'M', 0, 1ULL << 20 },     { 'G', 0, 1ULL << 30 },
+	};
+	unsigned long n;
+	size_t i;
+
+	if (!decimal(text, end, 1000000, &n) || !n)
+		return false;
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (**end == units[i].letter) {
+			out->ns = n * units[i].ns;
+			out->bytes = n * units[i].bytes;
+			(*end)++;
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum opts_result read_limits(struct record_opts *o, struct option_error *error)
+{
+	const char *end;
+	unsigned long files;
+
+	if (o->ring && (!read_limit(o->ring, &end, &o->keep) || *end))
+		return wrong(error,
+			     "option '--ring' needs a time such as 60s or a size such as "
+			     "64M, not '%.60s'",
+			     o->ring);
+	if (o->rotate) {
+		if (!read_limit(o->rotate, &end, &o->turn) || (*end && *end != ','))
+			return wrong(error,
+				     "option '--rotate' needs a time such as 10m or a size such as "
+				     "100M, not '%.60s'",
+				     o->rotate);
+		if (*end) {
+			if (!decimal(end + 1, &end, 1000000, &files) || *end || !files)
+				return wrong(error,
+					     "option '--rotate' keeps a number of files, not "
+					     "'%.60s'",
+					     strchr(o->rotate, ',') + 1);
+			o->keep_files = (unsigned)files;
+		}
+	}
+	if (o->ring && (o->rotate || o->max_file_bytes))
+		return wrong(error, "options '--ring' and '--%s' exclude each other",
+			     o->rotate ? "rotate" : "max-size");
+	if (o->ring && o->bundle)
+		return wrong(error, "options '--ring' and '--bundle' exclude each other");
+	return OPTS_RUN;
+}
+
 static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 			       struct option_error *error)
 {
@@ -283,6 +348,8 @@ static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 		result = read_call_graph(o, error);
 	if (result == OPTS_RUN)
 		result = read_overhead(o, error);
+	if (result == OPTS_RUN)
+		result = read_limits(o, error);
 	if (result != OPTS_RUN)
 		return result;
 	if (!strcmp(o->output, "-"))

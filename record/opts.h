@@ -19,6 +19,7 @@ struct record_opts {
 	bool all, graph, quiet, version, list, doctor, bpf, bundle;
 	unsigned verbose;
 	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;
+	const char *ring, *rotate;
 	uint64_t duration_ns; /* 0: until it is stopped */
 	uint64_t ring_bytes;  /* of all CPUs together; 0: the default */
 	unsigned level;       /* zstd */
@@ -32,6 +33,12 @@ struct record_opts {
 	uint64_t table_bytes;       /* of unwind tables, at most */
 	uint64_t stack_ns_a_second; /* what stacks of switches may cost, on all CPUs; 0: none */
 	bool sched, mark, kallsyms;
+	/* --ring, in memory; --rotate, into the next file: 0, 0: not asked for. */
+	struct record_limit {
+		uint64_t ns, bytes;
+	} keep, turn;
+	unsigned keep_files;     /* of those that were rotated; 0: all */
+	uint64_t max_file_bytes; /* 0: no limit */
 	uint32_t pids[RECORD_PIDS_MAX];
 	unsigned pid_count;
 	char **command; /* NULL: none; borrowed from argv */

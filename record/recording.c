@@ -68,19 +68,27 @@ void recording_own_cost(struct account *a)
 			   (uint64_t)usage.ru_stime.tv_usec * 1000ULL;
 }
 
+void recording_count(struct recording *r)
+{
+	recording_own_cost(&r->emit.account);
+	if (r->walker)
+		walker_account(r->walker, &r->emit.account);
+	jitfiles_account(&r->jitfiles, &r->emit.account);
+}
+
 /* The account, the notes, and what makes a capture whole. */
 static int finish_file(struct recording *r)
 {
+	struct meta_end end = { .reason = r->end_reason ? r->end_reason : "failed" };
 	struct outbuf meta = { 0 };
 	struct writer_feature build_ids = { .bit = PERFFILE_BUILD_ID };
 	struct writer_stats stats;
 	int err;
 
-	recording_own_cost(&r->emit.account);
-	if (r->walker)
-		walker_account(r->walker, &r->emit.account);
-	jitfiles_account(&r->jitfiles, &r->emit.account);
-	meta_account(&meta, &r->emit.account, r->end_reason ? r->end_reason : "failed");
+	if (r->window)
+		return recording_finish_files(r);
+	recording_count(r);
+	meta_account(&meta, &r->emit.account, &end);
 	err = writer_object(r->writer, EBX_META, EBX_META_ACCOUNT, meta.data, meta.size_bytes);
 	outbuf_done(&meta);
 	build_ids.data = buildidlist_section(r->buildids.named, &build_ids.size_bytes);
@@ -120,6 +128,8 @@ static void release(struct recording *r)
 	size_t i;
 
 	recording_take_down(r);
+	segment_close(&r->segment);
+	window_free(r->window);
 	writer_free(r->writer);
 	recfile_close(&r->file);
 	ksyms_free(r->kallsyms);
@@ -163,7 +173,10 @@ static int run(struct recording *r, bool *command_failed)
 		*command_failed = true;
 		return note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]);
 	}
-	err = recfile_place(&r->file, &r->notes);
+	if (!r->window)
+		err = recfile_place(&r->file, &r->notes);
+	else if (r->segment.writer)
+		err = segment_place(&r->segment, &r->notes);
 	if (!err) {
 		err = recording_loop(r);
 		if (err)
@@ -198,7 +211,8 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 	r->ui = ui;
 	r->notes.show = ui->note;
 	r->notes.show_arg = ui->arg;
-	r->file.fd = r->epoll_fd = r->signal_fd = r->timer_fd = r->targets.map_fd = -1;
+	r->file.fd = r->segment.file.fd = r->epoll_fd = r->signal_fd = r->timer_fd =
+		r->targets.map_fd = -1;
 	for (i = 0; i < RECORD_PIDS_MAX; i++)
 		r->pid_fds[i] = -1;
 

@@ -239,7 +239,7 @@ int recording_flush(struct recording *r)
 		err = evidence_flush(&r->evidence);
 	if (!err)
 		err = write_notes(r);
-	return err ? err : emit_flush(&r->emit);
+	return err ? err : recording_keep(r);
 }
 
 /* ---- waiting ---- */
@@ -270,6 +270,8 @@ static int open_signals(struct recording *r)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	if (r->opts->ring)
+		sigaddset(&set, SIGUSR2);
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return r->signal_fd < 0 ? -errno : 0;
 }
@@ -317,7 +319,11 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 		(void)!read(r->timer_fd, &ticks, sizeof(ticks));
 		break;
 	case SOURCE_SIGNAL:
-		if (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		if (read(r->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+			break;
+		if (info.ssi_signo == SIGUSR2)
+			r->wanted = "snapshot";
+		else
 			r->end_reason = info.ssi_signo == SIGINT ? "interrupted" : "terminated";
 		break;
 	case SOURCE_COMMAND:
@@ -374,6 +380,12 @@ static void clock_pass(struct recording *r, uint64_t woke_ns)
 		r->emit.account.longest_pass_ns = took_ns;
 }
 
+static bool flush_is_due(const struct recording *r, uint64_t since_ns)
+{
+	return since_ns >= FLUSH_NS - PASS_NS || r->wanted ||
+	       (writer_pending_bytes(r->writer) > FLUSH_BYTES && since_ns >= FLUSH_MIN_NS);
+}
+
 int recording_loop(struct recording *r)
 {
 	uint64_t flushed_ns = r->start_ns, shown_ns = flushed_ns, now_ns = flushed_ns, woke_ns;
@@ -392,17 +404,17 @@ int recording_loop(struct recording *r)
 		woke_ns = clock_ns(CLOCK_MONOTONIC);
 		err = recording_pass(r, false);
 		now_ns = clock_ns(CLOCK_MONOTONIC);
+		r->emit.account.duration_ns = now_ns - r->start_ns;
 		if (r->opts->duration_ns && now_ns - r->start_ns >= r->opts->duration_ns &&
 		    !r->end_reason)
 			r->end_reason = "duration";
-		if (!err && (now_ns - flushed_ns >= FLUSH_NS - PASS_NS ||
-			     (writer_pending_bytes(r->writer) > FLUSH_BYTES &&
-			      now_ns - flushed_ns >= FLUSH_MIN_NS))) {
+		if (!err && flush_is_due(r, now_ns - flushed_ns)) {
 			err = recording_flush(r);
 			flushed_ns = now_ns;
 		}
+		if (!err && r->wanted && !r->end_reason)
+			err = recording_snapshot(r);
 		if (now_ns - shown_ns >= FLUSH_NS && r->ui->tick) {
-			r->emit.account.duration_ns = now_ns - r->start_ns;
 			recording_own_cost(&r->emit.account);
 			r->ui->tick(r->ui->arg, &r->emit.account);
 			shown_ns = now_ns;

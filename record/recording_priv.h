@@ -13,6 +13,7 @@
 #include "record/jitfiles.h"
 #include "record/recfile.h"
 #include "record/recording.h"
+#include "record/segment.h"
 #include "record/vdso.h"
 #include "record/workload.h"
 
@@ -44,7 +45,14 @@ struct recording {
 	struct jitfiles jitfiles;
 	struct hostinfo host;
 	struct attrs attrs;
-	struct writer *writer;
+	struct writer *writer; /* has no file of its own when there is a window */
+	/* --ring and --rotate: NULL, and without a file, when neither was asked for. */
+	struct window *window;
+	struct segment segment;
+	unsigned segment_number;  /* the last file's */
+	uint64_t segment_ns;      /* since when it is written */
+	const char *wanted;       /* why a snapshot is wanted; NULL: it is not */
+	uint64_t last_file_bytes; /* before the last flush */
 	struct emit emit;
 	struct instrument_ctx ctx[INSTRUMENT_COUNT];
 	bool running[INSTRUMENT_COUNT]; /* prepared and not given up */
@@ -79,6 +87,16 @@ int recording_loop(struct recording *r);
 /* One pass over all rings.  last: hand over everything. */
 int recording_pass(struct recording *r, bool last);
 int recording_flush(struct recording *r);
+/* recording_files.c: what was packed since the last flush goes where it belongs, and a round ends. */
+int recording_keep(struct recording *r);
+/* The window as a capture; 0 with a note when it could not be written. */
+int recording_snapshot(struct recording *r);
+/* The last capture: errno of the write. */
+int recording_finish_files(struct recording *r);
+/* For --rotate: the first file. */
+int recording_first_segment(struct recording *r);
+/* recording.c: the account up to now. */
+void recording_count(struct recording *r);
 /* recording.c: the CPU time this process used so far. */
 void recording_own_cost(struct account *a);
 

@@ -53,6 +53,8 @@ static int take_signals(struct recording *r)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	if (r->opts->ring)
+		sigaddset(&set, SIGUSR2);
 	/* A shell starts what it puts into the background with SIGINT ignored: it ends us all the same. */
 	sigaction(SIGINT, &standard, &r->signals.interrupt);
 	sigaction(SIGTERM, &standard, &r->signals.terminate);
@@ -121,6 +123,20 @@ static void on_file(void *arg, const char *path, int fd)
 			recording_instruments[i]->on_file(&r->ctx[i], path, fd);
 }
 
+/*
+ * With a window each capture has a file of its own: that one can be made is tried now, and not when
+ * it is wanted.
+ */
+static int make_window(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+
+	if (!o->ring && !o->rotate)
+		return 0;
+	recfile_close(&r->file);
+	return window_new(o->keep.ns, o->keep.bytes, emit_side_id(&r->emit), &r->window);
+}
+
 static int open_writer(struct recording *r)
 {
 	struct writer_feature sections[FEATURES_MAX];
@@ -129,6 +145,10 @@ static int open_writer(struct recording *r)
 	struct writer_opts o = { .attrs = attrs, .features = sections };
 	int err;
 
+	r->emit.attrs = &r->attrs;
+	err = make_window(r);
+	if (err)
+		return err;
 	r->clock_wall_ns = clock_ns(CLOCK_REALTIME);
 	r->clock_mono_ns = clock_ns(CLOCK_MONOTONIC);
 	features_host(&f, &r->host);
@@ -145,7 +165,7 @@ static int open_writer(struct recording *r)
 	if (getrandom(o.uuid, sizeof(o.uuid), 0) != sizeof(o.uuid))
 		memcpy(o.uuid, &o.clock_wall_ns, sizeof(o.clock_wall_ns));
 	if (!err)
-		err = writer_new(r->file.fd, &o, &r->writer);
+		err = writer_new(r->window ? -1 : r->file.fd, &o, &r->writer);
 	features_done(&f);
 	r->emit.writer = r->writer;
 	r->evidence.writer = r->writer;
@@ -154,7 +174,6 @@ static int open_writer(struct recording *r)
 	r->buildids.on_file_arg = r;
 	r->jitfiles.writer = r->writer;
 	r->jitfiles.next_object = FILE_JIT;
-	r->emit.attrs = &r->attrs;
 	return err;
 }
 
@@ -304,6 +323,8 @@ int recording_start(struct recording *r)
 		return err;
 	r->start_ns = clock_ns(CLOCK_MONOTONIC);
 	r->emit.account.startup_ns = r->start_ns - r->run_ns;
-	err = recording_flush(r);
+	err = r->opts->rotate ? recording_first_segment(r) : 0;
+	if (!err)
+		err = recording_flush(r);
 	return err ? note_fail(&r->notes, err, NULL, "cannot write '%s'", path) : 0;
 }

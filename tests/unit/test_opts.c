@@ -99,6 +99,15 @@ static void opts_read_values(void **state)
 	assert_int_equal(o.event, RECORD_CPU_CLOCK);
 	assert_int_equal(parse("--without sched --without mark --with mark", &o, &error), OPTS_RUN);
 	assert_true(!o.sched);
+	assert_int_equal(parse("--ring 90s", &o, &error), OPTS_RUN);
+	assert_true(o.keep.ns == 90000000000ULL && !o.keep.bytes);
+	assert_int_equal(parse("--ring 64M", &o, &error), OPTS_RUN);
+	assert_true(!o.keep.ns && o.keep.bytes == 64 << 20);
+	assert_int_equal(parse("--rotate 10m,3 --max-size 2G", &o, &error), OPTS_RUN);
+	assert_true(o.turn.ns == 600000000000ULL && !o.turn.bytes && o.keep_files == 3);
+	assert_int_equal(o.max_file_bytes, 2ULL << 30);
+	assert_int_equal(parse("--rotate 100M", &o, &error), OPTS_RUN);
+	assert_true(!o.turn.ns && o.turn.bytes == 100 << 20 && !o.keep_files);
 }
 
 static void opts_say_in_one_line_what_is_wrong(void **state)
@@ -133,6 +142,20 @@ static void opts_say_in_one_line_what_is_wrong(void **state)
 		{ "--mark tp:a:b --without mark", "--without mark" },
 		{ "--mark tp:a:b --no-bpf", "--no-bpf" },
 		{ "-o -", "pipe" },
+		{ "--ring 60", "'60'" },
+		{ "--ring 0s", "'0s'" },
+		{ "--ring 60sx", "'60sx'" },
+		{ "--ring 1001000000h", "'1001000000h'" },
+		{ "--ring -1s", "'-1s'" },
+		{ "--rotate 10", "'10'" },
+		{ "--rotate 10m,", "''" },
+		{ "--rotate 10m,0", "'0'" },
+		{ "--rotate 10m,x", "'x'" },
+		{ "--rotate 10m;2", "'10m;2'" },
+		{ "--max-size x", "'x'" },
+		{ "--ring 1s --rotate 1s", "exclude each other" },
+		{ "--ring 1s --max-size 1M", "'--max-size' exclude" },
+		{ "--ring 1s --bundle", "exclude each other" },
 	};
 	struct option_error error;
 	struct record_opts o;

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* Which file what was packed goes to: the one, the next of several, or none before it is wanted. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/clock.h"
+#include "record/recording_priv.h"
+
+static struct meta_end end_of(const struct recording *r, const char *reason)
+{
+	return (struct meta_end){
+		.reason = reason,
+		.number = r->segment_number,
+		.recorded_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns,
+		.dropped_until_ns = r->opts->ring ? window_dropped_ns(r->window) : r->segment_ns,
+	};
+}
+
+/* ---- --rotate ---- */
+
+static int open_segment(struct recording *r, struct segment *s, unsigned number)
+{
+	char *path = segment_path(r->opts->output, number);
+	int err = path ? segment_open(s, path, r->writer, r->window, &r->notes) : -ENOMEM;
+
+	free(path);
+	return err;
+}
+
+int recording_first_segment(struct recording *r)
+{
+	return open_segment(r, &r->segment, 0);
+}
+
+static int finish_segment(struct recording *r, const char *reason)
+{
+	struct meta_end end = end_of(r, reason);
+	struct account all = r->emit.account, done;
+	int err;
+
+	err = jitfiles_copy(&r->jitfiles, r->segment.writer, &all);
+	if (!err)
+		err = segment_finish(&r->segment, &all, &end, &r->buildids, &done);
+	if (!err)
+		r->emit.account.file_bytes = done.file_bytes;
+	return err;
+}
+
+static void remove_oldest(const struct recording *r)
+{
+	char *path;
+
+	if (!r->opts->keep_files || r->segment_number < r->opts->keep_files)
+		return;
+	path = segment_path(r->opts->output, r->segment_number - r->opts->keep_files);
+	if (path)
+		unlink(path);
+	free(path);
+}
+
+static int next_segment(struct recording *r, uint64_t now_ns)
+{
+	int err = finish_segment(r, "rotated");
+
+	segment_close(&r->segment);
+	if (!err)
+		err = open_segment(r, &r->segment, r->segment_number + 1);
+	if (!err)
+		err = segment_place(&r->segment, &r->notes);
+	if (err)
+		return err;
+	r->segment_number++;
+	r->segment_ns = now_ns;
+	r->last_file_bytes = 0;
+	remove_oldest(r);
+	return 0;
+}
+
+/* One more flush like the last one would go over the limit. */
+static bool is_full(struct recording *r, uint64_t limit_bytes)
+{
+	uint64_t now = r->emit.account.file_bytes, before = r->last_file_bytes;
+
+	return limit_bytes && before && now + (now - before) > limit_bytes;
+}
+
+static int keep_in_segment(struct recording *r, uint64_t now_ns)
+{
+	const struct record_opts *o = r->opts;
+	struct writer_stats stats;
+	int err = writer_flush(r->segment.writer, true);
+
+	if (err)
+		return err;
+	writer_get_stats(r->segment.writer, &stats);
+	r->emit.account.file_bytes = stats.file_bytes;
+	if (!r->end_reason &&
+	    (is_full(r, o->turn.bytes) || is_full(r, o->max_file_bytes) ||
+	     (o->turn.ns && now_ns - (r->segment_ns ? r->segment_ns : r->start_ns) >= o->turn.ns)))
+		return next_segment(r, now_ns);
+	r->last_file_bytes = stats.file_bytes;
+	return 0;
+}
+
+int recording_keep(struct recording *r)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	if (!r->window) {
+		err = emit_flush(&r->emit);
+		if (!err && !r->end_reason && is_full(r, r->opts->max_file_bytes))
+			r->end_reason = "size limit";
+		r->last_file_bytes = r->emit.account.file_bytes;
+		return err;
+	}
+	recording_count(r);
+	err = window_take(r->window, r->writer, &r->emit.account, now_ns, r->segment.writer);
+	if (err)
+		return err;
+	emit_round(&r->emit);
+	if (r->segment.writer)
+		return keep_in_segment(r, now_ns);
+	r->emit.account.file_bytes = window_bytes(r->window);
+	return 0;
+}
+
+/* ---- --ring ---- */
+
+/* While a file is written events go on coming: the rings are emptied between two parts. */
+static int put_window(struct recording *r, struct segment *s)
+{
+	size_t i, count = window_part_count(r->window);
+	int err = 0;
+
+	for (i = 0; i < count && !err; i++) {
+		err = window_put_part(r->window, i, s->writer);
+		if (!err)
+			err = writer_flush(s->writer, true);
+		if (!err && !r->end_reason)
+			err = recording_pass(r, false);
+	}
+	return err;
+}
+
+/* What was written before the disk was full stays, as everywhere. */
+static int write_window(struct recording *r, unsigned number, const char *reason,
+			struct account *done)
+{
+	struct account all = r->emit.account;
+	struct segment s = { .file.fd = -1 };
+	struct meta_end end;
+	int err, place_err;
+
+	err = open_segment(r, &s, number);
+	if (err)
+		return err;
+	r->segment_number = number;
+	end = end_of(r, reason);
+	err = put_window(r, &s);
+	if (!err)
+		err = jitfiles_copy(&r->jitfiles, s.writer, &all);
+	if (!err)
+		err = segment_finish(&s, &all, &end, &r->buildids, done);
+	place_err = segment_place(&s, &r->notes);
+	segment_close(&s);
+	return err ? err : place_err;
+}
+
+int recording_snapshot(struct recording *r)
+{
+	unsigned number = r->segment_number + 1;
+	const char *reason = r->wanted;
+	struct account done = { 0 };
+	int err;
+
+	r->wanted = NULL;
+	err = write_window(r, number, reason, &done);
+	if (!err) {
+		note(&r->notes, NOTE_INFO, "%s: %.1f s, %llu samples, %.2f MiB in '%s.%u'", reason,
+		     (double)done.duration_ns / 1e9, (unsigned long long)done.sample_count,
+		     (double)done.file_bytes / (1 << 20), r->opts->output, number);
+		return 0;
+	}
+	if (!r->notes.failure[0])
+		note_fail(&r->notes, err, NULL, "cannot write '%s.%u'", r->opts->output, number);
+	note(&r->notes, NOTE_WARNING, "%s, skipping", r->notes.failure);
+	notes_forgive(&r->notes);
+	return err == -ENOMEM ? err : 0;
+}
+
+int recording_finish_files(struct recording *r)
+{
+	const char *reason = r->end_reason ? r->end_reason : "failed";
+	struct account done = { 0 };
+	int err;
+
+	recording_count(r);
+	if (r->opts->ring)
+		err = write_window(r, 0, reason, &done);
+	else if (r->segment.writer)
+		err = finish_segment(r, reason);
+	else
+		return 0; /* the next file could not be made: told already */
+	if (!err && r->opts->ring)
+		r->emit.account = done;
+	return err;
+}

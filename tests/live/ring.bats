@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# The last part of a recording, kept in memory; files one after the other; a limit of size.
+
+load ../helper
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
+}
+
+# whole FILE - finished, undamaged, and perf reads all its samples
+whole() {
+	ebprec info "$1" >info.txt || fail "info $1"
+	grep -qx '  state *finished' info.txt || fail "$1 is not finished"
+	grep -q '^damage' info.txt && ! grep -qx '  any *no' info.txt && fail "$1 is damaged"
+	same "$(account "$1" samples)" "$(perf script -i "$1" -F event 2>perf.err | grep -c cpu-clock)"
+	sed -i '/^Warning:$/d; /^Processed .* and lost /d; /^Check IO.CPU overload/d; /^$/d' perf.err
+	[ ! -s perf.err ] || fail "perf: $(cat perf.err)"
+	same "$(account "$1" side_records)" "$(awk '$1 == "side" { print $3; exit }' info.txt)"
+}
+
+# until FILE is there
+await() {
+	for _ in $(seq 300); do
+		[ ! -e "$1" ] || return 0
+		sleep 0.1
+	done
+	fail "no $1 after 30 s"
+}
+
+@test "a program that was there before the window has its names in it" {
+	shares 600 >/dev/null 3>&- &
+	early=$!
+	ebprec-record -a -F 499 --ring 1s -q -o r.data sleep 4 3>&- &
+	pid=$!
+	sleep 3
+	kill -USR2 $pid
+	await r.data.1
+	wait $pid
+	kill $early
+	for f in r.data.1 r.data; do
+		whole "$f"
+		# Nothing of its start is left, only what it adds up to.
+		[ "$(account "$f" segment dropped_until_mono_ns)" -gt 0 ] || fail "nothing was dropped"
+		perf script -i "$f" --pid $early -F comm,ip,sym,dso 2>/dev/null >out
+		grep -q "^shares" out || fail "$f: no samples of it"
+		! grep -q "^:$early" out || fail "$f: without a name"
+		# All that perf sees of it in user space has a file, and most a name.
+		ebprec report -i "$f" --pid $early --sort dso 2>/dev/null | grep -q ' shares$'
+		grep -q "(.*/shares)" out || fail "$f: perf finds no file"
+	done
+	same snapshot "$(account r.data.1 ended)"
+	same "command ended" "$(account r.data ended)"
+	same 1 "$(account r.data.1 segment number)"
+}
+
+@test "files one after the other are whole, begin where the last one ended, and old ones go" {
+	shares 600 >/dev/null 3>&- &
+	early=$!
+	ebprec-record -a -F 499 --rotate 1s,2 -q -o r.data sleep 6 3>&-
+	kill $early
+	[ ! -e r.data ] || fail "the first one is still there"
+	last=$(find . -name 'r.data.*' | sed 's/.*\.//' | sort -n | tail -n 1)
+	[ "$last" -ge 2 ] || fail "only $last files"
+	same 2 "$(find . -name 'r.data*' | wc -l)"
+	end=0
+	for i in $((last - 1)) "$last"; do
+		whole "r.data.$i"
+		perf script -i "r.data.$i" --pid $early -F comm,ip,sym,dso 2>/dev/null >out
+		grep -q "(.*/shares)" out || fail "$i: perf finds no file"
+		begun=$(account "r.data.$i" segment dropped_until_mono_ns)
+		[ "$begun" -gt "$end" ] || fail "$i begins at $begun"
+		end=$begun
+	done
+	same rotated "$(account "r.data.$((last - 1))" ended)"
+}
+
+@test "a size limit ends the recording, and the capture is about that size" {
+	storm 300 20 >/dev/null 2>&1 3>&- &
+	load=$!
+	ebprec-record -a -F 997 --max-size 1M -q -o r.data sleep 60 3>&- &
+	pid=$!
+	await r.data
+	wait $pid || true
+	kill $load 2>/dev/null || true
+	whole r.data
+	same "size limit" "$(account r.data ended)"
+	size=$(stat -c %s r.data)
+	[ "$size" -lt $((3 << 20)) ] || fail "$size bytes"
+}

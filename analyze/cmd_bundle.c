@@ -121,7 +121,7 @@ static int resolve_all(const struct capture *c, const struct name_roots *roots, 
 static int write_capture(const struct bundle_opts *opts, const char *output,
 			 const struct capture *c, struct objects *o)
 {
-	struct rewrite_opts how = { .span = TIMESPAN_ALL, .add = write_objects, .add_arg = o };
+	struct rewrite_opts how = { .add = write_objects, .add_arg = o };
 	struct rewrite_stats stats;
 	struct outfile *to = NULL;
 	int err = outfile_open(output, &to);

@@ -46,7 +46,8 @@ static const struct usage mark_usage = {
 	.words = "[OPTIONS] TEXT | --begin NAME | --end NAME | -- COMMAND ARGS",
 	.about = "Puts a mark into the recording that is running on this machine: a moment with\n"
 		 "a text, in the thread that ran 'ebprec mark'; the beginning or the end of a\n"
-		 "span, which may have a text, too; or a span for as long as COMMAND runs, whose exit status is passed on.\n"
+		 "span, which may have a text, too; or a span for as long as COMMAND runs,\n"
+		 "whose exit status is passed on.\n"
 		 "Without a recording it does nothing but run COMMAND, says so, and exits with 0,\n"
 		 "so that it may stay in a script.\n",
 	.options = mark_options,

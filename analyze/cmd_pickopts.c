@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/cmd_fetch.h"
+#include "analyze/marklist.h"
 #include "analyze/reportopts.h"
 #include "analyze/say.h"
 
@@ -141,8 +142,8 @@ static int parse_last(const char *text, const struct timespan *whole, struct tim
 	return 0;
 }
 
-int pickopts_span(const char *time, const char *last, const struct usage *usage,
-		  const struct capture *c, const struct timespan *whole, struct timespan *out)
+static int read_span(const char *time, const char *last, const struct usage *usage,
+		     const struct capture *c, const struct timespan *whole, struct timespan *out)
 {
 	struct parse_err where = { 0 };
 	struct timespan_clock clock;
@@ -170,6 +171,56 @@ int pickopts_span(const char *time, const char *last, const struct usage *usage,
 				   "or 500ms was expected",
 				   last);
 	return 0;
+}
+
+/* What of the span marks choose. */
+static int read_marks(const struct timeopts *when, const char *path, const struct capture *c,
+		      struct strings *names, struct filter *f)
+{
+	struct timespan *parts = NULL;
+	struct marklist marks;
+	const char *missing = "";
+	size_t count;
+	int err;
+
+	err = marklist_load(c, names, &marks);
+	if (err)
+		return say_error("cannot read '%s': %s", path, strerror(-err));
+	if (when->during)
+		err = marklist_during(&marks, names, when->during, &parts, &count, &missing);
+	else
+		err = marklist_between(&marks, names, when->between.first, when->between.second,
+				       &parts, &count, &missing);
+	marklist_done(&marks);
+	if (err == -ENOENT && !when->during && missing == when->between.second)
+		return say_error("no mark '%s' behind a mark '%s' in '%s' (see 'ebprec marks')",
+				 missing, when->between.first, path);
+	if (err == -ENOENT)
+		return say_error("no %s '%s' in '%s' (see 'ebprec marks')",
+				 when->during ? "span" : "mark", missing, path);
+	if (!err)
+		err = filter_set_parts(f, parts, count);
+	if (err == -ENOENT)
+		return say_error("'%s' is not within the time that is asked for", missing);
+	return err ? say_error("cannot read '%s': %s", path, strerror(-err)) : 0;
+}
+
+int pickopts_time(const struct timeopts *when, const struct usage *usage, const char *path,
+		  const struct capture *c, const struct timespan *whole, struct filter *f)
+{
+	struct strings *names;
+	int status;
+
+	if (when->during && when->between.first)
+		return usage_error(usage, "--during or --between, not both");
+	status = read_span(when->time, when->last, usage, c, whole, &f->span);
+	if (status || (!when->during && !when->between.first))
+		return status;
+	if (strings_new(&names))
+		return say_error("cannot read '%s': %s", path, strerror(ENOMEM));
+	status = read_marks(when, path, c, names, f);
+	strings_free(names);
+	return status;
 }
 
 int pickopts_percent(const char *text, const char *option, const struct usage *usage, double *out)
@@ -245,8 +296,8 @@ int pickopts_resolve(const struct pickopts *opts, const struct usage *usage, con
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
 	int status, err;
 
-	status = pickopts_span(opts->time, opts->last, usage, r->capture,
-			       r->scan.span_known ? &r->scan.span : NULL, &p->filter.span);
+	status = pickopts_time(&opts->when, usage, path, r->capture,
+			       r->scan.span_known ? &r->scan.span : NULL, &p->filter);
 	if (!status)
 		status = choose_event(opts->event, path, quiet, r, &p->query.attr);
 	if (!status && !strcmp(p->weight_name, "time_ns"))

@@ -166,7 +166,7 @@ static bool lacks_formats(const struct capture *c)
 /* What perf wrote has no checksums to go by: all records that are readable go into a new file. */
 static int recover_foreign(const struct capture *c, const struct recover_opts *opts)
 {
-	const struct rewrite_opts how = { .span = TIMESPAN_ALL, .plain = true };
+	const struct rewrite_opts how = { .plain = true };
 	const struct capture_damage *d = capture_damage(c);
 	struct rewrite_stats stats;
 	struct outfile *to;

@@ -276,7 +276,7 @@ static void say_empty(const struct report *r, const struct report_opts *opts)
 	else
 		say_note("none of the %" PRIu64 " samples in '%s' passes the filters%s",
 			 r->stats.event_samples, opts->input,
-			 opts->pick.time ? " (see 'ebprec info' for the times of the whole)" : "");
+			 opts->pick.when.time ? " (see 'ebprec info' for the times of the whole)" : "");
 }
 
 static int report(struct report *r, const struct report_opts *opts, struct picked *picked,

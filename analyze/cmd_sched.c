@@ -7,14 +7,15 @@
 
 #include "analyze/commands.h"
 #include "analyze/load.h"
+#include "analyze/reportopts.h"
 #include "analyze/say.h"
 #include "analyze/schedstat.h"
-#include "analyze/timespan.h"
 #include "analyze/usage.h"
 #include "analyze/view.h"
 
 struct sched_opts {
-	const char *input, *time;
+	const char *input;
+	struct timeopts when;
 	struct option_list comms, pids, tids;
 	bool json, latency, on_cpu, threads, all;
 	unsigned top;
@@ -33,8 +34,7 @@ static const struct option sched_options[] = {
 	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
 	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
-	{ OPT_STRING, 't', "time", "FROM,TO", AT(time), 0, 0,
-	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%" },
+	TIMEOPTS(AT(when)),
 	{ OPT_UINT, 'n', "top", "N", AT(top), 1, UINT32_MAX, "no more threads than this" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
 	{ 0 },
@@ -163,7 +163,7 @@ static void put_threads(const struct schedstat *s, const struct strings *names,
 	for (size_t i = 0; i < s->thread_count && left; i++) {
 		if (!opts->all && !was_active(&s->threads[i]))
 			continue;
-		put_thread(names, &s->threads[i], s->end_ns - s->start_ns, &with);
+		put_thread(names, &s->threads[i], s->elapsed_ns, &with);
 		left--;
 	}
 	if (with.shown < s->thread_count)
@@ -174,7 +174,7 @@ static void put_threads(const struct schedstat *s, const struct strings *names,
 /* Slot n holds [2^n, 2^(n+1)) us, slot 0 also what is less. */
 #define SLOTS 40
 
-static void fill_slots(const struct schedstat_dist *d, uint64_t slots[SLOTS], unsigned *used)
+static void fill_slots(const struct durations *d, uint64_t slots[SLOTS], unsigned *used)
 {
 	uint64_t in_us;
 	unsigned slot;
@@ -193,7 +193,7 @@ static void fill_slots(const struct schedstat_dist *d, uint64_t slots[SLOTS], un
 }
 
 /* As runqlat and cpudist draw it. */
-static void put_histogram(const struct schedstat_dist *d)
+static void put_histogram(const struct durations *d)
 {
 	static const char stars[] = "****************************************";
 	uint64_t slots[SLOTS], most = 1, low, high;
@@ -214,7 +214,7 @@ static void put_histogram(const struct schedstat_dist *d)
 	}
 }
 
-static void put_dist(const char *title, const struct schedstat_dist *d)
+static void put_dist(const char *title, const struct durations *d)
 {
 	printf("%s\n", title);
 	if (!d->count) {
@@ -222,8 +222,8 @@ static void put_dist(const char *title, const struct schedstat_dist *d)
 		return;
 	}
 	printf("  count %zu, mean %.3f us, p50 %.3f, p95 %.3f, p99 %.3f, max %.3f, total %.3f ms\n",
-	       d->count, us(d->sum_ns) / (double)d->count, us(schedstat_quantile(d, 0.5)),
-	       us(schedstat_quantile(d, 0.95)), us(schedstat_quantile(d, 0.99)),
+	       d->count, us(d->sum_ns) / (double)d->count, us(durations_quantile(d, 0.5)),
+	       us(durations_quantile(d, 0.95)), us(durations_quantile(d, 0.99)),
 	       us(d->ns[d->count - 1]), ms(d->sum_ns));
 	put_histogram(d);
 }
@@ -236,8 +236,7 @@ static void put_text(const struct schedstat *s, const struct strings *names,
 
 	if (all)
 		printf("# %.6f s, %zu threads, %" PRIu64 " switches, %" PRIu64 " wakeups\n",
-		       (double)(s->end_ns - s->start_ns) / 1e9, s->thread_count, s->switches,
-		       s->wakeups);
+		       (double)s->elapsed_ns / 1e9, s->thread_count, s->switches, s->wakeups);
 	if (all || opts->threads) {
 		put_threads(s, names, opts);
 		between = "\n";
@@ -278,7 +277,7 @@ static void json_threads(struct view *v, const struct schedstat *s, const struct
 		view_number(v, "pid", th->pid);
 		view_number(v, "tid", th->tid);
 		view_ns(v, "start", th->start_ns);
-		view_ns(v, "elapsed", th->end_ns - th->start_ns);
+		view_ns(v, "elapsed", th->elapsed_ns);
 		for (int k = 0; k < TIMELINE_STATES; k++)
 			view_ns(v, states[k], th->ns[k]);
 		view_number(v, "runs", th->runs);
@@ -293,7 +292,7 @@ static void json_threads(struct view *v, const struct schedstat *s, const struct
 }
 
 static void json_dist(struct view *v, const char *section, const char *table,
-		      const struct schedstat_dist *d)
+		      const struct durations *d)
 {
 	static const char *const columns[] = { "low_us", "high_us", "count" };
 	uint64_t slots[SLOTS];
@@ -303,9 +302,9 @@ static void json_dist(struct view *v, const char *section, const char *table,
 	view_number(v, "count", d->count);
 	view_ns(v, "total", d->sum_ns);
 	view_ns(v, "mean", d->count ? d->sum_ns / d->count : 0);
-	view_ns(v, "p50", schedstat_quantile(d, 0.5));
-	view_ns(v, "p95", schedstat_quantile(d, 0.95));
-	view_ns(v, "p99", schedstat_quantile(d, 0.99));
+	view_ns(v, "p50", durations_quantile(d, 0.5));
+	view_ns(v, "p95", durations_quantile(d, 0.95));
+	view_ns(v, "p99", durations_quantile(d, 0.99));
 	view_ns(v, "max", d->count ? d->ns[d->count - 1] : 0);
 	fill_slots(d, slots, &used);
 	view_table(v, table, columns, 3);
@@ -327,7 +326,7 @@ static int put_json(const struct schedstat *s, const struct strings *names)
 		return err;
 	view_section(v, "sched");
 	view_ns(v, "start", s->start_ns);
-	view_ns(v, "elapsed", s->end_ns - s->start_ns);
+	view_ns(v, "elapsed", s->elapsed_ns);
 	view_number(v, "switches", s->switches);
 	view_number(v, "wakeups", s->wakeups);
 	view_number(v, "lost", s->lost);
@@ -353,45 +352,6 @@ static void say_losses(const struct schedstat *s)
 		say_note("%" PRIu64 " scheduler events could not be read", s->broken);
 	if (!s->has_wakeups)
 		say_note("the capture has no wakeups: time in the run queue counts as sleep");
-}
-
-typedef int (*add_fn)(struct filter *f, const char *text, struct filter_error *error);
-
-static int add_list(struct filter *f, const char *option, const struct option_list *list,
-		    add_fn add)
-{
-	struct filter_error error;
-	int err;
-
-	for (unsigned i = 0; i < list->count; i++) {
-		err = add(f, list->values[i], &error);
-		if (err == -EINVAL)
-			return usage_error(&sched_usage, "option '--%s': %s", option, error.text);
-		if (err)
-			return say_error("cannot read the options: %s", strerror(-err));
-	}
-	return 0;
-}
-
-static int make_filter(const struct sched_opts *opts, const struct capture *c, struct filter *f)
-{
-	struct parse_err where = { 0 };
-	struct timespan whole;
-	int status, err;
-
-	status = add_list(f, "comm", &opts->comms, filter_add_comms);
-	if (!status)
-		status = add_list(f, "pid", &opts->pids, filter_add_pids);
-	if (!status)
-		status = add_list(f, "tid", &opts->tids, filter_add_tids);
-	if (status || !opts->time)
-		return status;
-	err = timespan_parse(opts->time, timespan_of_capture(c, &whole) ? NULL : &whole, &f->span,
-			     &where);
-	if (err)
-		return usage_error(&sched_usage, "option '--time' cannot be '%s': %s", opts->time,
-				   where.what);
-	return 0;
 }
 
 static int show(const struct capture *c, const struct sched_opts *opts, const struct filter *f)
@@ -426,8 +386,10 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 
 int cmd_sched(int argc, char **argv)
 {
+	struct option_list no_cpus = { .count = 0 };
 	struct sched_opts opts = { 0 };
 	struct parse_err where = { 0 };
+	struct timespan whole;
 	struct filter filter;
 	struct capture *c;
 	char **words;
@@ -444,7 +406,11 @@ int cmd_sched(int argc, char **argv)
 	if (err)
 		return say_cannot_open(opts.input, err, &where);
 	filter_init(&filter);
-	status = make_filter(&opts, c, &filter);
+	status = pickopts_lists(&filter, &sched_usage, &opts.comms, &opts.pids, &opts.tids,
+				&no_cpus);
+	if (!status)
+		status = pickopts_time(&opts.when, &sched_usage, opts.input, c,
+				       timespan_of_capture(c, &whole) ? NULL : &whole, &filter);
 	if (!status)
 		status = show(c, &opts, &filter);
 	filter_done(&filter);

@@ -15,7 +15,8 @@
 #include "analyze/script.h"
 
 struct script_opts {
-	const char *input, *event, *time, *last, *fields;
+	const char *input, *event, *fields;
+	struct timeopts when;
 	struct option_list comms, pids, tids, cpus;
 	struct nameopts names;
 	bool ns, quiet;
@@ -29,11 +30,7 @@ static const struct option script_options[] = {
 	{ OPT_STRING, 'F', "fields", "FIELD,...", AT(fields), 0, 0,
 	  "comm, pid, tid, cpu, time, period, event, trace, ip, sym, symoff, dso, cgroup" },
 	{ OPT_STRING, 'e', "event", "EVENT", AT(event), 0, 0, "only the samples of this event" },
-	{ OPT_STRING, 't', "time", "FROM,TO", AT(time), 0, 0,
-	  "970.25,971.5 as printed; +1,+2 since the first sample; 10%-20%; 13:05:10,13:05:11 by "
-	  "the clock (UTC)" },
-	{ OPT_STRING, 0, "last", "SECONDS", AT(last), 0, 0,
-	  "only the last seconds, as 2s or 500ms" },
+	TIMEOPTS(AT(when)),
 	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
 	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
@@ -196,8 +193,8 @@ static int open_and_print(const struct script_opts *o, struct filter *filter, un
 	if (err) {
 		status = say_error("cannot print '%s': %s", o->input, strerror(-err));
 	} else {
-		status = pickopts_span(o->time, o->last, &script_usage, c,
-				       r.scan.span_known ? &r.scan.span : NULL, &filter->span);
+		status = pickopts_time(&o->when, &script_usage, o->input, c,
+				       r.scan.span_known ? &r.scan.span : NULL, filter);
 		if (!status)
 			status = run_script(o, &r, filter, fields);
 		report_done(&r);

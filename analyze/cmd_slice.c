@@ -12,7 +12,8 @@
 #include "analyze/say.h"
 
 struct copy_opts {
-	const char *input, *output, *time, *last;
+	const char *input, *output;
+	struct timeopts when;
 	bool raw, quiet;
 };
 
@@ -21,11 +22,7 @@ static const struct option slice_options[] = {
 	  "the capture, - for standard input (default: ebprec.data)" },
 	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct copy_opts, output), 0, 0,
 	  "the new capture" },
-	{ OPT_STRING, 't', "time", "FROM,TO", offsetof(struct copy_opts, time), 0, 0,
-	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%; 13:05:10,"
-	  "13:05:11 by the clock (UTC)" },
-	{ OPT_STRING, 0, "last", "SECONDS", offsetof(struct copy_opts, last), 0, 0,
-	  "the last seconds, as 2s or 500ms" },
+	TIMEOPTS(offsetof(struct copy_opts, when)),
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct copy_opts, quiet), 0, 0,
 	  "say nothing but errors" },
 	{ 0 },
@@ -49,7 +46,7 @@ static void say_written(const struct copy_opts *opts, const struct rewrite_stats
 			 s->skipped_count, opts->input);
 	if (!s->sample_count)
 		say_note("'%s' has no samples%s", opts->output,
-			 opts->time ? " (see 'ebprec info' for the times of the whole)" : "");
+			 opts->when.time ? " (see 'ebprec info' for the times of the whole)" : "");
 	if (!opts->quiet)
 		say_note("wrote '%s': %" PRIu64 " samples, %" PRIu64 " KiB", opts->output,
 			 s->sample_count, s->file_bytes >> 10);
@@ -81,19 +78,12 @@ static int copy(const struct capture *c, const struct copy_opts *opts,
 	return SAY_OK;
 }
 
-static int parse_time(const struct capture *c, const struct usage *u, const struct copy_opts *opts,
-		      struct timespan *out)
-{
-	struct timespan whole;
-	bool known = !timespan_of_capture(c, &whole);
-
-	return pickopts_span(opts->time, opts->last, u, c, known ? &whole : NULL, out);
-}
-
 static int run(const struct usage *u, const struct copy_opts *opts)
 {
-	struct rewrite_opts how = { .span = TIMESPAN_ALL, .plain = opts->raw };
+	struct rewrite_opts how = { .plain = opts->raw };
+	struct timespan whole;
 	struct parse_err where = { 0 };
+	struct filter filter;
 	struct capture *c;
 	int status, err;
 
@@ -102,9 +92,13 @@ static int run(const struct usage *u, const struct copy_opts *opts)
 	err = capture_open(opts->input, &c, &where);
 	if (err)
 		return say_cannot_open(opts->input, err, &where);
-	status = parse_time(c, u, opts, &how.span);
+	filter_init(&filter);
+	status = pickopts_time(&opts->when, u, opts->input, c,
+			       timespan_of_capture(c, &whole) ? NULL : &whole, &filter);
+	how.filter = &filter;
 	if (!status)
 		status = copy(c, opts, &how);
+	filter_done(&filter);
 	capture_close(c);
 	return status;
 }
@@ -116,7 +110,7 @@ int cmd_slice(int argc, char **argv)
 
 	if (!usage_parse(&slice_usage, &opts, argc, argv, 0, 0, NULL, &status))
 		return status;
-	if (!opts.time && !opts.last)
+	if (!opts.when.time && !opts.when.last && !opts.when.during && !opts.when.between.first)
 		return usage_error(&slice_usage, "'ebprec slice' needs '--time FROM,TO'");
 	return run(&slice_usage, &opts);
 }

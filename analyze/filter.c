@@ -21,6 +21,7 @@ void filter_done(struct filter *f)
 	free(f->pids);
 	free(f->tids);
 	free(f->cpus);
+	free(f->parts);
 	filter_init(f);
 }
 
@@ -172,6 +173,73 @@ int filter_add_comms(struct filter *f, const char *text, struct filter_error *er
 	return 0;
 }
 
+/* ---- time ---- */
+
+int filter_set_parts(struct filter *f, struct timespan *parts, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct timespan p = parts[i];
+
+		if (p.to_ns < f->span.from_ns || p.from_ns > f->span.to_ns)
+			continue;
+		p.from_ns = p.from_ns < f->span.from_ns ? f->span.from_ns : p.from_ns;
+		p.to_ns = p.to_ns > f->span.to_ns ? f->span.to_ns : p.to_ns;
+		parts[kept++] = p;
+	}
+	free(f->parts);
+	f->parts = parts;
+	f->part_count = kept;
+	if (!kept)
+		return -ENOENT;
+	f->span = (struct timespan){ parts[0].from_ns, parts[kept - 1].to_ns };
+	return 0;
+}
+
+/* The first part that does not end before time_ns; part_count: none. */
+static size_t part_at(const struct filter *f, uint64_t time_ns)
+{
+	size_t low = 0, high = f->part_count, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (f->parts[mid].to_ns < time_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+bool filter_has_time(const struct filter *f, uint64_t time_ns)
+{
+	size_t at;
+
+	if (!f->part_count)
+		return timespan_has(&f->span, time_ns);
+	at = part_at(f, time_ns);
+	return at < f->part_count && f->parts[at].from_ns <= time_ns;
+}
+
+static uint64_t overlap(const struct timespan *s, uint64_t from_ns, uint64_t to_ns)
+{
+	from_ns = from_ns < s->from_ns ? s->from_ns : from_ns;
+	to_ns = to_ns > s->to_ns ? s->to_ns : to_ns;
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+uint64_t filter_overlap_ns(const struct filter *f, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t sum = 0;
+
+	if (!f->part_count)
+		return overlap(&f->span, from_ns, to_ns);
+	for (size_t i = part_at(f, from_ns); i < f->part_count && f->parts[i].from_ns < to_ns; i++)
+		sum += overlap(&f->parts[i], from_ns, to_ns);
+	return sum;
+}
+
 /* ---- samples ---- */
 
 static bool in_list(const uint32_t *list, size_t count, uint32_t value, bool negated)
@@ -193,7 +261,7 @@ static bool in_pairs(const uint32_t *pairs, size_t pair_count, int32_t cpu, bool
 bool filter_passes(const struct filter *f, uint32_t pid, uint32_t tid, int32_t cpu,
 		   uint64_t time_ns)
 {
-	return timespan_has(&f->span, time_ns) && !(f->no_idle && !pid) &&
+	return filter_has_time(f, time_ns) && !(f->no_idle && !pid) &&
 	       in_list(f->pids, f->pid_count, pid, f->not_pids) &&
 	       in_list(f->tids, f->tid_count, tid, f->not_tids) &&
 	       in_pairs(f->cpus, f->cpu_pair_count, cpu, f->not_cpus);

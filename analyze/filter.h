@@ -3,7 +3,7 @@
  * filter - which samples are asked for: by comm, pid, tid, cpu and time
  *
  * The lists are as users type them: comma-separated, cpus also as ranges (0-3).  A sample must be
- * in each list that is not empty, and within the time span.  A list that starts with '!' is of what
+ * in each list that is not empty, and within the time span and its parts.  A list that starts with '!' is of what
  * is not asked for.
  */
 #ifndef EBPREC_ANALYZE_FILTER_H
@@ -23,6 +23,9 @@ struct filter {
 	bool not_pids, not_tids, not_cpus, not_comms; /* the list is of what is not wanted */
 	bool no_idle, no_kernel_threads;
 	struct timespan span;
+	/* Of the span only these, rising and apart; none: all of it.  Set by filter_set_parts(). */
+	struct timespan *parts;
+	size_t part_count;
 };
 
 struct filter_error {
@@ -37,6 +40,15 @@ int filter_add_pids(struct filter *f, const char *text, struct filter_error *err
 int filter_add_tids(struct filter *f, const char *text, struct filter_error *error);
 int filter_add_cpus(struct filter *f, const char *text, struct filter_error *error);
 int filter_add_comms(struct filter *f, const char *text, struct filter_error *error);
+
+/*
+ * Takes parts (malloc()ed, rising and apart): what of them is within the span is asked for, and the
+ * span shrinks to that.  -ENOENT: nothing is.
+ */
+int filter_set_parts(struct filter *f, struct timespan *parts, size_t count);
+bool filter_has_time(const struct filter *f, uint64_t time_ns);
+/* How much of [from_ns, to_ns) is asked for. */
+uint64_t filter_overlap_ns(const struct filter *f, uint64_t from_ns, uint64_t to_ns);
 
 /* Everything but the comm. */
 bool filter_passes(const struct filter *f, uint32_t pid, uint32_t tid, int32_t cpu,

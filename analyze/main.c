@@ -21,6 +21,7 @@ static const struct command commands[] = {
 	{ "sched", cmd_sched, "how long threads ran, waited for a CPU, and slept" },
 	{ "script", cmd_script, "every sample as text, as perf script prints it" },
 	{ "diff", cmd_diff, "what changed between two captures, and what is noise" },
+	{ "marks", cmd_marks, "moments and spans that programs marked" },
 	{ "mark", cmd_mark, "put a mark into the recording that is running" },
 	{ "info", cmd_info, "everything that is inside a capture" },
 	{ "slice", cmd_slice, "a part of a capture's time as a capture of its own" },

@@ -126,29 +126,32 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 	struct loader *l = ctx;
 	const struct schedrun *run = &l->run;
 	uint64_t from_ns = i->from_ns < run->start_ns ? run->start_ns : i->from_ns;
-	uint64_t to_ns = i->to_ns > run->end_ns ? run->end_ns : i->to_ns;
+	uint64_t to_ns = i->to_ns > run->end_ns ? run->end_ns : i->to_ns, ns;
 	struct wait *w;
 	int err;
 
 	if (i->state == TIMELINE_RUN || to_ns <= from_ns)
 		return 0;
+	ns = filter_overlap_ns(l->filter, from_ns, to_ns);
+	if (!ns)
+		return 0;
 	err = thread_at(l, i->thread);
 	if (err)
 		return err;
 	if (i->state == TIMELINE_UNKNOWN) {
-		l->unknown_ns[i->thread] += to_ns - from_ns;
+		l->unknown_ns[i->thread] += ns;
 		return 0;
 	}
 	if (i->out == SCHEDEV_NONE) {
-		l->before_ns[i->thread] += to_ns - from_ns;
+		l->before_ns[i->thread] += ns;
 		return 0;
 	}
 	w = &l->waits[i->out];
 	w->thread = i->thread;
 	if (i->state == TIMELINE_WAIT && !was_preempted(&run->events.events[i->out]))
-		w->queue_ns += to_ns - from_ns;
+		w->queue_ns += ns;
 	else
-		w->ns += to_ns - from_ns, w->end_ns = i->to_ns;
+		w->ns += ns, w->end_ns = i->to_ns;
 	return 0;
 }
 

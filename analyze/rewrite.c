@@ -18,6 +18,7 @@
 struct rewrite {
 	const struct capture *c;
 	const struct rewrite_opts *opts;
+	struct timespan span; /* of the filter, or all */
 	struct writer *w;
 	struct rewrite_stats stats;
 	_Alignas(8) uint8_t copy[PERFFILE_RECORD_MAX]; /* of a record that had to be mended */
@@ -70,7 +71,7 @@ static size_t copy_features(const struct capture *c,
 static void make_uuid(const struct rewrite *rw, uint8_t uuid[16])
 {
 	const struct ebx_super *super = capture_super(rw->c);
-	uint64_t part = rw->opts->span.from_ns * 0x9e3779b97f4a7c15U ^ rw->opts->span.to_ns;
+	uint64_t part = rw->span.from_ns * 0x9e3779b97f4a7c15U ^ rw->span.to_ns;
 
 	memset(uuid, 0, 16);
 	if (super)
@@ -236,12 +237,17 @@ static int put(struct rewrite *rw, enum ebx_stream stream, const struct perf_eve
 	return err;
 }
 
+static bool is_wanted(const struct rewrite *rw, uint64_t time_ns)
+{
+	return !rw->opts->filter || filter_has_time(rw->opts->filter, time_ns);
+}
+
 static int copy_record(struct rewrite *rw, const struct record *r)
 {
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(rw->c, &count), *attr;
 	const struct capture_frame *frame = capture_frames(rw->c, &count) + r->frame;
-	const struct timespan *span = &rw->opts->span;
+	const struct timespan *span = &rw->span;
 	enum ebx_stream stream = frame->stream;
 	uint32_t type = r->header->type;
 	uint64_t time_ns;
@@ -259,7 +265,7 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	if (!attr)
 		attr = attrs;
 	time_ns = time_of(r, &attr->attr, &cpu);
-	if (type == PERF_RECORD_SAMPLE ? !timespan_has(span, time_ns) : time_ns > span->to_ns)
+	if (type == PERF_RECORD_SAMPLE ? !is_wanted(rw, time_ns) : time_ns > span->to_ns)
 		return 0;
 	if (stream == CAPTURE_STREAM_MIXED || stream >= EBX_STREAM_END)
 		stream = stream_of(r, attr);
@@ -296,7 +302,7 @@ static bool is_needed(const struct capture_frame *f, const struct timespan *span
 /* Only the frames that hold something of the span: a small slice of a large capture is quick. */
 static int copy_records(struct rewrite *rw)
 {
-	const struct timespan *span = &rw->opts->span;
+	const struct timespan *span = &rw->span;
 	size_t i, first, count;
 	const struct capture_frame *f = capture_frames(rw->c, &count);
 	int err;
@@ -320,7 +326,9 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 {
 	struct capture_bytes ids = capture_feature(c, PERFFILE_BUILD_ID);
 	struct writer_feature build_id = { PERFFILE_BUILD_ID, ids.data, ids.size_bytes };
-	struct rewrite rw = { .c = c, .opts = opts };
+	struct rewrite rw = { .c = c,
+			      .opts = opts,
+			      .span = opts->filter ? opts->filter->span : TIMESPAN_ALL };
 	struct writer_stats stats;
 	int err;
 

@@ -13,12 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/timespan.h"
+#include "analyze/filter.h"
 #include "format/capture.h"
 #include "format/writer.h"
 
 struct rewrite_opts {
-	struct timespan span;
+	const struct filter *filter; /* its time is taken; NULL: all */
 	bool plain;
 	/*
 	 * Nothing is taken away and objects are added: called once, to write them.  Symbol tables of

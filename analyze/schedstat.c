@@ -16,15 +16,6 @@ struct maker {
 
 /* ---- adding up ---- */
 
-static int add_duration(struct schedstat_dist *d, uint64_t ns)
-{
-	if (vec_reserve(&d->ns, &d->capacity, d->count + 1))
-		return -ENOMEM;
-	d->ns[d->count++] = ns;
-	d->sum_ns += ns;
-	return 0;
-}
-
 static int thread_at(struct maker *m, size_t index, struct schedstat_thread **out)
 {
 	struct schedstat *s = m->out;
@@ -53,16 +44,17 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 	if (err)
 		return err;
 	from_ns = from_ns < s->start_ns ? s->start_ns : from_ns;
-	th->ns[i->state] += (to_ns > s->end_ns ? s->end_ns : to_ns) - from_ns;
-	th->runs += i->state == TIMELINE_RUN;
-	if (!i->is_whole || to_ns > s->end_ns ||
+	th->ns[i->state] += filter_overlap_ns(m->filter, from_ns,
+					      to_ns > s->end_ns ? s->end_ns : to_ns);
+	th->runs += i->state == TIMELINE_RUN && filter_has_time(m->filter, to_ns);
+	if (!i->is_whole || to_ns > s->end_ns || !filter_has_time(m->filter, to_ns) ||
 	    (i->state != TIMELINE_RUN && i->state != TIMELINE_WAIT))
 		return 0;
 	of = timeline_threads(m->run.timeline, &count);
 	if (!schedrun_wants(&m->run, m->filter, &of[i->thread]))
 		return 0;
-	return add_duration(i->state == TIMELINE_RUN ? &s->on_cpu : &s->latency,
-			    i->to_ns - i->from_ns);
+	return durations_add(i->state == TIMELINE_RUN ? &s->on_cpu : &s->latency,
+			     i->to_ns - i->from_ns);
 }
 
 /* What is counted and not timed. */
@@ -74,6 +66,8 @@ static int count_event(void *ctx, const struct sched_event *e)
 	uint32_t thread;
 	int err;
 
+	if (!filter_has_time(m->filter, e->time_ns))
+		return 0;
 	s->switches += e->kind == SCHEDEV_SWITCH;
 	s->wakeups += e->kind == SCHEDEV_WAKEUP || e->kind == SCHEDEV_WAKEUP_NEW;
 	thread = e->tid ? timeline_current(m->run.timeline, e->tid) : UINT32_MAX;
@@ -107,6 +101,7 @@ static void describe(const struct maker *m, const struct timeline_thread *from,
 	to->ended = from->ended && from->end_ns <= s->end_ns;
 	to->start_ns = from->start_ns < s->start_ns ? s->start_ns : from->start_ns;
 	to->end_ns = from->end_ns > s->end_ns ? s->end_ns : from->end_ns;
+	to->elapsed_ns = filter_overlap_ns(m->filter, to->start_ns, to->end_ns);
 }
 
 static int by_run(const void *a, const void *b)
@@ -118,13 +113,6 @@ static int by_run(const void *a, const void *b)
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
-
-static int by_ns(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
 }
 
 /* Keeps the threads that are asked for and lived within the span, with their names. */
@@ -151,10 +139,9 @@ static int finish(struct maker *m)
 	s->thread_count = kept;
 	if (kept)
 		qsort(s->threads, kept, sizeof(*s->threads), by_run);
-	if (s->latency.count)
-		qsort(s->latency.ns, s->latency.count, sizeof(uint64_t), by_ns);
-	if (s->on_cpu.count)
-		qsort(s->on_cpu.ns, s->on_cpu.count, sizeof(uint64_t), by_ns);
+	durations_finish(&s->latency);
+	durations_finish(&s->on_cpu);
+	s->elapsed_ns = filter_overlap_ns(m->filter, s->start_ns, s->end_ns);
 	s->lost = m->run.events.lost;
 	s->broken = m->run.events.broken;
 	s->gaps = timeline_gaps(m->run.timeline);
@@ -189,19 +176,7 @@ int schedstat_make(const struct capture *c, struct strings *names, const struct 
 void schedstat_done(struct schedstat *s)
 {
 	free(s->threads);
-	free(s->latency.ns);
-	free(s->on_cpu.ns);
+	durations_done(&s->latency);
+	durations_done(&s->on_cpu);
 	*s = (struct schedstat){ 0 };
-}
-
-uint64_t schedstat_quantile(const struct schedstat_dist *d, double share)
-{
-	size_t rank;
-
-	if (!d->count)
-		return 0;
-	rank = (size_t)(share * (double)d->count);
-	if ((double)rank < share * (double)d->count)
-		rank++; /* rounded up */
-	return d->ns[rank ? rank - 1 : 0];
 }

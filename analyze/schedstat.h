@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/durations.h"
 #include "analyze/filter.h"
 #include "analyze/schedev.h"
 #include "analyze/strings.h"
@@ -24,23 +25,18 @@ struct schedstat_thread {
 	int16_t prio;            /* INT16_MIN: not known */
 	bool ended;
 	uint64_t start_ns, end_ns; /* of its life, within the span */
+	uint64_t elapsed_ns;       /* of it in the parts that are asked for: the sum of ns[] */
 	uint64_t ns[TIMELINE_STATES];
 	uint64_t runs, voluntary, involuntary, wakeups, migrations;
-};
-
-/* A set of durations. */
-struct schedstat_dist {
-	uint64_t *ns; /* rising, once schedstat_make() is done */
-	size_t count, capacity;
-	uint64_t sum_ns;
 };
 
 /* Read freely. */
 struct schedstat {
 	struct schedstat_thread *threads; /* by time spent running, falling; then by tid */
 	size_t thread_count;
-	struct schedstat_dist latency, on_cpu;
+	struct durations latency, on_cpu;
 	uint64_t start_ns, end_ns; /* the span, cut to what was recorded */
+	uint64_t elapsed_ns;       /* its parts that are asked for */
 	uint64_t switches, wakeups;
 	uint64_t lost, broken, gaps; /* events; contradictions between events */
 	bool has_wakeups;
@@ -50,8 +46,5 @@ struct schedstat {
 int schedstat_make(const struct capture *c, struct strings *names, const struct filter *filter,
 		   struct schedstat *out);
 void schedstat_done(struct schedstat *s);
-
-/* The smallest duration that at least this share of all (0..1) does not exceed; 0 of an empty set. */
-uint64_t schedstat_quantile(const struct schedstat_dist *d, double share);
 
 #endif

@@ -140,7 +140,20 @@ static int store_list(const struct parse *p, const struct option *o, const char 
 	return 0;
 }
 
-static int store_value(const struct parse *p, const struct option *o, const char *value)
+/* The second word is the next one. */
+static int store_pair(struct parse *p, const struct option *o, const char *value)
+{
+	struct option_pair *pair = (struct option_pair *)(void *)(p->opts + o->offset);
+
+	if (p->next >= p->argc)
+		return fail(p->error, "option '--%s' needs two values (%s)", o->long_name,
+			    o->value_name);
+	pair->first = value;
+	pair->second = p->argv[p->next++];
+	return 0;
+}
+
+static int store_value(struct parse *p, const struct option *o, const char *value)
 {
 	void *to = p->opts + o->offset;
 
@@ -165,6 +178,8 @@ static int store_value(const struct parse *p, const struct option *o, const char
 		return 0;
 	case OPT_LIST:
 		return store_list(p, o, value);
+	case OPT_PAIR:
+		return store_pair(p, o, value);
 	case OPT_FLAG:
 	case OPT_COUNT:
 	case OPT_END:

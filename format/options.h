@@ -24,6 +24,7 @@ enum option_type {
 	OPT_SIZE,    /* uint64_t bytes; a suffix K, M or G (powers of 1024); bare numbers are MiB */
 	OPT_STRING,  /* const char *, borrowed from argv */
 	OPT_LIST,    /* struct option_list: may be given several times */
+	OPT_PAIR,    /* struct option_pair: two words, `--long A B` or `--long=A B` */
 };
 
 struct option {
@@ -40,6 +41,10 @@ struct option {
 struct option_list {
 	const char *values[OPTION_LIST_MAX]; /* borrowed from argv */
 	unsigned count;
+};
+
+struct option_pair {
+	const char *first, *second; /* borrowed from argv */
 };
 
 struct option_error {

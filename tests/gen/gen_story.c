@@ -16,6 +16,8 @@
  *	TIME wakeup CPU BY_PID BY_TID TID COMM [irq]	wakeup_new: the same
  *	TIME child CPU PID TID CHILD_TID COMM	sched_process_fork
  *	TIME slost COUNT			switches
+ *	TIME mark CPU PID TID KIND ID DURATION GROUP NAME [TEXT]
+ *	TIME mlost COUNT			marks
  *	- file NAME PATH			what is at PATH, embedded as NAME
  *	- kallsyms ADDR TYPE NAME [MODULE]	a line of /proc/kallsyms, embedded
  *	- flush
@@ -39,6 +41,7 @@ enum {
 	SCHED_WAKEUP_NEW_ID,
 	SCHED_FORK_ID,
 	SCHED_ATTRS = 4,
+	ALL_ATTRS = REC_ATTRS + SCHED_ATTRS + 1, /* the last are marks */
 };
 
 #define HEAD(name, id)                                                                 \
@@ -295,6 +298,32 @@ static int put_task(struct story *s, uint64_t id, uint64_t time_ns, char *rest)
 	return end_sched(s, at, 44, time_ns, cpu);
 }
 
+static int put_mark(struct story *s, uint64_t time_ns, char *rest)
+{
+	uint32_t cpu = (uint32_t)number(&rest), pid = (uint32_t)number(&rest);
+	uint32_t tid = (uint32_t)number(&rest);
+	struct tracing_mark m = { .kind = (uint32_t)number(&rest), .message = "" };
+	size_t at = begin_sched(s, TRACING_MARK_ID, time_ns, cpu, pid, tid, 0), bytes;
+
+	m.id = number(&rest);
+	m.duration_ns = number(&rest);
+	m.group = word(&rest);
+	m.name = word(&rest);
+	if (!m.name)
+		return -EINVAL;
+	/* A minus: none. */
+	m.group = strcmp(m.group, "-") ? m.group : "";
+	m.name = strcmp(m.name, "-") ? m.name : "";
+	if (rest)
+		m.message = rest;
+	bytes = tracing_mark_encode(s->rec + at + 4, 2048, tid, &m);
+	le32_store(s->rec + at, (uint32_t)bytes);
+	return writer_record(
+		s->w, EBX_STREAM_MARK, s->rec,
+		rec_finish(s->rec, at + 4 + bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL),
+		time_ns, (int)cpu);
+}
+
 static int put_file(struct story *s, char *rest)
 {
 	const char *name = word(&rest), *path = word(&rest);
@@ -347,6 +376,10 @@ static int put(struct story *s, char *line)
 		return put_lost(s, REC_CPU_ID, time_ns, line);
 	if (!strcmp(verb, "slost"))
 		return put_lost(s, SCHED_SWITCH_ID, time_ns, line);
+	if (!strcmp(verb, "mlost"))
+		return put_lost(s, TRACING_MARK_ID, time_ns, line);
+	if (!strcmp(verb, "mark"))
+		return put_mark(s, time_ns, line);
 	if (!strcmp(verb, "switch"))
 		return put_switch(s, time_ns, line);
 	if (!strcmp(verb, "wakeup"))
@@ -396,12 +429,13 @@ static int generate(int fd, bool plain, unsigned *line_number)
 	static uint8_t host[] = "\x08\0\0\0machine";
 	struct writer_feature features[] = { { PERFFILE_HOSTNAME, host, sizeof(host) },
 					     { PERFFILE_TRACING_DATA, NULL, 0 } };
-	struct writer_attr attrs[REC_ATTRS + SCHED_ATTRS];
-	static uint64_t ids[SCHED_ATTRS];
+	struct writer_attr attrs[ALL_ATTRS];
+	struct tracing_event events[SCHED_ATTRS + 1];
+	static uint64_t ids[SCHED_ATTRS + 1];
 	uint8_t *tracing;
 	const struct writer_opts opts = {
 		.attrs = attrs,
-		.attr_count = REC_ATTRS + SCHED_ATTRS,
+		.attr_count = ALL_ATTRS,
 		.features = features,
 		.feature_count = 2,
 		.clock_mono_ns = 1000000000,
@@ -414,14 +448,16 @@ static int generate(int fd, bool plain, unsigned *line_number)
 	int err;
 
 	rec_attrs(attrs);
-	for (unsigned i = 0; i < SCHED_ATTRS; i++) {
-		ids[i] = SCHED_SWITCH_ID + i;
+	for (unsigned i = 0; i <= SCHED_ATTRS; i++) {
+		ids[i] = i < SCHED_ATTRS ? SCHED_SWITCH_ID + i : TRACING_MARK_ID;
 		attrs[REC_ATTRS + i] = attrs[2];
 		attrs[REC_ATTRS + i].attr.type = PERF_TYPE_TRACEPOINT;
 		attrs[REC_ATTRS + i].attr.config = ids[i];
 		attrs[REC_ATTRS + i].ids = &ids[i];
 	}
-	err = tracing_build(sched_events, SCHED_ATTRS, NULL, &tracing, &features[1].size_bytes);
+	memcpy(events, sched_events, sizeof(sched_events));
+	events[SCHED_ATTRS] = (struct tracing_event){ "ebprec", tracing_mark_format() };
+	err = tracing_build(events, SCHED_ATTRS + 1, NULL, &tracing, &features[1].size_bytes);
 	if (err)
 		return err;
 	features[1].data = tracing;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -146,11 +147,66 @@ static void idle_is_left_out_when_asked(void **state)
 	filter_done(&f);
 }
 
+static void filter_has_the_parts_of_its_span_that_were_chosen(void **state)
+{
+	static const struct timespan given[] = { { 0, 99 },    { 110, 120 }, { 130, 130 },
+						 { 140, 150 }, { 190, 500 }, { 600, 700 } };
+	static const struct {
+		uint64_t from_ns, to_ns, overlap_ns;
+	} cases[] = {
+		{ 0, 110, 0 },    { 0, 115, 5 },   { 110, 120, 10 }, { 115, 118, 3 },
+		{ 115, 145, 10 }, { 120, 140, 0 }, { 0, 1000, 30 },  { 195, 1000, 5 },
+		{ 200, 1000, 0 }, { 150, 190, 0 }, { 111, 111, 0 },  { 300, 200, 0 },
+	};
+	struct timespan *parts = malloc(sizeof(given));
+	struct filter f;
+	uint64_t count = 0;
+
+	filter_init(&f);
+	f.span = (struct timespan){ 100, 200 };
+	memcpy(parts, given, sizeof(given));
+	assert_int_equal(filter_set_parts(&f, parts, 6), 0);
+	assert_int_equal(f.part_count, 4);
+	assert_int_equal(f.span.from_ns, 110);
+	assert_int_equal(f.span.to_ns, 200);
+	for (uint64_t t = 0; t < 800; t++)
+		count += filter_has_time(&f, t);
+	assert_int_equal(count, 11 + 1 + 11 + 11);
+	assert_true(filter_has_time(&f, 110) && filter_has_time(&f, 120) &&
+		    filter_has_time(&f, 130) && !filter_has_time(&f, 109) &&
+		    !filter_has_time(&f, 121) && !filter_has_time(&f, 201));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (filter_overlap_ns(&f, cases[i].from_ns, cases[i].to_ns) != cases[i].overlap_ns)
+			fail_msg("case %zu: %llu", i,
+				 (unsigned long long)filter_overlap_ns(&f, cases[i].from_ns,
+								       cases[i].to_ns));
+	filter_done(&f);
+}
+
+static void filter_without_a_part_in_its_span_says_so(void **state)
+{
+	struct timespan *parts = malloc(2 * sizeof(*parts));
+	struct filter f;
+
+	filter_init(&f);
+	f.span = (struct timespan){ 100, 200 };
+	parts[0] = (struct timespan){ 0, 99 };
+	parts[1] = (struct timespan){ 201, 300 };
+	assert_int_equal(filter_set_parts(&f, parts, 2), -ENOENT);
+	filter_done(&f);
+	filter_init(&f);
+	assert_int_equal(filter_overlap_ns(&f, 5, 9), 4);
+	assert_true(filter_has_time(&f, 0) && filter_has_time(&f, UINT64_MAX));
+	filter_done(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_filter_passes_everything),
 		cmocka_unit_test(a_list_with_an_exclamation_mark_is_of_what_is_not_wanted),
+		cmocka_unit_test(filter_has_the_parts_of_its_span_that_were_chosen),
+		cmocka_unit_test(filter_without_a_part_in_its_span_says_so),
 		cmocka_unit_test(idle_is_left_out_when_asked),
 		cmocka_unit_test(lists_are_read_with_blanks_and_in_parts),
 		cmocka_unit_test(cpus_are_numbers_and_ranges),

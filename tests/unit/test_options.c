@@ -16,6 +16,7 @@ struct opts {
 	uint64_t duration_ns, ring_bytes;
 	const char *output;
 	struct option_list pids;
+	struct option_pair between;
 };
 
 static const struct option table[] = {
@@ -30,6 +31,7 @@ static const struct option table[] = {
 	{ OPT_SIZE, 'm', "ring", "MIB", offsetof(struct opts, ring_bytes), 0, 0, "ring size" },
 	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct opts, output), 0, 0, "the capture" },
 	{ OPT_LIST, 'p', "pid", "PID", offsetof(struct opts, pids), 0, 0, "only these" },
+	{ OPT_PAIR, 0, "between", "A B", offsetof(struct opts, between), 0, 0, "from A to B" },
 	{ OPT_FLAG, 0, "a-name-so-long-it-gets-a-line", NULL, offsetof(struct opts, all), 0, 0,
 	  "text" },
 	{ 0 },
@@ -66,6 +68,26 @@ static void left(const struct run *r, char *out)
 	for (int i = r->first; i < r->argc; i++) {
 		strcat(out, r->argv[i]);
 		strcat(out, i + 1 < r->argc ? " " : "");
+	}
+}
+
+static void options_pair_takes_two_words(void **state)
+{
+	static const char *const lacking[] = { "--between", "--between a", "--between=a" };
+	char buf[256];
+	struct run r;
+
+	run(&r, buf, "one --between a -b two --between=c d -a three", true);
+	assert_int_equal(r.rc, 0);
+	assert_string_equal(r.opts.between.first, "c");
+	assert_string_equal(r.opts.between.second, "d");
+	assert_true(r.opts.all);
+	left(&r, buf + 128);
+	assert_string_equal(buf + 128, "one two three");
+	for (size_t i = 0; i < sizeof(lacking) / sizeof(lacking[0]); i++) {
+		run(&r, buf, lacking[i], true);
+		assert_int_equal(r.rc, -EINVAL);
+		assert_non_null(strstr(r.error.text, "between"));
 	}
 }
 
@@ -281,6 +303,7 @@ static void options_help_text_is_aligned(void **state)
 		"  -m, --ring MIB          ring size\n"
 		"  -o, --output FILE       the capture\n"
 		"  -p, --pid PID           only these\n"
+		"      --between A B       from A to B\n"
 		"      --a-name-so-long-it-gets-a-line\n"
 		"                          text\n"
 		"  -h, --help              show this help\n");
@@ -321,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_values_arrive),
+		cmocka_unit_test(options_pair_takes_two_words),
 		cmocka_unit_test(options_defaults_stay_when_nothing_is_given),
 		cmocka_unit_test(options_forms_of_numbers),
 		cmocka_unit_test(options_words_and_their_order),

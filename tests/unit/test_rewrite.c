@@ -49,7 +49,8 @@ struct result {
 
 static struct result rewrite(const struct bytes *from, uint64_t from_ns, uint64_t to_ns, bool plain)
 {
-	const struct rewrite_opts opts = { .span = { from_ns, to_ns }, .plain = plain };
+	const struct filter filter = { .span = { from_ns, to_ns } };
+	const struct rewrite_opts opts = { .filter = &filter, .plain = plain };
 	struct maker to = { .fd = memfd_create("rewrite", MFD_CLOEXEC) };
 	struct result res = { 0 };
 	struct capture *c;

@@ -97,6 +97,14 @@ $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(call have,build-record)
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 	$(call say,SKEL,$@)( echo '/* NOLINTBEGIN */' && $(BPFTOOL) gen skeleton $< && echo '/* NOLINTEND */' ) > $@
 
+# Names of system calls, from the kernel's headers; where these are of another machine, there are none.
+$(O)/analyze/syscalls_%.inc:
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)echo '#include <asm/unistd_$*.h>' | $(CC) -E -dM - 2>/dev/null | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort -V >$@
+
+$(O)/analyze/metricname.o: $(O)/analyze/syscalls_64.inc $(O)/analyze/syscalls_32.inc
+
 # ---- tests ----
 
 # A unit test links the format library and every analyzer and recorder object but the mains,

@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{ "summary", cmd_summary, "one page about a capture: read this first" },
 	{ "report", cmd_report, "where the time went: functions by cost, or folded stacks" },
 	{ "sched", cmd_sched, "how long threads ran, waited for a CPU, and slept" },
+	{ "metrics", cmd_metrics, "what the instruments counted: system calls, block I/O, ..." },
 	{ "script", cmd_script, "every sample as text, as perf script prints it" },
 	{ "diff", cmd_diff, "what changed between two captures, and what is noise" },
 	{ "marks", cmd_marks, "moments and spans that programs marked" },

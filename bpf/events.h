@@ -19,6 +19,7 @@ enum ebprec_event_type {
 	EBPREC_EV_TASK = 5, /* struct task_event */
 	EBPREC_EV_WAKER = 6, /* struct waker_event */
 	EBPREC_EV_PROBE = 7, /* struct probe_event */
+	EBPREC_EV_METRIC = 8, /* struct metric_event; as lost: what a table had no room for */
 	EBPREC_EV_END,       /* one past the last: size of the map `lost` */
 };
 
@@ -196,6 +197,28 @@ struct probe_event {
 	__u8 data[PROBE_DATA_BYTES]; /* USDT: arguments, as __s64; tracepoints: their raw bytes */
 };
 
+/* ---- instruments with tables: metric.bpf.h ---- */
+#define METRIC_EVENT_ROW_MAX 256
+
+struct metric_event {
+	struct event_header h;
+	__u32 pid, tid;
+	__u16 table; /* which: counted over all instruments, as user space told the program */
+	__u16 row_bytes;
+	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
+	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
+	__u8 how, why;      /* as in cpu_event */
+	__u16 flags;        /* enum stackinfo_flags */
+	__u32 pad;
+	__u64 weight; /* what reports count it as: its duration, its bytes */
+	__u8 row[METRIC_EVENT_ROW_MAX];
+	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
+};
+
+#define METRIC_EVENT_HEAD_BYTES (48 + METRIC_EVENT_ROW_MAX)
+
+_Static_assert(__builtin_offsetof(struct metric_event, frames) == METRIC_EVENT_HEAD_BYTES,
+	       "bpf/user contract");
 _Static_assert(sizeof(struct event_header) == 16, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct cpu_event, frames) == CPU_EVENT_HEAD_BYTES,
 	       "bpf/user contract");

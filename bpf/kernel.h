@@ -19,6 +19,7 @@ struct signal_struct {
 };
 
 struct thread_info {
+	unsigned status; /* THREAD_COMPAT */
 	unsigned cpu; /* in here since 5.16, which is before what ebprec needs */
 };
 
@@ -43,9 +44,18 @@ struct task_struct {
 	unsigned in_execve : 1; /* from open to the first instruction of the new program */
 };
 
+struct bpf_iter_meta;
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task; /* NULL: the end */
+};
+
 #pragma clang attribute pop
 
 #define THREAD_STACK_MOST (32u << 10) /* bytes; 16 KiB, twice that with KASAN */
+
+/* arch/x86/include/asm/thread_info.h: TS_COMPAT, a 32-bit system call is under way. */
+enum { THREAD_COMPAT = 0x2 };
 
 /* include/linux/sched.h: kernel threads, and threads of a process that never run its code; exit. */
 enum task_kernel {

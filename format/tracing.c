@@ -75,6 +75,11 @@ const char *tracing_waker_format(void)
 	return waker_format;
 }
 
+const char *tracing_common_fields(void)
+{
+	return COMMON_FIELDS;
+}
+
 /* ---- the section ---- */
 
 /* A run of bytes that grows; with data NULL it only counts. */

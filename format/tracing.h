@@ -32,6 +32,8 @@ const char *tracing_mark_format(void);
 const char *tracing_counter_format(void);
 /* ebprec:waker: the sample is of who wakes a thread up, with its stack as callchain. */
 const char *tracing_waker_format(void);
+/* What the format text of every event has in front of its own fields; static. */
+const char *tracing_common_fields(void);
 
 /* The "ID:" of a format text; -EBADMSG when it has none. */
 int tracing_format_id(const char *format, uint32_t *out);

@@ -130,6 +130,13 @@ void attrs_set_format(struct attrs *a, enum attrs_event event, char *format)
 	a->entry[event].format = format;
 }
 
+void attrs_unset(struct attrs *a, enum attrs_event event)
+{
+	free(a->entry[event].format);
+	free(a->entry[event].ids);
+	a->entry[event] = (struct attrs_entry){ 0 };
+}
+
 int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id)
 {
 	struct attrs_entry *e = &a->entry[event];

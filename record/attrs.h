@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/metricfmt.h"
 #include "format/writer.h"
 #include "record/outbuf.h"
 
@@ -30,12 +31,13 @@ enum attrs_event {
 	ATTR_MARK,    /* ebprec:mark */
 	ATTR_COUNTER, /* ebprec:counter */
 	ATTR_SIDE,    /* dummy: the side-band */
-	ATTR_END,
+	ATTR_METRIC,  /* the first table of the instruments, and those behind it */
+	ATTR_END = ATTR_METRIC + METRIC_TABLES_MAX,
 };
 
 struct attrs_entry {
 	bool present;
-	char name[32];
+	char name[40];
 	struct perf_event_attr attr;
 	char *format;  /* of a kernel's tracepoint; owned, NULL: none */
 	uint64_t *ids; /* owned */
@@ -63,6 +65,9 @@ void attrs_set_tracepoint(struct attrs *a, enum attrs_event event, const char *n
 			  uint32_t tracepoint_id);
 /* The text of its format, for the file.  Taken: freed with *a. */
 void attrs_set_format(struct attrs *a, enum attrs_event event, char *format);
+
+/* The event will not be in the file after all. */
+void attrs_unset(struct attrs *a, enum attrs_event event);
 
 /* One more id of the kernel's for an event.  -ENOMEM. */
 int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id);

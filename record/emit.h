@@ -23,6 +23,7 @@
 /* What was recorded and what was not: for the status line, the summary and META_ACCOUNT. */
 struct account {
 	uint64_t sample_count, switch_count, wakeup_count, mark_count, side_count;
+	uint64_t row_count;                 /* of the instruments' tables, and single events */
 	uint64_t hit_count;                 /* runs of the sampler, where the kernel counts them */
 	uint64_t switch_stack_count;        /* of the switches, those with a stack */
 	uint64_t lost_count[EBPREC_EV_END]; /* no room in a BPF ring, by type */

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/metriclist.h"
 #include "record/recording_priv.h"
 #include "record/tracefs.h"
 
@@ -64,7 +65,8 @@ const char *instlist_lacks(enum instrument_need needs)
 	return why;
 }
 
-void instlist_print(FILE *to)
+static void print_one(FILE *to, const char *name, const char *summary, enum instrument_need need,
+		      const char *costs, const char *lacks)
 {
 	static const struct {
 		enum instrument_need need;
@@ -74,24 +76,40 @@ void instlist_print(FILE *to)
 		{ NEED_BPF, "BPF with BTF" },
 		{ NEED_SCHED, "tracepoints sched:*" },
 	};
+	const char *comma = "";
+
+	fprintf(to, "%-8s %s\n", name, summary);
+	fprintf(to, "         needs: ");
+	for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++) {
+		if (!(need & needs[k].need))
+			continue;
+		fprintf(to, "%s%s", comma, needs[k].text);
+		comma = ", ";
+	}
+	fprintf(to, "\n         costs: %s\n         here:  %s%s\n", costs, lacks ? "no, " : "yes",
+		lacks ? lacks : "");
+}
+
+void instlist_print(FILE *to)
+{
+	char missing[64], why[128];
 	const struct instrument *inst;
-	const char *lacks, *comma;
+	const struct metricinst *m;
+	const char *lacks;
 
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
 		inst = recording_instruments[i];
-		if (!inst->costs)
-			continue;
-		lacks = instlist_lacks(inst->needs);
-		fprintf(to, "%-6s %s\n", inst->name, inst->summary);
-		fprintf(to, "       needs: ");
-		comma = "";
-		for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++) {
-			if (!(inst->needs & needs[k].need))
-				continue;
-			fprintf(to, "%s%s", comma, needs[k].text);
-			comma = ", ";
+		if (inst->costs)
+			print_one(to, inst->name, inst->summary, inst->needs, inst->costs,
+				  instlist_lacks(inst->needs));
+	}
+	for (size_t i = 0; i < metriclist_count; i++) {
+		m = &metriclist[i];
+		lacks = instlist_lacks(NEED_BPF);
+		if (!lacks && metriclist_lacks(m, missing)) {
+			snprintf(why, sizeof(why), "this kernel has no tracepoint %s", missing);
+			lacks = why;
 		}
-		fprintf(to, "\n       costs: %s\n       here:  %s%s\n", inst->costs,
-			lacks ? "no, " : "yes", lacks ? lacks : "");
+		print_one(to, m->name, m->summary, NEED_BPF, m->costs, lacks);
 	}
 }

@@ -67,12 +67,15 @@ struct instrument {
 	 * prepare() on.  May be NULL.
 	 */
 	void (*on_file)(struct instrument_ctx *c, const char *path, int fd);
+	/* Now and then, between events; may be NULL. */
+	int (*tick)(struct instrument_ctx *c, uint64_t now_ns);
 	int (*augment)(struct instrument_ctx *c); /* at stop; may be NULL */
 	void (*stop)(struct instrument_ctx *c);   /* no more events; what is in the rings stays */
 	void (*detach)(struct instrument_ctx *c); /* frees the state; NULL-safe, half-built-safe */
 };
 
 extern const struct instrument inst_target, inst_cpu, inst_copy, inst_trace, inst_sched, inst_mark;
+extern const struct instrument inst_metric;
 
 /* What to do about an error of BPF; NULL: nothing known. */
 const char *instrument_hint(int err);

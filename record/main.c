@@ -49,7 +49,8 @@ static uint64_t lost_events(const struct account *a)
 {
 	return a->lost_count[EBPREC_EV_CPU] + a->lost_count[EBPREC_EV_SWITCH] +
 	       a->lost_count[EBPREC_EV_TASK] + a->lost_count[EBPREC_EV_WAKER] +
-	       a->lost_count[EBPREC_EV_MARK] + a->lost_count[EBPREC_EV_PROBE] + a->side_lost_count;
+	       a->lost_count[EBPREC_EV_MARK] + a->lost_count[EBPREC_EV_PROBE] +
+	       a->lost_count[EBPREC_EV_METRIC] + a->side_lost_count;
 }
 
 static double seconds(uint64_t ns)

@@ -137,14 +137,15 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 	json_u64(&j, "switches_with_stack", a->switch_stack_count);
 	json_u64(&j, "wakeups", a->wakeup_count);
 	json_u64(&j, "marks", a->mark_count);
+	json_u64(&j, "rows", a->row_count);
 	json_u64(&j, "side_records", a->side_count);
 	json_begin(&j, "lost");
 	json_u64(&j, "samples", a->lost_count[EBPREC_EV_CPU] + a->lost_count[EBPREC_EV_COPY]);
 	json_u64(&j, "switches", a->lost_count[EBPREC_EV_SWITCH]);
 	json_u64(&j, "task_events", a->lost_count[EBPREC_EV_TASK]);
 	json_u64(&j, "wakers", a->lost_count[EBPREC_EV_WAKER]);
-	json_u64(&j, "wakers", a->lost_count[EBPREC_EV_WAKER]);
 	json_u64(&j, "marks", a->lost_count[EBPREC_EV_MARK] + a->lost_count[EBPREC_EV_PROBE]);
+	json_u64(&j, "rows", a->lost_count[EBPREC_EV_METRIC]);
 	json_u64(&j, "side_records", a->side_lost_count);
 	json_u64(&j, "broken_events", a->broken_event_count);
 	json_u64(&j, "forks_not_followed", a->lost_count[0]);

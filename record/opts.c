@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "record/markspec.h"
+#include "record/metriclist.h"
 
 #define AT(field) offsetof(struct record_opts, field)
 
@@ -33,11 +34,16 @@ static const struct option options[] = {
 	  "go on in FILE.1, FILE.2, ... after 10m or 100M; keep the last KEEP" },
 	{ OPT_SIZE, 'm', "buffer", "MIB", AT(ring_bytes), 0, 0,
 	  "room for events of all CPUs (default 8 a CPU, at most 256)" },
-	{ OPT_LIST, 0, "with", "PART", AT(with), 0, 0, "also record PART" },
-	{ OPT_LIST, 0, "without", "PART", AT(without), 0, 0,
-	  "leave PART out: sched, mark, kallsyms" },
 	{ OPT_LIST, 0, "mark", "PROBE", AT(marks), 0, 0,
 	  "take it for a mark: usdt:FILE:PROVIDER:NAME, uprobe:FILE:FUNCTION, tp:SYSTEM:EVENT" },
+	{ OPT_LIST, 0, "with", "PART,...", AT(with), 0, 0,
+	  "also record these (--list names them), or 'all'" },
+	{ OPT_LIST, 0, "without", "PART,...", AT(without), 0, 0,
+	  "leave these out: sched, mark, kallsyms ..." },
+	{ OPT_SECONDS, 0, "interval", "SECONDS", AT(interval_ns), 0, 0,
+	  "how often tables are written (default 1, at least 0.1)" },
+	{ OPT_STRING, 0, "slower", "TIME", AT(slower), 0, 0,
+	  "single events that take as long, with stacks: 10ms, 1.5s" },
 	{ OPT_FLAG, 'g', "graph", NULL, AT(graph), 0, 0,
 	  "for habits from perf: stacks are always on" },
 	{ OPT_STRING, 0, "call-graph", "HOW", AT(call_graph), 0, 0,
@@ -65,7 +71,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* What --with and --without name. */
+/* What --with and --without name, besides the instruments of metriclist. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -75,7 +81,7 @@ static const struct {
 	{ "kallsyms", AT(kallsyms) },
 };
 
-#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
 
 static enum opts_result wrong(struct option_error *error, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -110,28 +116,63 @@ static bool decimal(const char *text, const char **end, unsigned long max, unsig
 	return true;
 }
 
+/* All names; returns how many. */
+static size_t part_names(const char *names[PART_COUNT + METRICLIST_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < PART_COUNT; i++)
+		names[count++] = parts[i].name;
+	for (size_t i = 0; i < metriclist_count; i++)
+		names[count++] = metriclist[i].name;
+	return count;
+}
+
+static enum opts_result switch_part(struct record_opts *o, const char *word, size_t bytes, bool on,
+				    struct option_error *error)
+{
+	const char *names[PART_COUNT + METRICLIST_MAX], *near;
+	size_t k, count = part_names(names);
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)bytes, word);
+	if (!strcmp(name, "all")) {
+		o->metrics = on ? (1u << metriclist_count) - 1 : 0;
+		return OPTS_RUN;
+	}
+	for (k = 0; k < count && strcmp(name, names[k]); k++)
+		;
+	if (k == count) {
+		near = options_nearest(name, names, count);
+		return wrong(error, "option '--with%s' does not know '%.60s'%s%s%s", on ? "" : "out",
+			     name, near ? ", did you mean '" : "", near ? near : "",
+			     near ? "'?" : " (see 'ebprec record --list')");
+	}
+	if (k < PART_COUNT)
+		*(bool *)((char *)o + parts[k].offset) = on;
+	else if (on)
+		o->metrics |= 1u << (k - PART_COUNT);
+	else
+		o->metrics &= ~(1u << (k - PART_COUNT));
+	return OPTS_RUN;
+}
+
 static enum opts_result switch_parts(struct record_opts *o, const struct option_list *list, bool on,
 				     struct option_error *error)
 {
-	const char *names[PART_COUNT], *near;
-	unsigned i;
-	size_t k;
+	enum opts_result result = OPTS_RUN;
+	const char *word;
+	size_t bytes;
 
-	for (k = 0; k < PART_COUNT; k++)
-		names[k] = parts[k].name;
-	for (i = 0; i < list->count; i++) {
-		for (k = 0; k < PART_COUNT && strcmp(list->values[i], names[k]); k++)
-			;
-		if (k == PART_COUNT) {
-			near = options_nearest(list->values[i], names, PART_COUNT);
-			return wrong(error, "option '--with%s' does not know '%.60s'%s%s%s",
-				     on ? "" : "out", list->values[i],
-				     near ? ", did you mean '" : " (sched, mark, kallsyms)",
-				     near ? near : "", near ? "'?" : "");
+	for (unsigned i = 0; i < list->count; i++) {
+		for (word = list->values[i]; result == OPTS_RUN; word += bytes + 1) {
+			bytes = strcspn(word, ",");
+			result = switch_part(o, word, bytes, on, error);
+			if (!word[bytes])
+				break;
 		}
-		*(bool *)((char *)o + parts[k].offset) = on;
 	}
-	return OPTS_RUN;
+	return result;
 }
 
 static enum opts_result read_pids(struct record_opts *o, struct option_error *error)
@@ -327,6 +368,30 @@ static enum opts_result read_limits(struct record_opts *o, struct option_error *
 	return OPTS_RUN;
 }
 
+/* A number and us, ms or s. */
+static enum opts_result read_slower(struct record_opts *o, struct option_error *error)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	double number;
+	char *end;
+
+	if (!o->slower)
+		return OPTS_RUN;
+	number = strtod(o->slower, &end);
+	for (size_t i = 0; end != o->slower && i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].name) != 0 || !(number * units[i].ns >= 1) ||
+		    !(number * units[i].ns < 1e15))
+			continue;
+		o->slower_ns = (uint64_t)(number * units[i].ns);
+		return OPTS_RUN;
+	}
+	return wrong(error, "option '--slower' needs a time with its unit, as 10ms, not '%.60s'",
+		     o->slower);
+}
+
 static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 			       struct option_error *error)
 {
@@ -350,8 +415,12 @@ static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 		result = read_overhead(o, error);
 	if (result == OPTS_RUN)
 		result = read_limits(o, error);
+	if (result == OPTS_RUN)
+		result = read_slower(o, error);
 	if (result != OPTS_RUN)
 		return result;
+	if (o->interval_ns < 100000000)
+		return wrong(error, "option '--interval' needs at least 0.1 seconds");
 	if (!strcmp(o->output, "-"))
 		return wrong(error, "writing the capture to a pipe is not supported yet (give a "
 				    "file with -o)");
@@ -377,6 +446,7 @@ enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct 
 		.max_frames = CPU_USER_MAX,
 		.copy_bytes = 24 << 10,
 		.table_bytes = 64 << 20,
+		.interval_ns = 1000000000,
 		.argc = argc,
 		.argv = argv,
 	};

@@ -17,7 +17,7 @@
  * the samples that nobody before it knows.
  */
 const struct instrument *const recording_instruments[INSTRUMENT_COUNT] = {
-	&inst_target, &inst_cpu, &inst_trace, &inst_copy, &inst_sched, &inst_mark,
+	&inst_target, &inst_cpu, &inst_trace, &inst_copy, &inst_sched, &inst_mark, &inst_metric,
 };
 
 const char *instrument_hint(int err)

@@ -170,6 +170,18 @@ static void rescan(struct recording *r)
 	unwmaps_sweep(scan.unwmaps);
 }
 
+static int tick(struct recording *r)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int err = 0;
+
+	for (size_t i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		if (r->running[i] && recording_instruments[i]->tick)
+			err = recording_instruments[i]->tick(&r->ctx[i], now_ns);
+	}
+	return err;
+}
+
 int recording_pass(struct recording *r, bool last)
 {
 	uint64_t until_ns = UINT64_MAX;
@@ -190,7 +202,7 @@ int recording_pass(struct recording *r, bool last)
 		rescan(r);
 	if (!err && r->walker)
 		err = walker_pass(r->walker, until_ns);
-	return err;
+	return err || last ? err : tick(r);
 }
 
 /* ---- what goes into the file ---- */

@@ -17,7 +17,7 @@
 #include "record/vdso.h"
 #include "record/workload.h"
 
-#define INSTRUMENT_COUNT 6
+#define INSTRUMENT_COUNT 7
 
 /* Object numbers of embedded files: those of JIT compilers and of kallsyms are the first of many. */
 enum { FILE_VDSO = 1, FILE_JIT = 2, FILE_KALLSYMS = 1u << 24 };

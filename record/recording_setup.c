@@ -138,6 +138,8 @@ static bool wanted(const struct recording *r, const struct instrument *inst)
 	if (inst == &inst_trace)
 		return !r->bpf && r->opts->sched && r->targets.all &&
 		       !sideband_user_only(r->sideband);
+	if (inst == &inst_metric)
+		return r->opts->metrics != 0;
 	if (!r->bpf)
 		return false;
 	if (inst == &inst_target)

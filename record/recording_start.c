@@ -13,6 +13,7 @@
 #include "record/clock.h"
 #include "record/kernmaps.h"
 #include "record/meta.h"
+#include "record/metriclist.h"
 #include "record/procscan.h"
 #include "record/recording_priv.h"
 #include "record/tracefs.h"
@@ -100,8 +101,9 @@ static int tracing_section(struct recording *r, struct features *f)
 
 	for (i = 0; i < ATTR_END; i++) {
 		if (r->attrs.entry[i].present && r->attrs.entry[i].format)
-			events[count++] = (struct tracing_event){ "sched",
-								  r->attrs.entry[i].format };
+			events[count++] = (struct tracing_event){
+				i >= ATTR_METRIC ? "ebprec" : "sched", r->attrs.entry[i].format
+			};
 	}
 	events[count++] = (struct tracing_event){ "ebprec", tracing_mark_format() };
 	events[count++] = (struct tracing_event){ "ebprec", tracing_counter_format() };
@@ -194,7 +196,7 @@ int recording_embed(struct recording *r, uint64_t object, const char *name, cons
 
 static int write_meta(struct recording *r)
 {
-	const char *names[INSTRUMENT_COUNT];
+	const char *names[INSTRUMENT_COUNT + METRICLIST_MAX];
 	struct outbuf json = { 0 };
 	struct meta_start m = {
 		.host = &r->host,
@@ -212,8 +214,12 @@ static int write_meta(struct recording *r)
 	int err = -ENOMEM;
 
 	for (i = 0; i < INSTRUMENT_COUNT; i++) {
-		if (r->running[i])
+		if (r->running[i] && recording_instruments[i] != &inst_metric)
 			names[m.instrument_count++] = recording_instruments[i]->name;
+	}
+	for (i = 0; i < metriclist_count; i++) {
+		if (r->opts->metrics & 1u << i)
+			names[m.instrument_count++] = metriclist[i].name;
 	}
 	meta_start(&json, &m);
 	if (outbuf_ok(&json))

@@ -19,7 +19,7 @@ here() {
 
 @test "what the list has is recorded" {
 	ebprec record --list >list
-	for name in cpu sched mark; do
+	for name in cpu sched mark syscalls; do
 		same yes "$(here $name list)"
 	done
 	ebprec record -q -o x.data -- true

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * inst_metric - all instruments with tables, and the intervals that these are cut into
+ *
+ * At the end of an interval every object is told the number of the next one.  Then we wait until no
+ * program runs that read the old number: replacing an entry of a map of maps waits for just that.
+ * Now nobody writes to the entries of the old interval, and they are taken out.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/clock.h"
+#include "record/instrument.h"
+#include "record/metriclist.h"
+#include "record/metricobj.h"
+
+struct metric_state {
+	struct metrictabs tabs;
+	struct metricobj objs[METRICLIST_MAX];
+	size_t obj_count;
+	int fence_outer, fence_inner; /* a map of maps whose update waits for running programs */
+	uint32_t interval;
+	uint64_t since_ns;
+};
+
+/* ---- waiting for running programs ---- */
+
+static int fence_open(struct metric_state *s)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+
+	s->fence_inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "ebprec_fence", 4, 4, 1, NULL);
+	if (s->fence_inner < 0)
+		return -errno;
+	opts.inner_map_fd = (uint32_t)s->fence_inner;
+	s->fence_outer =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "ebprec_fence", 4, 4, 1, &opts);
+	return s->fence_outer < 0 ? -errno : 0;
+}
+
+static int fence(const struct metric_state *s)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_update_elem(s->fence_outer, &zero, &s->fence_inner, BPF_ANY) ? -errno : 0;
+}
+
+/* ---- beginning ---- */
+
+/* One that fails costs nobody but itself. */
+static void open_one(struct instrument_ctx *c, struct metric_state *s,
+		     const struct metricinst *inst)
+{
+	struct metricobj *o = &s->objs[s->obj_count];
+	size_t bytes;
+	const void *elf = inst->elf(&bytes);
+	int err = c->rings ? metricobj_open(o, inst->name, elf, bytes, c, &s->tabs)
+			   : note_fail(c->notes, -ENOTSUP, NULL,
+				       "cannot record '%s' without BPF", inst->name);
+
+	if (!err) {
+		s->obj_count++;
+		return;
+	}
+	note(c->notes, NOTE_WARNING, "%s, skipping",
+	     c->notes->failure[0] ? c->notes->failure : strerror(-err));
+	notes_forgive(c->notes);
+	metrictabs_cut(&s->tabs, o->first_table, c->attrs);
+	metricobj_close(o);
+}
+
+static int metric_prepare(struct instrument_ctx *c)
+{
+	struct metric_state *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	c->state = s;
+	s->fence_inner = s->fence_outer = -1;
+	err = c->rings ? fence_open(s) : 0;
+	if (err)
+		return instrument_fail(c, err, "cannot make tables");
+	for (size_t i = 0; i < metriclist_count; i++) {
+		if (c->opts->metrics & 1u << i)
+			open_one(c, s, &metriclist[i]);
+	}
+	return 0;
+}
+
+static int metric_attach(struct instrument_ctx *c)
+{
+	struct metric_state *s = c->state;
+	int err;
+
+	s->since_ns = clock_ns(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < s->obj_count; i++) {
+		err = metricobj_attach(&s->objs[i], s->since_ns);
+		if (!err)
+			continue;
+		note(c->notes, NOTE_WARNING, "cannot attach '%s': %s, skipping",
+		     bpf_object__name(s->objs[i].obj), strerror(-err));
+		metricobj_stop(&s->objs[i]);
+	}
+	return 0;
+}
+
+/* ---- intervals ---- */
+
+static int drain(struct instrument_ctx *c, struct metric_state *s, const struct metricobj *o,
+		 uint64_t now_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < o->table_count && !err; i++) {
+		if (s->tabs.tab[o->first_table + i].map_fd >= 0)
+			err = metrictabs_drain(&s->tabs, o->first_table + i, s->interval,
+					       s->since_ns, now_ns, c->emit);
+	}
+	return err;
+}
+
+static int end_interval(struct instrument_ctx *c, struct metric_state *s)
+{
+	uint64_t now_ns;
+	int err = 0;
+
+	for (size_t i = 0; i < s->obj_count && !err; i++)
+		err = metricobj_walk(&s->objs[i]);
+	now_ns = clock_ns(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < s->obj_count; i++) {
+		if (s->objs[i].interval)
+			__atomic_store_n(s->objs[i].interval, s->interval + 1, __ATOMIC_SEQ_CST);
+	}
+	if (!err && s->obj_count)
+		err = fence(s);
+	for (size_t i = 0; i < s->obj_count && !err; i++)
+		err = drain(c, s, &s->objs[i], now_ns);
+	s->since_ns = now_ns;
+	s->interval++;
+	return err;
+}
+
+static int metric_tick(struct instrument_ctx *c, uint64_t now_ns)
+{
+	struct metric_state *s = c->state;
+
+	if (now_ns - s->since_ns < c->opts->interval_ns)
+		return 0;
+	return end_interval(c, s);
+}
+
+static int metric_augment(struct instrument_ctx *c)
+{
+	struct metric_state *s = c->state;
+	uint64_t missed = 0;
+
+	for (size_t i = 0; i < s->obj_count; i++)
+		missed += metricobj_missed(&s->objs[i]);
+	if (missed)
+		note(c->notes, NOTE_WARNING,
+		     "%llu events interrupted the program that counts them and are missing",
+		     (unsigned long long)missed);
+	return end_interval(c, s);
+}
+
+static int metric_on_event(struct instrument_ctx *c, const struct event_header *h)
+{
+	const struct metric_event *ev = (const void *)h;
+	size_t frames = (size_t)ev->kernel_count + ev->user_count;
+	struct metric_state *s = c->state;
+	struct metricrow r = {
+		.time_ns = h->time_ns,
+		.weight = ev->weight,
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.cpu = h->cpu,
+		.kernel = ev->frames,
+		.kernel_count = ev->kernel_count,
+		.user = ev->frames + ev->kernel_count,
+		.user_count = ev->user_count,
+	};
+
+	if (h->size_bytes < METRIC_EVENT_HEAD_BYTES ||
+	    h->size_bytes < METRIC_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]) ||
+	    ev->table >= s->tabs.count || s->tabs.tab[ev->table].key_bytes ||
+	    (uint32_t)ev->row_bytes + METRIC_ROW_OFF != s->tabs.tab[ev->table].fmt.row_bytes)
+		return -EBADMSG;
+	for (size_t i = 0; c->kallsyms && i < r.kernel_count; i++)
+		ksyms_touch(c->kallsyms, r.kernel[i]);
+	return metrictabs_row(&s->tabs, ev->table, ev->row, &r, c->emit);
+}
+
+static void metric_stop(struct instrument_ctx *c)
+{
+	struct metric_state *s = c->state;
+
+	for (size_t i = 0; s && i < s->obj_count; i++)
+		metricobj_stop(&s->objs[i]);
+}
+
+static void metric_detach(struct instrument_ctx *c)
+{
+	struct metric_state *s = c->state;
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->obj_count; i++)
+		metricobj_close(&s->objs[i]);
+	if (s->fence_outer >= 0)
+		close(s->fence_outer);
+	if (s->fence_inner >= 0)
+		close(s->fence_inner);
+	metrictabs_done(&s->tabs);
+	free(s);
+	c->state = NULL;
+}
+
+const struct instrument inst_metric = {
+	.name = "metric",
+	.summary = "instruments with tables",
+	.needs = NEED_BPF,
+	.events = 1u << EBPREC_EV_METRIC,
+	.prepare = metric_prepare,
+	.attach = metric_attach,
+	.on_event = metric_on_event,
+	.tick = metric_tick,
+	.augment = metric_augment,
+	.stop = metric_stop,
+	.detach = metric_detach,
+};

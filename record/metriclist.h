@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* metriclist - the instruments with tables, which are recorded when --with names them */
+#ifndef EBPREC_RECORD_METRICLIST_H
+#define EBPREC_RECORD_METRICLIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct metricinst {
+	const char *name, *summary;
+	const char *costs; /* for people, as measured */
+	/* The BPF object; its tables and events are found by their names (bpf/metric.bpf.h). */
+	const void *(*elf)(size_t *size_bytes);
+};
+
+#define METRICLIST_MAX 16
+
+/* In the order of their docs; count is at most METRICLIST_MAX. */
+extern const struct metricinst metriclist[];
+extern const size_t metriclist_count;
+
+/* The tracepoint that an instrument needs and this kernel lacks, in out; false: there is none. */
+bool metriclist_lacks(const struct metricinst *inst, char out[64]);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * metricobj - one BPF object with tables: opened, loaded, attached, and told when an interval ends
+ *
+ * The same for the instruments of ours and for objects of users: what it has is found by names
+ * (bpf/metric.bpf.h).  A program whose name ends with _maybe is left out where its tracepoint is
+ * missing; any other that is missing makes the whole object fail.
+ */
+#ifndef EBPREC_RECORD_METRICOBJ_H
+#define EBPREC_RECORD_METRICOBJ_H
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+
+#include "record/instrument.h"
+#include "record/metrictab.h"
+
+#define METRICOBJ_LINKS_MAX 32
+
+struct metricobj {
+	struct bpf_object *obj;
+	struct bpf_link *links[METRICOBJ_LINKS_MAX]; /* of programs that events run */
+	struct bpf_link *iters[METRICOBJ_LINKS_MAX]; /* of those that walk over tasks */
+	size_t link_count, iter_count;
+	uint32_t first_table, table_count; /* in the recording's list; events last */
+	char *shared; /* its variables, mapped; NULL: none */
+	size_t shared_bytes;
+	int shared_fd;
+	uint32_t *interval; /* one of them; NULL: it has none */
+};
+
+/* A tracepoint that a program needs and this kernel lacks, in out; false: there is none. */
+bool metricobj_lacks(const struct bpf_object *obj, char out[64]);
+/*
+ * Opens and loads it and adds its tables.  The bytes are borrowed.  -ENOENT: a tracepoint is missing;
+ * note_fail() has said what failed.
+ */
+int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_t elf_bytes,
+		   const struct instrument_ctx *c, struct metrictabs *tabs);
+int metricobj_attach(struct metricobj *o, uint64_t now_ns);
+void metricobj_stop(struct metricobj *o); /* no more events; tables stay */
+/* Lets the programs that walk over tasks write into the interval that ends. */
+int metricobj_walk(const struct metricobj *o);
+/* How often a program was not run because it was running on that CPU. */
+uint64_t metricobj_missed(const struct metricobj *o);
+void metricobj_close(struct metricobj *o); /* NULL-safe, half-built-safe */
+
+#endif

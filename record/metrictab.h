@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * metrictab - the tables of a recording's instruments, and how their rows get into the capture
+ *
+ * Each is an event of the capture: attrs has ATTR_METRIC and the table's number.
+ */
+#ifndef EBPREC_RECORD_METRICTAB_H
+#define EBPREC_RECORD_METRICTAB_H
+
+#include <bpf/libbpf.h>
+
+#include "format/metricfmt.h"
+#include "record/attrs.h"
+#include "record/emit.h"
+
+#define METRICTAB_HEAD_BYTES 16 /* common fields, and since_ns: an interval table's key follows */
+
+struct metrictab {
+	struct metric_format fmt;
+	int map_fd; /* -1: rows are events, or made here */
+	uint32_t key_bytes, value_bytes;
+	const struct metric_field *pid, *tid, *cpu; /* NULL: it has none */
+};
+
+struct metrictabs {
+	struct metrictab tab[METRIC_TABLES_MAX];
+	uint32_t count;
+	uint8_t *keys, *values; /* a batch */
+	size_t keys_room, values_room;
+	struct outbuf old; /* keys to be taken out */
+};
+
+void metrictabs_done(struct metrictabs *t);
+
+/* An empty table with that name; *out is borrowed, its number is out - t->tab.  -EOVERFLOW. */
+int metrictabs_add(struct metrictabs *t, const char *name, struct metrictab **out);
+/* The table of a map of a BPF object that is called table_*.  -ENOTSUP, -EINVAL, -EOVERFLOW. */
+int metrictabs_add_map(struct metrictabs *t, const struct bpf_object *obj,
+		       const struct bpf_map *map, struct metrictab **out);
+/* The fields are all there: puts it into the capture's events.  -ENOMEM. */
+int metrictabs_describe(struct metrictabs *t, struct metrictab *tab, struct attrs *attrs);
+/* Forgets the tables from that number on: their instrument failed. */
+void metrictabs_cut(struct metrictabs *t, uint32_t count, struct attrs *attrs);
+
+/* What of a row is not in it. */
+struct metricrow {
+	uint64_t time_ns, weight;
+	uint32_t pid, tid, cpu; /* where the row does not say */
+	const __u64 *kernel, *user;
+	size_t kernel_count, user_count;
+};
+
+/* fields: the row from METRIC_ROW_OFF on, as long as the table's are. */
+int metrictabs_row(const struct metrictabs *t, uint32_t number, const void *fields,
+		   const struct metricrow *r, struct emit *e);
+/*
+ * Takes the entries of one interval, to which nobody writes any more, out of the table's map.
+ * errno.
+ */
+int metrictabs_drain(struct metrictabs *t, uint32_t number, uint32_t interval, uint64_t since_ns,
+		     uint64_t now_ns, struct emit *e);
+
+#endif

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# metrics.bash - what the tests of instruments share
+# shellcheck shell=bash
+
+# field FILE TABLE KEY=VALUE,... FIELD [OPTION...] - the sum of a field over the matching rows of a
+# table, without rows below them.
+field() {
+	local file=$1 table=$2 want=$3 name=$4
+	shift 4
+	ebprec metrics "$table" -i "$file" --json "$@" 2>/dev/null | perl -MJSON::PP -e '
+		my ($table, $want, $name) = @ARGV;
+		my %want = map { split /=/, $_, 2 } split /,/, $want;
+		my $sum = 0;
+		for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
+			next if $t->{name} ne $table;
+			for my $r (@{$t->{rows}}) {
+				next if grep { ($r->{$_} // "") ne $want{$_} } keys %want;
+				$sum += $r->{$name} // die "no $name\n";
+			}
+		}
+		print $sum, "\n"' "$table" "$want" "$name"
+}

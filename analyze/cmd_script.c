@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 #include "analyze/samplesort.h"
 #include "analyze/say.h"
 #include "analyze/script.h"
+
+#define OUT_BYTES (256u << 10)
 
 struct script_opts {
 	const char *input, *event, *fields;
@@ -54,6 +57,7 @@ struct run {
 	const struct model *model;
 	const struct filter *filter;
 	const struct capture_attr *only; /* NULL: all events */
+	bool picky;                      /* there is something to filter besides the time */
 	uint64_t broken, shown;
 };
 
@@ -83,10 +87,14 @@ static int show(void *ctx, const struct perf_event_header *header, const struct 
 		uint64_t time_ns)
 {
 	struct run *run = ctx;
+	int err;
 
-	if (!is_wanted(run, header, attr))
+	if (run->picky && !is_wanted(run, header, attr))
 		return 0;
-	if (script_sample(&run->script, header, attr, stdout))
+	err = script_sample(&run->script, header, attr, stdout);
+	if (err == -ENOMEM)
+		return err;
+	if (err)
 		run->broken++;
 	else
 		run->shown++;
@@ -144,6 +152,8 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	char *kallsyms = NULL, *vdso = NULL;
 	int err;
 
+	run.picky = o->event || filter->pid_count || filter->tid_count || filter->cpu_pair_count ||
+		    filter->comm_count || filter->no_idle;
 	if (o->event) {
 		if (load_choose_event(r->capture, &r->scan, o->event, &attr))
 			return say_error("no event '%s' in '%s' (see 'ebprec info')", o->event,
@@ -169,8 +179,14 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		prepare_events(r->capture, &run.script);
 		/* Without formats, tracepoints are printed without their text. */
 		(void)tracetext_new(r->capture, &run.script.trace);
-		err = samplesort_run(r->capture, &filter->span, show, &run, &stats);
+		/* Nobody else writes to it while samples are printed. */
+		__fsetlocking(stdout, FSETLOCKING_BYCALLER);
+		setvbuf(stdout, NULL, _IOFBF, OUT_BYTES);
+		err = script_begin(&run.script);
 	}
+	if (!err)
+		err = samplesort_run(r->capture, &filter->span, show, &run, &stats);
+	script_end(&run.script);
 	tracetext_free(run.script.trace);
 	resolver_free(run.script.resolver);
 	free(kallsyms);

@@ -6,11 +6,20 @@
 #include "analyze/vec.h"
 #include "format/perfrec.h"
 
+#define BLOCK_BYTES (256u << 10)
+
+/* Room for the bytes of many samples, given back when the last of them has been passed on. */
+struct block {
+	size_t live, used_bytes;
+	_Alignas(8) uint8_t bytes[BLOCK_BYTES];
+};
+
 /* A sample that waits for its turn. */
 struct waiting {
 	uint64_t time_ns, order;
 	const struct capture_attr *attr;
-	struct perf_event_header *header; /* owned */
+	const struct perf_event_header *header; /* in the block */
+	struct block *block;
 };
 
 struct sorter {
@@ -23,9 +32,40 @@ struct sorter {
 	size_t attr_count;
 	struct waiting *heap; /* the earliest at 0 */
 	size_t count, capacity;
+	struct block *filling; /* NULL: none */
 	uint64_t record_number;
 	uint64_t newest_ns, round_ns; /* perf's files: so far; when the last round ended */
 };
+
+/* ---- bytes ---- */
+
+static int keep(struct sorter *s, struct waiting *w, const struct perf_event_header *header)
+{
+	size_t size_bytes = ((size_t)header->size + 7) & ~(size_t)7;
+	struct block *b = s->filling;
+
+	if (!b || BLOCK_BYTES - b->used_bytes < size_bytes) {
+		b = malloc(sizeof(*b));
+		if (!b)
+			return -ENOMEM;
+		b->live = b->used_bytes = 0;
+		if (s->filling && !s->filling->live)
+			free(s->filling);
+		s->filling = b;
+	}
+	memcpy(b->bytes + b->used_bytes, header, header->size);
+	w->header = (const struct perf_event_header *)(b->bytes + b->used_bytes);
+	w->block = b;
+	b->used_bytes += size_bytes;
+	b->live++;
+	return 0;
+}
+
+static void let_go(struct sorter *s, const struct waiting *w)
+{
+	if (!--w->block->live && w->block != s->filling)
+		free(w->block);
+}
 
 /* ---- the heap ---- */
 
@@ -80,7 +120,7 @@ static int emit(struct sorter *s, uint64_t until_ns)
 		w = pop(s);
 		s->stats.sample_count++;
 		err = s->fn(s->ctx, w.header, w.attr, w.time_ns);
-		free(w.header); /* NOLINT: it is in the heap once */
+		let_go(s, &w);
 	}
 	return err;
 }
@@ -115,13 +155,12 @@ static int take(struct sorter *s, const struct perf_event_header *header)
 		s->newest_ns = w.time_ns;
 	if (!timespan_has(s->span, w.time_ns))
 		return 0;
-	w.header = malloc(header->size);
-	if (!w.header)
-		return -ENOMEM;
-	memcpy(w.header, header, header->size);
+	err = keep(s, &w, header);
+	if (err)
+		return err;
 	err = push(s, &w);
 	if (err)
-		free(w.header);
+		let_go(s, &w);
 	return err;
 }
 
@@ -208,7 +247,8 @@ int samplesort_run(const struct capture *c, const struct timespan *span, samples
 	if (!err)
 		err = emit(&s, UINT64_MAX);
 	while (s.count)
-		free(s.heap[--s.count].header);
+		let_go(&s, &s.heap[--s.count]);
+	free(s.filling);
 	free(s.heap);
 	*stats = s.stats;
 	return err;

@@ -43,19 +43,20 @@ static bool is_control(const uint8_t *p, size_t length)
 
 void say_escaped(FILE *to, const char *text, size_t size_bytes)
 {
-	const uint8_t *p = (const uint8_t *)text, *end = p + size_bytes;
+	const uint8_t *p = (const uint8_t *)text, *end = p + size_bytes, *plain = p;
 	size_t length, i;
 
 	for (; p < end; p += length) {
 		length = utf8_length(p, (size_t)(end - p));
-		if (length && !is_control(p, length)) {
-			fwrite(p, 1, length, to);
-			continue;
-		}
+		if (length && !is_control(p, length))
+			continue; /* written with what follows */
+		fwrite(plain, 1, (size_t)(p - plain), to);
+		plain = p + (length ? length : 1);
 		length = length ? length : 1;
 		for (i = 0; i < length; i++)
 			fprintf(to, "\\x%02x", p[i]);
 	}
+	fwrite(plain, 1, (size_t)(end - plain), to);
 }
 
 void say_json(FILE *to, const char *text, size_t size_bytes)

@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analyze/linecache.h"
 #include "analyze/load.h"
 #include "analyze/naming.h"
 #include "analyze/say.h"
+#include "analyze/vec.h"
 #include "format/cursor.h"
 #include "format/perfrec.h"
 
@@ -71,6 +75,80 @@ struct line {
 	char made_dso[32];
 };
 
+/* What a frame's text depends on: the kinds of places in the memory of lines. */
+enum spot_kind {
+	SPOT_UNMAPPED,  /* address */
+	SPOT_FILE,      /* file of the model, offset in it */
+	SPOT_ANONYMOUS, /* address in the space of a process */
+	SPOT_KERNEL,    /* whether it is mapped, address */
+	SPOT_KSYMBOL,   /* file of the model, offset in it */
+};
+
+struct spot {
+	enum spot_kind kind;
+	bool mapped;
+	struct model_place at;
+	uint64_t addr;
+	bool is_return;
+};
+
+/* Each frame is put into words once, and copied from then on. */
+struct script_memory {
+	struct linecache *lines;
+	uint32_t *files; /* of the resolver, by number of the model, + 1; 0: not asked yet */
+	FILE *maker;     /* makes one line: into made */
+	char *made;
+	size_t made_bytes;
+	char *sample; /* the text of this one */
+	size_t sample_bytes, sample_room;
+};
+
+int script_begin(struct script *s)
+{
+	struct script_memory *m = calloc(1, sizeof(*m));
+	int err = m ? 0 : -ENOMEM;
+
+	s->memory = m;
+	if (err)
+		return err;
+	err = linecache_new(&m->lines);
+	m->files = calloc((size_t)model_file_count(s->model) + 1, sizeof(*m->files));
+	m->maker = open_memstream(&m->made, &m->made_bytes);
+	if (err || !m->files || !m->maker) {
+		script_end(s);
+		return -ENOMEM;
+	}
+	__fsetlocking(m->maker, FSETLOCKING_BYCALLER);
+	return 0;
+}
+
+void script_end(struct script *s)
+{
+	struct script_memory *m = s->memory;
+
+	if (!m)
+		return;
+	if (m->maker)
+		fclose(m->maker);
+	free(m->made);
+	free(m->sample);
+	free(m->files);
+	linecache_free(m->lines);
+	free(m);
+	s->memory = NULL;
+}
+
+static int put(struct script_memory *m, const char *text, size_t size_bytes)
+{
+	int err = vec_reserve(&m->sample, &m->sample_room, m->sample_bytes + size_bytes);
+
+	if (err)
+		return err;
+	memcpy(m->sample + m->sample_bytes, text, size_bytes);
+	m->sample_bytes += size_bytes;
+	return 0;
+}
+
 /* perf calls memory without a file after where a JIT compiler would put its names. */
 static bool is_anonymous(const char *path)
 {
@@ -78,47 +156,108 @@ static bool is_anonymous(const char *path)
 	       !strncmp(path, "/anon_hugepage", 14);
 }
 
-static void user_line(const struct script *s, uint32_t space, uint32_t pid, uint64_t addr,
-		      bool is_return, struct line *out)
+struct frames {
+	const struct script *s;
+	uint32_t user_space, kernel_space, pid;
+	unsigned asked;
+};
+
+static uint32_t file_of(const struct script *s, uint32_t model_number)
+{
+	uint32_t *file = &s->memory->files[model_number];
+
+	if (!*file) /* without memory UINT32_MAX, and asked again */
+		*file = naming_file(s->model, model_number, s->resolver) + 1;
+	return *file - 1;
+}
+
+static struct spot find_spot(const struct frames *f, unsigned mode, uint64_t addr, bool is_return)
 {
 	uint64_t look = addr - (is_return && addr);
-	const struct resolved *r;
-	struct model_place place;
-	uint32_t file;
+	struct spot spot = { .kind = SPOT_UNMAPPED, .addr = addr, .is_return = is_return };
+	const struct model *model = f->s->model;
+	const struct model_file *file;
 
-	*out = (struct line){ .addr = addr };
-	if (!model_place(s->model, space, look, &place))
-		return;
-	file = naming_file(s->model, place.file, s->resolver);
-	out->addr = place.file_off_bytes + (addr - look);
-	r = resolver_user(s->resolver, file, out->addr, is_return);
-	out->dso = model_file(s->model, place.file)->path;
+	if (mode == PERF_RECORD_MISC_KERNEL) {
+		spot.mapped = model_place(model, f->kernel_space, look, &spot.at);
+		spot.kind = spot.mapped && model_file(model, spot.at.file)->is_ksymbol
+				    ? SPOT_KSYMBOL
+				    : SPOT_KERNEL;
+	} else if (mode == PERF_RECORD_MISC_USER) {
+		spot.mapped = model_place(model, f->user_space, look, &spot.at);
+		if (spot.mapped) {
+			file = model_file(model, spot.at.file);
+			spot.kind = is_anonymous(file->path) ? SPOT_ANONYMOUS : SPOT_FILE;
+		}
+	}
+	return spot;
+}
+
+static struct linecache_place place_of(const struct frames *f, const struct spot *spot,
+				       uint32_t how)
+{
+	struct linecache_place place = { .where = spot->addr, .how = how | spot->kind << 24 };
+
+	switch (spot->kind) {
+	case SPOT_FILE:
+	case SPOT_KSYMBOL:
+		place.what = spot->at.file;
+		place.where = spot->at.file_off_bytes;
+		break;
+	case SPOT_ANONYMOUS:
+		place.what = (uint64_t)f->user_space << 32 | f->pid;
+		break;
+	case SPOT_KERNEL:
+		place.what = spot->mapped;
+		break;
+	default:
+		break;
+	}
+	return place;
+}
+
+static void make_user_line(const struct frames *f, const struct spot *spot, struct line *out)
+{
+	const struct script *s = f->s;
+	uint64_t off = spot->at.file_off_bytes + (spot->is_return && spot->addr);
+	const struct resolved *r = resolver_user(s->resolver, file_of(s, spot->at.file), off,
+						 spot->is_return);
+
+	out->dso = model_file(s->model, spot->at.file)->path;
 	out->name = r->name;
 	out->into_bytes = r->into_bytes;
-	if (!is_anonymous(out->dso))
+	if (spot->kind == SPOT_FILE) {
+		out->addr = off;
 		return;
-	out->addr = addr;
-	snprintf(out->made_dso, sizeof(out->made_dso), "/tmp/perf-%" PRIu32 ".map", pid);
+	}
+	snprintf(out->made_dso, sizeof(out->made_dso), "/tmp/perf-%" PRIu32 ".map", f->pid);
 	out->dso = out->made_dso;
 }
 
-static void kernel_line(const struct script *s, uint32_t space, uint64_t addr, bool is_return,
-			struct line *out)
+static void make_line(const struct frames *f, const struct spot *spot, struct line *out)
 {
+	const struct script *s = f->s;
 	const struct resolved *r;
-	struct model_place place;
-	bool mapped = model_place(s->model, space, addr - (is_return && addr), &place);
 
-	*out = (struct line){ .addr = addr };
-	if (mapped && model_file(s->model, place.file)->is_ksymbol) {
-		out->name = out->dso = model_file(s->model, place.file)->path;
-		out->into_bytes = place.file_off_bytes + (is_return && addr);
-		return;
+	*out = (struct line){ .addr = spot->addr };
+	switch (spot->kind) {
+	case SPOT_FILE:
+	case SPOT_ANONYMOUS:
+		make_user_line(f, spot, out);
+		break;
+	case SPOT_KSYMBOL:
+		out->name = out->dso = model_file(s->model, spot->at.file)->path;
+		out->into_bytes = spot->at.file_off_bytes + (spot->is_return && spot->addr);
+		break;
+	case SPOT_KERNEL:
+		r = resolver_kernel(s->resolver, spot->addr, spot->is_return);
+		out->name = r->name;
+		out->dso = r->name || spot->mapped ? r->dso : NULL;
+		out->into_bytes = r->into_bytes;
+		break;
+	default:
+		break;
 	}
-	r = resolver_kernel(s->resolver, addr, is_return);
-	out->name = r->name;
-	out->dso = r->name || mapped ? r->dso : NULL;
-	out->into_bytes = r->into_bytes;
 }
 
 static void write_name(const char *text, FILE *to)
@@ -143,32 +282,48 @@ static void write_line(const struct line *line, unsigned asked, FILE *to)
 	}
 }
 
-struct frames {
-	const struct script *s;
-	uint32_t user_space, kernel_space, pid;
-	unsigned asked;
-	FILE *to;
-};
-
-static void find_line(const struct frames *f, unsigned mode, uint64_t addr, bool is_return,
-		      struct line *line)
+/* A line of a chain, from memory or made now. */
+static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool is_return)
 {
-	if (mode == PERF_RECORD_MISC_KERNEL)
-		kernel_line(f->s, f->kernel_space, addr, is_return, line);
-	else if (mode == PERF_RECORD_MISC_USER)
-		user_line(f->s, f->user_space, f->pid, addr, is_return, line);
-	else
-		*line = (struct line){ .addr = addr };
+	struct script_memory *m = f->s->memory;
+	struct linecache_key key = {
+		.addr = addr,
+		.space = mode == PERF_RECORD_MISC_KERNEL ? f->kernel_space : f->user_space,
+		.how = f->asked << 8 | mode << 1 | is_return,
+	};
+	struct linecache_place place;
+	struct spot spot;
+	struct line line;
+	size_t size_bytes;
+	const char *text = linecache_get(m->lines, &key, &size_bytes);
+
+	if (text)
+		return put(m, text, size_bytes);
+	spot = find_spot(f, mode, addr, is_return);
+	place = place_of(f, &spot, key.how);
+	text = linecache_find(m->lines, &key, &place, &size_bytes);
+	if (text)
+		return put(m, text, size_bytes);
+	make_line(f, &spot, &line);
+	rewind(m->maker);
+	putc('\t', m->maker);
+	write_line(&line, f->asked, m->maker);
+	putc('\n', m->maker);
+	if (fflush(m->maker))
+		return -ENOMEM;
+	size_bytes = (size_t)ftello(m->maker);
+	linecache_add(m->lines, &key, &place, m->made, size_bytes);
+	return put(m, m->made, size_bytes);
 }
 
 /* The innermost frame of each context is an address, the others are where calls return to. */
-static void write_chain(const struct frames *f, const struct perf_sample *sample)
+static int put_chain(const struct frames *f, const struct perf_sample *sample)
 {
 	unsigned mode = sample->cpumode;
 	bool is_return = false;
-	struct line line;
+	int err = 0;
 
-	for (size_t i = 0; i < sample->chain_count; i++) {
+	for (size_t i = 0; !err && i < sample->chain_count; i++) {
 		uint64_t addr = le64_load(sample->chain + 8 * i);
 
 		if (addr >= PERF_CONTEXT_MAX) {
@@ -178,15 +333,42 @@ static void write_chain(const struct frames *f, const struct perf_sample *sample
 			is_return = false;
 			continue;
 		}
-		find_line(f, mode, addr, is_return, &line);
-		putc('\t', f->to);
-		write_line(&line, f->asked, f->to);
-		putc('\n', f->to);
+		err = put_frame(f, mode, addr, is_return);
 		is_return = true;
 	}
+	return err;
 }
 
 /* ---- the event ---- */
+
+/* As "%*d" and "%0*d" have it; fprintf() would be half of the time. */
+static void put_number(FILE *to, int64_t value, int width, char fill)
+{
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	char text[48];
+	int at = sizeof(text), first;
+
+	do {
+		text[--at] = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	first = (int)sizeof(text) - (width < 40 ? width : 40);
+	if (value < 0 && fill == ' ')
+		text[--at] = '-';
+	else if (value < 0)
+		first++;
+	while (at > first)
+		text[--at] = fill;
+	if (value < 0 && fill != ' ')
+		text[--at] = '-';
+	fwrite(text + at, 1, sizeof(text) - (size_t)at, to);
+}
+
+static void put_blanks(FILE *to, int count)
+{
+	while (count-- > 0)
+		putc(' ', to);
+}
 
 static void write_comm(const struct script *s, const struct perf_sample *sample, uint32_t comm,
 		       bool with_chains, FILE *to)
@@ -198,8 +380,8 @@ static void write_comm(const struct script *s, const struct perf_sample *sample,
 		snprintf(unknown, sizeof(unknown), ":%" PRId32, (int32_t)sample->tid);
 	else
 		text = strings_text(s->names, comm);
-	if (!with_chains && strlen(text) < 16)
-		fprintf(to, "%*s", 16 - (int)strlen(text), "");
+	if (!with_chains)
+		put_blanks(to, 16 - (int)strnlen(text, 16));
 	write_name(text, to);
 	putc(' ', to);
 }
@@ -209,21 +391,25 @@ static void write_start(const struct script *s, const struct perf_sample *sample
 {
 	if (asked & SCRIPT_COMM)
 		write_comm(s, sample, comm, s->any_chain && asked & SCRIPT_IP, to);
-	if (asked & SCRIPT_PID && asked & SCRIPT_TID)
+	if (asked & SCRIPT_PID && asked & SCRIPT_TID) {
 		fprintf(to, "%5" PRId32 "/%-5" PRId32 " ", (int32_t)sample->pid,
 			(int32_t)sample->tid);
-	else if (asked & (SCRIPT_PID | SCRIPT_TID))
-		fprintf(to, "%5" PRId32 " ",
-			(int32_t)(asked & SCRIPT_PID ? sample->pid : sample->tid));
-	if (asked & SCRIPT_CPU && types & PERF_SAMPLE_CPU)
-		fprintf(to, "[%03" PRId32 "] ", sample->cpu);
+	} else if (asked & (SCRIPT_PID | SCRIPT_TID)) {
+		put_number(to, (int32_t)(asked & SCRIPT_PID ? sample->pid : sample->tid), 5, ' ');
+		putc(' ', to);
+	}
+	if (asked & SCRIPT_CPU && types & PERF_SAMPLE_CPU) {
+		putc('[', to);
+		put_number(to, (int32_t)sample->cpu, 3, '0');
+		fputs("] ", to);
+	}
 	if (asked & SCRIPT_TIME && types & PERF_SAMPLE_TIME) {
-		if (s->ns)
-			fprintf(to, "%5" PRIu64 ".%09" PRIu64 ": ", sample->time_ns / NS_PER_SECOND,
-				sample->time_ns % NS_PER_SECOND);
-		else
-			fprintf(to, "%5" PRIu64 ".%06" PRIu64 ": ", sample->time_ns / NS_PER_SECOND,
-				sample->time_ns % NS_PER_SECOND / 1000);
+		uint64_t part_ns = sample->time_ns % NS_PER_SECOND;
+
+		put_number(to, (int64_t)(sample->time_ns / NS_PER_SECOND), 5, ' ');
+		putc('.', to);
+		put_number(to, (int64_t)(s->ns ? part_ns : part_ns / 1000), s->ns ? 9 : 6, '0');
+		fputs(": ", to);
 	}
 }
 
@@ -231,21 +417,30 @@ static void write_event(const struct script *s, const struct perf_sample *sample
 			const struct capture_attr *attr, unsigned asked, FILE *to)
 {
 	uint64_t period = sample->period;
+	const char *name;
 
 	if (!(attr->attr.sample_type & PERF_SAMPLE_PERIOD))
 		period = attr->attr.freq ? 1 : attr->attr.sample_period;
-	if (asked & SCRIPT_PERIOD)
+	if (asked & SCRIPT_PERIOD && period > INT64_MAX)
 		fprintf(to, "%10" PRIu64 " ", period);
-	if (asked & SCRIPT_EVENT)
-		fprintf(to, "%*s: ", s->event_width, load_event_name(attr));
+	else if (asked & SCRIPT_PERIOD) {
+		put_number(to, (int64_t)period, 10, ' ');
+		putc(' ', to);
+	}
+	if (asked & SCRIPT_EVENT) {
+		name = load_event_name(attr);
+		put_blanks(to, s->event_width - (int)strlen(name));
+		fputs(name, to);
+		fputs(": ", to);
+	}
 	if (asked & SCRIPT_TRACE && attr->attr.type == PERF_TYPE_TRACEPOINT && s->trace &&
 	    sample->raw_bytes)
 		tracetext_write(s->trace, attr->attr.config, sample->raw, sample->raw_bytes,
 				sample->cpu, to);
 }
 
-static void write_stack(const struct script *s, const struct perf_sample *sample, uint64_t types,
-			uint32_t space, unsigned asked, FILE *to)
+static int write_stack(const struct script *s, const struct perf_sample *sample, uint64_t types,
+		       uint32_t space, unsigned asked, FILE *to)
 {
 	struct frames f = {
 		.s = s,
@@ -253,21 +448,28 @@ static void write_stack(const struct script *s, const struct perf_sample *sample
 		.pid = sample->pid,
 		.kernel_space = model_kernel(s->model, sample->time_ns),
 		.asked = asked,
-		.to = to,
 	};
+	struct script_memory *m = s->memory;
 	struct line line;
+	struct spot spot;
+	int err;
 
 	if (!(asked & SCRIPT_IP))
-		return;
+		return 0;
 	if (types & PERF_SAMPLE_CALLCHAIN) {
-		putc('\n', to);
-		write_chain(&f, sample);
-		return;
+		m->sample_bytes = 0;
+		err = put(m, "\n", 1);
+		if (!err)
+			err = put_chain(&f, sample);
+		fwrite(m->sample, 1, m->sample_bytes, to);
+		return err;
 	}
 	putc(' ', to);
-	find_line(&f, sample->cpumode, sample->ip, false, &line);
+	spot = find_spot(&f, sample->cpumode, sample->ip, false);
+	make_line(&f, &spot, &line);
 	line.addr = sample->ip; /* as it was, when it stands alone */
 	write_line(&line, asked, to);
+	return 0;
 }
 
 int script_sample(const struct script *s, const struct perf_event_header *header,
@@ -278,6 +480,7 @@ int script_sample(const struct script *s, const struct perf_event_header *header
 	struct perf_sample sample;
 	struct model_where where;
 	uint32_t cgroup;
+	int err;
 
 	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
 		return -EBADMSG;
@@ -289,7 +492,7 @@ int script_sample(const struct script *s, const struct perf_event_header *header
 		putc(' ', to);
 		write_name(cgroup == MODEL_NONE ? "unknown" : strings_text(s->names, cgroup), to);
 	}
-	write_stack(s, &sample, types, where.space, asked, to);
+	err = write_stack(s, &sample, types, where.space, asked, to);
 	putc('\n', to);
-	return 0;
+	return err;
 }

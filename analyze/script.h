@@ -39,7 +39,9 @@ int script_parse_fields(const char *text, unsigned *out, const char **bad, size_
 /* What perf prints of an event when nothing is asked for. */
 unsigned script_default_fields(const struct capture_attr *attr);
 
-/* What a sample is said with; all borrowed. */
+struct script_memory; /* opaque: what was said lately */
+
+/* What a sample is said with; all borrowed but the memory. */
 struct script {
 	const struct model *model;
 	const struct strings *names;
@@ -48,10 +50,15 @@ struct script {
 	int event_width;         /* of the longest event name */
 	bool any_chain; /* an event of the file has stacks: where they are shown, comms are not padded */
 	bool ns;        /* times with nine decimals */
-	unsigned fields; /* 0: the event's own */
+	unsigned fields;              /* 0: the event's own */
+	struct script_memory *memory; /* owned: script_begin() */
 };
 
-/* -EBADMSG: the sample does not fit its attr. */
+/* When the rest is filled in.  -ENOMEM. */
+int script_begin(struct script *s);
+void script_end(struct script *s); /* also of one that was never begun */
+
+/* -EBADMSG: the sample does not fit its attr; -ENOMEM.  to: used by one thread, and faster when it knows that. */
 int script_sample(const struct script *s, const struct perf_event_header *header,
 		  const struct capture_attr *attr, FILE *to);
 

@@ -143,18 +143,64 @@ static int cpu_attach(struct instrument_ctx *c)
 	return 0;
 }
 
-static int cpu_on_event(struct instrument_ctx *c, const struct event_header *h)
+static void touch(const struct instrument_ctx *c, const __u64 *kernel, size_t count)
 {
-	const struct cpu_event *ev = (const void *)h;
-	size_t frames = (size_t)ev->kernel_count + ev->user_count, i;
+	size_t i;
+
+	for (i = 0; c->kallsyms && i < count; i++)
+		ksyms_touch(c->kallsyms, kernel[i]);
+}
+
+static int emit_copied(void *ctx, const struct event_header *h, const struct walker_found *found)
+{
+	const struct copy_event *ev = (const void *)h;
+	const struct instrument_ctx *c = ctx;
+	struct samplerec rec = {
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.cpu = h->cpu,
+		.time_ns = h->time_ns,
+		.period = ev->period,
+		.kernel = ev->kernel,
+		.kernel_count = ev->kernel_count,
+		.user = found->frames,
+		.user_count = found->count,
+		.cgroup_id = ev->cgroup_id,
+		.stack = found->info,
+	};
+
+	emit_count_stack(c->emit, &found->info);
+	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
+}
+
+static int on_copy(struct instrument_ctx *c, const struct copy_event *ev)
+{
+	struct walker_stack stack = {
+		.bytes = ev->stack,
+		.size_bytes = ev->stack_bytes,
+		.addr = ev->stack_addr,
+		.regs = ev->regs,
+	};
+
+	if (!c->walker || ev->h.size_bytes < COPY_EVENT_HEAD_BYTES ||
+	    ev->stack_bytes > (uint32_t)ev->h.size_bytes - COPY_EVENT_HEAD_BYTES ||
+	    ev->kernel_count > CPU_KERNEL_MAX)
+		return -EBADMSG;
+	touch(c, ev->kernel, ev->kernel_count);
+	return walker_defer(c->walker, &ev->h, ev->pid, &stack, emit_copied, c);
+}
+
+static int on_sample(struct instrument_ctx *c, const struct cpu_event *ev)
+{
+	size_t frames = (size_t)ev->kernel_count + ev->user_count;
 	struct stackinfo info = { .how = ev->how,
 				  .why = ev->why,
 				  .flags = ev->flags & ~CPU_FLAG_COPY_REFUSED };
 	struct samplerec rec = {
 		.pid = ev->pid,
 		.tid = ev->tid,
-		.cpu = h->cpu,
-		.time_ns = h->time_ns,
+		.cpu = ev->h.cpu,
+		.time_ns = ev->h.time_ns,
 		.period = ev->period,
 		.kernel = ev->frames,
 		.kernel_count = ev->kernel_count,
@@ -164,13 +210,19 @@ static int cpu_on_event(struct instrument_ctx *c, const struct event_header *h)
 		.stack = info,
 	};
 
-	if (h->size_bytes < CPU_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
+	if (ev->h.size_bytes < CPU_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
 		return -EBADMSG;
-	for (i = 0; c->kallsyms && i < ev->kernel_count; i++)
-		ksyms_touch(c->kallsyms, ev->frames[i]);
+	touch(c, ev->frames, ev->kernel_count);
 	emit_count_stack(c->emit, &info);
 	c->emit->account.copy_refused_count += !!(ev->flags & CPU_FLAG_COPY_REFUSED);
 	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
+}
+
+static int cpu_on_event(struct instrument_ctx *c, const struct event_header *h)
+{
+	if (h->type == EBPREC_EV_COPY)
+		return on_copy(c, (const void *)h);
+	return on_sample(c, (const void *)h);
 }
 
 /* With kernel.bpf_stats_enabled the kernel knows how many samples there should be. */
@@ -214,7 +266,7 @@ const struct instrument inst_cpu = {
 	.summary = "where the CPUs are",
 	.costs = "3 to 12 us a sample",
 	.needs = NEED_PERF | NEED_BPF,
-	.events = 1u << EBPREC_EV_CPU,
+	.events = 1u << EBPREC_EV_CPU | 1u << EBPREC_EV_COPY,
 	.prepare = cpu_prepare,
 	.attach = cpu_attach,
 	.on_event = cpu_on_event,

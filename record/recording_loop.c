@@ -37,11 +37,6 @@ static int on_event(void *arg, const struct event_header *ev)
 	size_t i;
 	int err;
 
-	if (ev->type == EBPREC_EV_COPY && r->walker) {
-		err = walker_copy(r->walker, (const void *)ev);
-		r->emit.account.broken_event_count += err == -EBADMSG;
-		return err == -EBADMSG ? 0 : err;
-	}
 	for (i = 0; i < INSTRUMENT_COUNT && ev->type < EBPREC_EV_END; i++) {
 		if (!r->running[i] || !recording_instruments[i]->on_event ||
 		    !(recording_instruments[i]->events & 1u << ev->type))

@@ -14,9 +14,18 @@
 #define LAST_NS      1000000000ULL /* the end waits for tables */
 #define TABLE_NS     1000000000ULL /* as does who cannot keep a copy */
 
-/* A copy, and what was mapped when it was made. */
+/* An event that waits for its stack. */
+struct copied {
+	struct event_header *ev; /* owned; stack lies in it */
+	uint32_t pid;
+	struct walker_stack stack;
+	walker_take *take;
+	void *ctx;
+};
+
+/* And what was mapped at its moment. */
 struct held {
-	struct copy_event *copy;
+	struct copied copy;
 	struct unwmaps_run *run;
 	uint32_t table; /* that it waits for */
 };
@@ -27,7 +36,7 @@ struct walker {
 	struct walkspace space;
 	struct unwtables *tables;
 	struct unwmaps *maps;
-	struct copy_event **copy; /* waiting, by time once sorted */
+	struct copied *copy; /* waiting, by time once sorted */
 	size_t copy_count, copy_room;
 	bool copies_sorted;
 	struct held *held; /* waiting for tables, by time */
@@ -38,15 +47,13 @@ struct walker {
 
 /* ---- copies ---- */
 
-int walker_copy(struct walker *u, const struct copy_event *ev)
+int walker_defer(struct walker *u, const struct event_header *ev, uint32_t pid,
+		 const struct walker_stack *stack, walker_take *take, void *ctx)
 {
-	struct copy_event **p = u->copy, *own;
 	size_t room = u->copy_room ? 2 * u->copy_room : 64;
+	struct copied *p = u->copy, *c;
+	struct event_header *own;
 
-	if (ev->h.size_bytes < COPY_EVENT_HEAD_BYTES ||
-	    ev->stack_bytes > (uint32_t)ev->h.size_bytes - COPY_EVENT_HEAD_BYTES ||
-	    ev->kernel_count > CPU_KERNEL_MAX)
-		return -EBADMSG;
 	if (u->copy_count == u->copy_room) {
 		p = realloc(p, room * sizeof(*p));
 		if (!p)
@@ -54,11 +61,15 @@ int walker_copy(struct walker *u, const struct copy_event *ev)
 		u->copy = p;
 		u->copy_room = room;
 	}
-	own = malloc(ev->h.size_bytes);
+	own = malloc(ev->size_bytes);
 	if (!own)
 		return -ENOMEM;
-	memcpy(own, ev, ev->h.size_bytes);
-	p[u->copy_count++] = own;
+	memcpy(own, ev, ev->size_bytes);
+	c = &p[u->copy_count++];
+	*c = (struct copied){ .ev = own, .pid = pid, .stack = *stack, .take = take, .ctx = ctx };
+	c->stack.bytes = (uint8_t *)own + ((const uint8_t *)stack->bytes - (const uint8_t *)ev);
+	c->stack.regs = (const __u64 *)((uint8_t *)own +
+					((const uint8_t *)stack->regs - (const uint8_t *)ev));
 	u->copies_sorted = false;
 	return 0;
 }
@@ -86,9 +97,9 @@ static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
 		l->pending = table;
 }
 
-/* Walks into u->frames and *rec.  The table that it needs first, or UNWTABLES_NONE. */
+/* Walks into u->frames and *out.  The table that it needs first, or UNWTABLES_NONE. */
 static uint32_t walk_stack(struct walker *u, const struct unwmaps_run *run,
-			   const struct walker_stack *stack, struct samplerec *rec)
+			   const struct walker_stack *stack, struct walker_found *out)
 {
 	struct lookup lookup = { .u = u, .run = run, .pending = UNWTABLES_NONE };
 	struct stackwalk walk = { .arch = UNWIND_X86_64,
@@ -102,26 +113,21 @@ static uint32_t walk_stack(struct walker *u, const struct unwmaps_run *run,
 			 COPY_REGS);
 	unwind_regs_leaf(&regs, stack->regs[UNWIND_X86_RA], stack->regs[UNWIND_X86_SP],
 			 stack->regs[UNWIND_X86_FP], 0);
-	rec->user = (const __u64 *)u->frames;
-	rec->user_count = stackwalk_run(&walk, &regs, &copy.mem, u->frames, &rec->stack);
-	rec->stack.flags |= STACKINFO_COPY;
+	out->frames = (const __u64 *)u->frames;
+	out->count = stackwalk_run(&walk, &regs, &copy.mem, u->frames, &out->info);
+	out->info.flags |= STACKINFO_COPY;
 	if (lookup.pending != UNWTABLES_NONE)
 		unwtables_hurry(u->tables, lookup.pending);
 	return lookup.pending;
-}
-
-static int emit_walked(struct walker *u, struct samplerec *rec)
-{
-	emit_count_stack(u->emit, &rec->stack);
-	return emit_sample(u->emit, ATTR_SAMPLE, rec);
 }
 
 int walker_emit(struct walker *u, struct samplerec *rec, const struct walker_stack *stack)
 {
 	struct unwmaps_run *run = unwmaps_hold(u->maps, rec->pid);
 	uint64_t end_ns = 0, now_ns;
+	struct walker_found found;
 
-	while (walk_stack(u, run, stack, rec) != UNWTABLES_NONE) {
+	while (walk_stack(u, run, stack, &found) != UNWTABLES_NONE) {
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 		end_ns = end_ns ? end_ns : now_ns + TABLE_NS;
 		if (now_ns >= end_ns)
@@ -131,45 +137,36 @@ int walker_emit(struct walker *u, struct samplerec *rec, const struct walker_sta
 		unwtables_pass(u->tables);
 	}
 	unwmaps_release(u->maps, run);
-	return emit_walked(u, rec);
+	rec->user = found.frames;
+	rec->user_count = found.count;
+	rec->stack = found.info;
+	emit_count_stack(u->emit, &rec->stack);
+	return emit_sample(u->emit, ATTR_SAMPLE, rec);
 }
 
 /* 1: h->table has to be there first.  wait false: does without. */
 static int walk_copy(struct walker *u, struct held *h, bool wait)
 {
-	const struct copy_event *ev = h->copy;
-	struct walker_stack stack = {
-		.bytes = ev->stack,
-		.size_bytes = ev->stack_bytes,
-		.addr = ev->stack_addr,
-		.regs = ev->regs,
-	};
-	struct samplerec rec = {
-		.pid = ev->pid,
-		.tid = ev->tid,
-		.cpu = ev->h.cpu,
-		.time_ns = ev->h.time_ns,
-		.period = ev->period,
-		.kernel = ev->kernel,
-		.kernel_count = ev->kernel_count,
-		.cgroup_id = ev->cgroup_id,
-	};
+	const struct copied *c = &h->copy;
+	struct walker_found found;
 
-	h->table = walk_stack(u, h->run, &stack, &rec);
-	return wait && h->table != UNWTABLES_NONE ? 1 : emit_walked(u, &rec);
+	h->table = walk_stack(u, h->run, &c->stack, &found);
+	if (wait && h->table != UNWTABLES_NONE)
+		return 1;
+	return c->take(c->ctx, c->ev, &found);
 }
 
 static void drop(struct walker *u, struct held *h)
 {
 	unwmaps_release(u->maps, h->run);
-	free(h->copy);
+	free(h->copy.ev);
 }
 
 /* Walks a copy, which is taken, by what is mapped now; or keeps both for later. */
-static int first_walk(struct walker *u, struct copy_event *copy)
+static int first_walk(struct walker *u, const struct copied *copy)
 {
 	size_t room = u->held_room ? 2 * u->held_room : 64;
-	struct held h = { .copy = copy, .run = unwmaps_hold(u->maps, copy->pid) }, *p;
+	struct held h = { .copy = *copy, .run = unwmaps_hold(u->maps, copy->pid) }, *p;
 	int err = walk_copy(u, &h, true);
 
 	if (err == 1 && u->held_count == u->held_room) {
@@ -199,7 +196,7 @@ static int walk_held(struct walker *u, uint64_t before_ns)
 	for (i = 0; i < u->held_count; i++) {
 		h = &u->held[i];
 		one = 1;
-		if (h->copy->h.time_ns < before_ns)
+		if (h->copy.ev->time_ns < before_ns)
 			one = err ? err : walk_copy(u, h, false);
 		else if (!unwtables_is_pending(u->tables, h->table))
 			one = err ? err : walk_copy(u, h, true);
@@ -216,10 +213,10 @@ static int walk_held(struct walker *u, uint64_t before_ns)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct copy_event *x = *(const struct copy_event *const *)a,
-				*y = *(const struct copy_event *const *)b;
+	const struct event_header *x = ((const struct copied *)a)->ev,
+				  *y = ((const struct copied *)b)->ev;
 
-	return x->h.time_ns < y->h.time_ns ? -1 : x->h.time_ns > y->h.time_ns;
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
 /* Walks the copies that are older than a moment. */
@@ -231,12 +228,12 @@ static int run_copies(struct walker *u, uint64_t before_ns)
 	if (!u->copy_count)
 		return 0;
 	if (!u->copies_sorted)
-		qsort(u->copy, u->copy_count, sizeof(struct copy_event *), by_time);
+		qsort(u->copy, u->copy_count, sizeof(u->copy[0]), by_time);
 	u->copies_sorted = true;
-	for (i = 0; i < u->copy_count && u->copy[i]->h.time_ns < before_ns && !err; i++)
-		err = first_walk(u, u->copy[i]);
+	for (i = 0; i < u->copy_count && u->copy[i].ev->time_ns < before_ns && !err; i++)
+		err = first_walk(u, &u->copy[i]);
 	u->copy_count -= i;
-	memmove(u->copy, u->copy + i, u->copy_count * sizeof(struct copy_event *));
+	memmove(u->copy, u->copy + i, u->copy_count * sizeof(u->copy[0]));
 	return err;
 }
 
@@ -395,7 +392,7 @@ void walker_free(struct walker *u)
 	if (!u)
 		return;
 	for (i = 0; i < u->copy_count; i++)
-		free(u->copy[i]);
+		free(u->copy[i].ev);
 	free(u->copy);
 	for (i = 0; i < u->held_count; i++)
 		drop(u, &u->held[i]);

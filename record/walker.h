@@ -39,9 +39,6 @@ struct unwmaps *walker_maps(struct walker *u);
 int walker_record(struct walker *u, const struct perf_event_header *h, const struct siderec_map *m,
 		  uint64_t time_ns);
 
-/* A copy of a stack, kept until its moment has come.  -EBADMSG, -ENOMEM. */
-int walker_copy(struct walker *u, const struct copy_event *ev);
-
 /* A copy of a stack as it came from wherever; all borrowed. */
 struct walker_stack {
 	const void *bytes;
@@ -49,6 +46,22 @@ struct walker_stack {
 	uint64_t addr;     /* of bytes[0] */
 	const __u64 *regs; /* COPY_REGS of them, by DWARF number */
 };
+
+/* What a walk found; the frames, leaf first, are the walker's. */
+struct walker_found {
+	const __u64 *frames;
+	size_t count;
+	struct stackinfo info;
+};
+/* Puts an event into the capture with the user frames it waited for. */
+typedef int walker_take(void *ctx, const struct event_header *ev, const struct walker_found *found);
+
+/*
+ * Keeps a copy of the event until its moment has come, and then walks the stack, whose bytes and
+ * registers lie in the event.  pid: whose it is.  -ENOMEM.
+ */
+int walker_defer(struct walker *u, const struct event_header *ev, uint32_t pid,
+		 const struct walker_stack *stack, walker_take *take, void *ctx);
 /*
  * Walks a copy now and emits the sample: all that happened before it was told.  *rec holds
  * everything but the user frames and how they were found.  Waits for tables.

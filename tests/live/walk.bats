@@ -248,3 +248,12 @@ place() {
 	record --call-graph none
 	same "" "$(stacks walk.data)"
 }
+
+@test "kernel frames of samples whose stack was copied have names" {
+	# Without switches, whose kernel stacks would bring the same names.
+	ebprec record -q --without sched --call-graph copy -o kernel.data -- \
+		dd if=/dev/zero of=/dev/null bs=64 count=1000000 2>/dev/null
+	ebprec report --folded --comm dd -i kernel.data 2>/dev/null >kernel.txt
+	grep -q ';ksys_\(read\|write\)[; ]' kernel.txt || fail "$(cat kernel.txt)"
+	same 0 "$(grep -c 'kernel\.kallsyms' kernel.txt)"
+}

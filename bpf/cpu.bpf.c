@@ -80,26 +80,39 @@ static __always_inline __u32 kernel_stack(struct bpf_perf_event_data *ctx, __u64
 /* ---- copies ---- */
 
 /*
+ * Copies what is left of a page of the stack from addr on, to where `done` bytes are already; returns
+ * how much that is.  Global: the verifier looks at it once, not in each round.
+ */
+__attribute__((noinline)) int copy_page(__u64 addr, __u64 done, __u64 left_bytes)
+{
+	__u64 part = 4096 - (addr & 4095);
+	__u32 zero = 0;
+	struct copy_event *ev = bpf_map_lookup_elem(&copy_scratch, &zero);
+
+	if (part > left_bytes)
+		part = left_bytes;
+	barrier_var(part);
+	if (!ev || part > 4096 || done > COPY_MAX_BYTES - 4096) /* for the verifier */
+		return 0;
+	return bpf_probe_read_user(ev->stack + done, part, (const void *)addr) ? 0 : part;
+}
+
+/*
  * Copies the stack from a little below sp, page by page, because a read that meets the end of the
  * stack gives nothing at all.  Returns how much there is.
  */
-static __always_inline __u32 copy_stack(struct copy_event *ev, __u64 addr, __u64 want_bytes)
+static __always_inline __u32 copy_stack(__u64 addr, __u64 want_bytes)
 {
-	__u64 done = 0, part;
-	__u32 i;
+	__u64 done = 0;
+	__u32 i, part;
 
 	for (i = 0; i < COPY_MAX_BYTES / 4096 + 1 && done < want_bytes; i++) {
-		part = 4096 - ((addr + done) & 4095);
-		if (part > want_bytes - done)
-			part = want_bytes - done;
-		barrier_var(part);
-		if (part > 4096 || done > COPY_MAX_BYTES - 4096) /* for the verifier */
+		part = copy_page(addr + done, done, want_bytes - done);
+		if (!part)
 			break;
-		if (bpf_probe_read_user(ev->stack + done, part, (const void *)(addr + done)))
-			break;
-		done += part;
+		done += part & 8191;
 	}
-	return done;
+	return done < want_bytes ? done : want_bytes;
 }
 
 #define SMALL_COPY_BYTES 4096
@@ -133,10 +146,10 @@ static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *rin
 		want = COPY_MAX_BYTES;
 	__builtin_memcpy(ev->regs, w->gprs, sizeof(ev->regs));
 	ev->stack_addr = w->gprs[7] - COPY_BELOW_SP;
-	ev->stack_bytes = copy_stack(ev, ev->stack_addr, want);
+	ev->stack_bytes = copy_stack(ev->stack_addr, want);
 	if (!ev->stack_bytes) { /* below sp there may be a page that was never touched */
 		ev->stack_addr = w->gprs[7];
-		ev->stack_bytes = copy_stack(ev, ev->stack_addr, want - COPY_BELOW_SP);
+		ev->stack_bytes = copy_stack(ev->stack_addr, want - COPY_BELOW_SP);
 	}
 	if (ev->stack_addr + ev->stack_bytes <= w->gprs[7])
 		return false;

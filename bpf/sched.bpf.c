@@ -437,7 +437,7 @@ static __always_inline void handle_exit(bool direct, struct task_struct *t)
 	ev = begin(direct, TASK_EXIT, t, &ring);
 	if (!ev)
 		return;
-	ev->a = (direct ? t->signal->live.counter : BPF_CORE_READ(t, signal, live.counter)) == 0;
+	ev->a = BPF_CORE_READ(t, signal, live.counter) == 0;
 	bpf_ringbuf_submit(ev, wake_flags(ring));
 }
 

@@ -129,34 +129,48 @@ static __always_inline struct walk_state *walk_here(void)
 	return bpf_map_lookup_elem(&walk_states, &zero);
 }
 
-/* ---- searches and reads: global functions ---- */
+/*
+ * ---- searches and reads: global functions ----
+ *
+ * Searches halve [lo, lo + n) without a branch: two ways in each round would be 2^rounds of them for
+ * the verifier, and a wrong guess in half the rounds for the CPU.
+ */
+
+/* All ones when a <= b, else 0.  Both below 2^63. */
+static __always_inline __u64 mask_if_not_above(__u64 a, __u64 b)
+{
+	__u64 mask = (__u64)((__s64)(a - b - 1) >> 63);
+
+	barrier_var(mask); /* or clang makes branches of it */
+	return mask;
+}
 
 /* The mapping of pc among [first, first + n), as an index in walk_maps; -1: none. */
 __attribute__((noinline)) int walk_find_map(__u32 first, __u32 n, __u64 pc)
 {
-	__u32 lo = 0, hi = n, mid, i, at;
+	__u32 lo = first, half, i, at;
 	struct walk_map *m;
 
-	for (i = 0; i < 14 && lo < hi; i++) {
-		mid = lo + (hi - lo) / 2;
-		at = first + mid;
+	if (!n || pc >> 63)
+		return -1;
+	for (i = 0; i < 14 && n > 1; i++) {
+		half = n / 2;
+		at = lo + half;
 		m = bpf_map_lookup_elem(&walk_maps, &at);
 		if (!m)
 			return -1;
-		if (pc < m->start)
-			hi = mid;
-		else if (pc >= m->end)
-			lo = mid + 1;
-		else
-			return (int)at;
+		lo += half & mask_if_not_above(m->start, pc);
+		n -= half;
 	}
-	return -1;
+	at = lo;
+	m = bpf_map_lookup_elem(&walk_maps, &at);
+	return m && pc >= m->start && pc < m->end ? (int)at : -1;
 }
 
 /* The rule id at `off` bytes behind the beginning of a table's page_count pages; 0: no CFI. */
 __attribute__((noinline)) int walk_find_rule(__u32 first_page, __u32 page_count, __u64 off)
 {
-	__u32 zero = 0, lo = 0, hi, mid, i, at, low = off & 0xffff, first, number;
+	__u32 zero = 0, lo, n, half, i, at, low = off & 0xffff, number;
 	struct walk_chunk *chunk;
 	struct walk_page *page;
 	void *inner;
@@ -168,24 +182,19 @@ __attribute__((noinline)) int walk_find_rule(__u32 first_page, __u32 page_count,
 	if (!page)
 		return 0;
 	number = page->chunk;
-	first = page->first_row;
-	hi = page->row_count;
+	lo = page->first_row;
+	n = page->row_count;
 	inner = bpf_map_lookup_elem(&walk_chunks, &number);
 	chunk = inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
 	if (!chunk)
 		return 0;
-	for (i = 0; i < 17 && hi - lo > 1; i++) {
-		mid = lo + (hi - lo) / 2;
-		at = first + mid;
-		if (at >= WALK_CHUNK_ROWS)
-			return 0;
-		if (chunk->pc_low[at] <= low)
-			lo = mid;
-		else
-			hi = mid;
+	for (i = 0; i < 17 && n > 1; i++) {
+		half = n / 2;
+		at = (lo + half) & (WALK_CHUNK_ROWS - 1);
+		lo += half & mask_if_not_above(chunk->pc_low[at], low);
+		n -= half;
 	}
-	at = first + lo;
-	return at < WALK_CHUNK_ROWS ? chunk->rule_id[at] : 0;
+	return chunk->rule_id[lo & (WALK_CHUNK_ROWS - 1)];
 }
 
 /* Reads the 16 bytes at addr, or at least the first 8 of them, into word[]. */
@@ -270,7 +279,8 @@ static __always_inline void walk_guess(struct walk_state *w, __u32 why)
 	w->guessed = 1;
 }
 
-static long walk_frame(__u32 index, void *ctx)
+/* 1: the walk ends.  Global, or the verifier looks at it anew for each way to come here. */
+__attribute__((noinline)) int walk_one(__u32 index)
 {
 	struct walk_state *w = walk_here();
 	struct unwind_rule *rule;
@@ -310,6 +320,11 @@ static long walk_frame(__u32 index, void *ctx)
 	return w->why != UNWIND_OK;
 }
 
+static long walk_frame(__u32 index, void *ctx)
+{
+	return walk_one(index) & 1; /* for the verifier, which does not look into it here */
+}
+
 /* By DWARF number. */
 #define WALK_TAKE_REGS(to, r)                                                                   \
 	do {                                                                                    \
@@ -321,6 +336,15 @@ static long walk_frame(__u32 index, void *ctx)
 	} while (0)
 
 /*
+ * By the helper: a pointer that is read directly makes the verifier look through all the kernel's
+ * types for whether it may be followed, 0.5 ms each time it comes by.
+ */
+static __always_inline void *task_mm(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, mm);
+}
+
+/*
  * The user registers of the current thread: those of the event, or, when it hit the kernel, those
  * the kernel saved when it was entered.  False: there is no user part.
  */
@@ -330,7 +354,7 @@ static __always_inline bool walk_registers(struct bpf_perf_event_data *ctx, stru
 	struct pt_regs saved;
 	__u64 cs;
 
-	if (task->flags & TASK_KERNEL || !task->mm)
+	if (task->flags & TASK_KERNEL || !task_mm(task))
 		return false;
 	if ((long)PT_REGS_IP(&ctx->regs) >= 0) {
 		/* A narrower read, which clang makes of `cs & 3`, the verifier does not take. */

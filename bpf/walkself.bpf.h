@@ -12,7 +12,7 @@ static __always_inline bool saved_registers(struct task_struct *prev, struct wal
 {
 	struct pt_regs saved;
 
-	if (prev->flags & TASK_KERNEL || !prev->mm)
+	if (prev->flags & TASK_KERNEL || !task_mm(prev))
 		return false;
 	if (bpf_probe_read_kernel(&saved, sizeof(saved), (void *)bpf_task_pt_regs((void *)prev)))
 		return false;

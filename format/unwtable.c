@@ -88,6 +88,10 @@ static int put_row(struct unwtable *t, uint64_t pc, const struct unwind_rule *ru
 	if (err)
 		return err;
 	t->last_id = ruleset_intern(t->set, rule);
+	if (t->pages[t->n_pages - 1].n_rows && t->pc_low[t->n_rows - 1] == (uint16_t)pc) {
+		t->rule_id[t->n_rows - 1] = t->last_id; /* "no rule" ended where this begins */
+		return 0;
+	}
 	return push_row(t, (uint16_t)pc, t->last_id);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,6 +127,35 @@ static void cache_gives_back_what_it_was_given(void **state)
 	unwtable_free(got);
 	ruleset_free(other);
 	assert_int_equal(each_file(e, NULL), 1);
+}
+
+/* libm's .fini begins where its rules end. */
+static void cache_gives_back_the_table_of_each_library(void **state)
+{
+	static const char *const names[] = { "libc.so.6", "libm.so.6", "libz.so.1", "libzstd.so.1" };
+	struct env *e = *state;
+	struct unwtable *made, *got;
+	struct link_map *map;
+	void *library;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		library = dlopen(names[i], RTLD_LAZY);
+		assert_non_null(library);
+		assert_int_equal(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+		fd = open(map->l_name, O_RDONLY | O_CLOEXEC);
+		assert_true(fd >= 0);
+		assert_int_equal(unwtable_from_fd(fd, e->set, &made, NULL), 0);
+		e->key.size_bytes = i + 1;
+		assert_int_equal(tablecache_put(e->cache, &e->key, made), 0);
+		assert_int_equal(tablecache_get(e->cache, &e->key, e->set, &got), 0);
+		same_tables(made, got);
+		unwtable_free(made);
+		unwtable_free(got);
+		close(fd);
+		dlclose(library);
+	}
 }
 
 static void is_private(const char *path)
@@ -521,6 +552,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(cache_gives_back_what_it_was_given),
+		CASE(cache_gives_back_the_table_of_each_library),
 		CASE(cache_files_are_for_us_alone),
 		CASE(cache_does_not_mix_files_up),
 		CASE(broken_bytes_are_refused),

@@ -200,8 +200,19 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 	ev->why = 0;
 	ev->flags = 0;
 	walk_start(w);
-	if (stacks == CPU_STACKS_NONE || !walk_registers(ctx, w))
+	if (!walk_registers(ctx, w))
 		return false;
+	if (stacks == CPU_STACKS_NONE) {
+		/* Where user code was hit, the address is the sample's; of the kernel it is the kernel's. */
+		w->n = (long)PT_REGS_IP(&ctx->regs) >= 0;
+		w->frames[0] = w->gprs[16];
+		w->why = UNWIND_MAX_FRAMES;
+		ev->flags = w->n ? STACKINFO_CUT : 0;
+		ev->flags |= w->compat ? STACKINFO_COMPAT : 0;
+		ev->how = w->n ? STACKINFO_PC : STACKINFO_NONE;
+		ev->why = w->n ? UNWIND_MAX_FRAMES : 0;
+		return false;
+	}
 	if (stacks == CPU_STACKS_COPY) {
 		w->frames[0] = w->gprs[16];
 		w->n = 1;

@@ -246,7 +246,29 @@ place() {
 	record --call-graph fp
 	same "" "$(stacks walk.data | callers | awk 'NF > 5')"
 	record --call-graph none
-	same "" "$(stacks walk.data)"
+	same "" "$(stacks walk.data | callers)"
+}
+
+@test "without stacks a sample still has its address, as perf has it" {
+	local start end
+	stand ./stand deep 3
+	read -r start end < <(place /stand)
+	record --call-graph none
+	perf script -F ip -i walk.data 2>/dev/null | grep . | sed 's/^ *//' >ips.txt
+	[ "$(grep -vc '^ffff' ips.txt)" -gt 20 ] || fail "$(cat ips.txt)"
+	# perf prints addresses in files
+	perf script -D -i walk.data 2>/dev/null |
+		sed -n 's/.*PERF_RECORD_SAMPLE(IP, 0x2): .*: 0x\([0-9a-f]*\) period.*/\1/p' >user.txt
+	[ "$(wc -l <user.txt)" -gt 20 ] || fail "few samples of user code"
+	same "" "$(awk -v start="$start" -v end="$end" '!($1 >= start && $1 < end)' user.txt)"
+}
+
+@test "kernel frames in front of a copied stack have names" {
+	ebprec record -q -F 997 --without sched --call-graph copy -o walk.data -- \
+		dd if=/dev/zero of=/dev/null bs=512 count=3000000 status=none
+	ebprec report --folded -i walk.data >dd.txt 2>verdict
+	grep -q ';do_syscall_64;' dd.txt || fail "$(head dd.txt)"
+	same "" "$(grep -F '[kernel.kallsyms]' dd.txt)"
 }
 
 @test "kernel frames of samples whose stack was copied have names" {

@@ -130,6 +130,8 @@ static int write_capture(const struct bundle_opts *opts, const char *output,
 		return say_error("cannot write '%s': it is no regular file", output);
 	if (err)
 		return say_cannot_write(output, err);
+	if (output == opts->input)
+		outfile_keep_owner(to);
 	err = rewrite_capture(c, outfile_fd(to), &how, &stats);
 	if (err)
 		outfile_abort(to);

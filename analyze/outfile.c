@@ -67,6 +67,15 @@ int outfile_fd(const struct outfile *o)
 	return o->fd;
 }
 
+void outfile_keep_owner(const struct outfile *o)
+{
+	struct stat st;
+
+	if (!lstat(o->path, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+	    st.st_uid != geteuid())
+		(void)!fchown(o->fd, st.st_uid, st.st_gid);
+}
+
 int outfile_commit(struct outfile *o)
 {
 	int err = 0;

@@ -2,13 +2,13 @@
 #include "record/bundler.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,23 +34,75 @@ static bool find_analyzer(char path[PATH_MAX])
 	return false;
 }
 
-int bundler_run(const char *path)
+/* Ctrl-C ends the recording, not what comes after it. */
+static _Noreturn void child(const char *analyzer, const char *path, int go_fd)
 {
-	char analyzer[PATH_MAX], name[] = "ebprec", command[] = "bundle", quiet[] = "-q",
-				 input[] = "-i",
-				 *argv[] = { name, command, quiet, input, NULL, NULL };
-	int status;
-	pid_t pid;
+	char name[] = "ebprec", command[] = "bundle", quiet[] = "-q", input[] = "-i",
+	     *argv[] = { name, command, quiet, input, (char *)(uintptr_t)path, NULL };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, was[3];
+	char go;
+	size_t i;
 
+	for (i = 0; i < 3; i++)
+		sigaction(signals[i], &ignore, &was[i]);
+	while (read(go_fd, &go, 1) != 1) {
+		if (errno != EINTR)
+			_exit(0);
+		errno = 0;
+	}
+	for (i = 0; i < 3; i++)
+		sigaction(signals[i], &was[i], NULL);
+	execv(analyzer, argv);
+	_exit(127);
+}
+
+int bundler_fork(struct bundler *b, const char *path)
+{
+	char analyzer[PATH_MAX];
+	int go[2];
+
+	*b = (struct bundler){ .go_fd = -1 };
 	if (!find_analyzer(analyzer))
 		return -ENOENT;
-	argv[4] = (char *)(uintptr_t)path;
-	(void)setpriority(PRIO_PROCESS, 0, 0); /* nothing is waiting for us any more */
-	if (posix_spawn(&pid, analyzer, NULL, NULL, argv, environ))
-		return -ENOENT;
-	while (waitpid(pid, &status, 0) < 0) {
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	b->pid = fork();
+	if (!b->pid) {
+		close(go[1]);
+		errno = 0;
+		child(analyzer, path, go[0]);
+	}
+	close(go[0]);
+	if (b->pid < 0) {
+		b->pid = 0;
+		close(go[1]);
+		return -EAGAIN;
+	}
+	b->go_fd = go[1];
+	return 0;
+}
+
+int bundler_run(struct bundler *b)
+{
+	int status;
+
+	if (write(b->go_fd, "g", 1) != 1)
+		return -EIO;
+	while (waitpid(b->pid, &status, 0) < 0) {
 		if (errno != EINTR)
 			return -EIO;
 	}
+	b->pid = 0;
+	close(b->go_fd);
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
+}
+
+void bundler_done(struct bundler *b)
+{
+	if (!b->pid)
+		return;
+	close(b->go_fd);
+	(void)waitpid(b->pid, NULL, 0);
+	b->pid = 0;
 }

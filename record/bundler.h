@@ -3,12 +3,24 @@
  * bundler - has the analyzer put names into a capture that was just made
  *
  * The recorder itself looks up no symbol.  `ebprec` is looked for beside this program, then in
- * ../../bin as `make install` puts it, and is run as the same user.
+ * ../../bin as `make install` puts it, and is run as the same user.  It needs rights that the
+ * recorder gives up when events come, so its process is forked before that, and waits.
  */
 #ifndef EBPREC_RECORD_BUNDLER_H
 #define EBPREC_RECORD_BUNDLER_H
 
-/* Runs `ebprec bundle -q PATH` and waits for it.  0; -ENOENT: no ebprec; -EIO: it failed and has said why. */
-int bundler_run(const char *path);
+#include <sys/types.h>
+
+struct bundler {
+	pid_t pid; /* 0: none */
+	int go_fd;
+};
+
+/* The process that will run `ebprec bundle -q PATH`.  -ENOENT: there is no ebprec; else errno. */
+int bundler_fork(struct bundler *b, const char *path);
+/* Has it run and waits for it.  -EIO: it failed and has said why. */
+int bundler_run(struct bundler *b);
+/* A process that was not to run ends.  A zeroed struct is fine. */
+void bundler_done(struct bundler *b);
 
 #endif

@@ -82,9 +82,7 @@ static void look_rights(struct finding *f)
 {
 	uint64_t wanted = RIGHTS_BPF | RIGHTS_READING | RIGHT(CAP_SYSLOG);
 	uint64_t missing = rights_missing(rights_effective(), wanted);
-	char names[200] = "", room[32], mend[480];
-	size_t used = 0;
-	unsigned cap;
+	char names[200], mend[480];
 
 	setcap_command(mend, sizeof(mend));
 	if (in_user_namespace()) {
@@ -92,12 +90,7 @@ static void look_rights(struct finding *f)
 			    "in a user namespace: its capabilities do not count for the machine");
 		return;
 	}
-	for (cap = 0; cap < 64; cap++) {
-		if (missing & RIGHT(cap) && used < sizeof(names))
-			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-						 used ? ", " : "",
-						 rights_name(cap, room, sizeof(room)));
-	}
+	rights_list(missing, names, sizeof(names));
 	if (missing & RIGHTS_BPF)
 		finding_say(f, FINDING_MISSING, mend, "%s", names);
 	else if (missing)

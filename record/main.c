@@ -167,9 +167,9 @@ static unsigned max_freq_hz(void)
 	return hz <= 1000000 ? (unsigned)hz : 1000000;
 }
 
-static void bundle(const char *output)
+static void prepare_bundle(struct bundler *b, const char *output)
 {
-	int err = bundler_run(output);
+	int err = bundler_fork(b, output);
 
 	if (err == -ENOENT)
 		fprintf(stderr,
@@ -177,7 +177,8 @@ static void bundle(const char *output)
 			"(ebprec bundle %s)\n",
 			output, output);
 	else if (err)
-		fprintf(stderr, "ebprec: '%s' is without names of its own, skipping\n", output);
+		fprintf(stderr, "ebprec: cannot bundle '%s': %s, skipping\n", output,
+			strerror(-err));
 }
 
 int main(int argc, char **argv)
@@ -189,6 +190,7 @@ int main(int argc, char **argv)
 	struct option_error error;
 	struct screen screen = { 0 };
 	struct record_opts opts;
+	struct bundler bundler = { 0 };
 	char failure[1024] = "";
 	int exit_status;
 
@@ -218,11 +220,16 @@ int main(int argc, char **argv)
 	ui.arg = &screen;
 	libbpf_set_print(opts.verbose > 1 ? libbpf_words : no_libbpf_words);
 
+	if (opts.bundle)
+		prepare_bundle(&bundler, opts.output);
 	if (recording_run(&opts, &ui, &account, &exit_status, failure)) {
 		clear_status(&screen);
 		fprintf(stderr, "ebprec: %s\n", failure);
-	} else if (opts.bundle && account.round_count)
-		bundle(opts.output);
+	} else if (bundler.pid && account.round_count && bundler_run(&bundler)) {
+		fprintf(stderr, "ebprec: '%s' is without names of its own, skipping\n",
+			opts.output);
+	}
+	bundler_done(&bundler);
 	if (account.round_count > 1)
 		show_summary(&screen, opts.output, &account);
 	if (account.round_count > 1 && opts.verbose)

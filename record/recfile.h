@@ -5,17 +5,22 @@
  * The file is made under a name nobody has (PATH.new-PID), mode 0600: a capture may hold what
  * others must not see.  It takes the place of PATH only when the recording really starts; an older
  * capture becomes PATH.old.  So a recording that cannot start changes nothing.
+ *
+ * Who recorded by way of sudo owns the file.  Links that somebody else put into a folder for all
+ * (/tmp) are not followed, and nothing is ever written into a file that was there before.
  */
 #ifndef EBPREC_RECORD_RECFILE_H
 #define EBPREC_RECORD_RECFILE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "record/notes.h"
 
 struct recfile {
 	char *path, *fresh; /* owned; fresh NULL once the file is in its place */
 	int fd;             /* owned; -1: none */
+	int dir_fd;         /* owned while there is a path; what both names are in */
 };
 
 /* On failure note_fail() has said why. */
@@ -24,5 +29,8 @@ int recfile_open(struct recfile *o, const char *path, struct notes *notes);
 int recfile_place(struct recfile *o, struct notes *notes);
 /* Closes; removes a file that never got into its place.  A zeroed struct with fd -1 is fine. */
 void recfile_close(struct recfile *o);
+
+/* Who stands behind these texts, SUDO_UID and SUDO_GID; false: nobody, or no numbers. */
+bool recfile_invoker(const char *uid_text, const char *gid_text, uid_t *uid, gid_t *gid);
 
 #endif

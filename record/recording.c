@@ -161,6 +161,29 @@ static int exit_status_of(const struct recording *r, int err, bool command_faile
 	return err ? 1 : workload_exit_status(&r->workload);
 }
 
+/* From here on events come, the file is in its place, and little is needed of what we may do. */
+static void give_up_rights(struct recording *r)
+{
+	struct rights_use use = {
+		.bpf = r->bpf,
+		.command = r->workload.pid,
+		.writing = r->window,
+	};
+	char names[200];
+	int err;
+	size_t i;
+
+	for (i = 0; i < INSTRUMENT_COUNT; i++)
+		use.attaching |= r->running[i] && recording_instruments[i] == &inst_mark;
+	err = rights_drop(rights_needed(&use));
+	rights_list(rights_effective(), names, sizeof(names));
+	if (err)
+		note(&r->notes, NOTE_WARNING, "cannot give up rights: %s, skipping",
+		     strerror(-err));
+	else
+		note(&r->notes, NOTE_DETAIL, "rights kept while recording: %s", names);
+}
+
 static int run(struct recording *r, bool *command_failed)
 {
 	int err, finish_err;
@@ -178,6 +201,7 @@ static int run(struct recording *r, bool *command_failed)
 	else if (r->segment.writer)
 		err = segment_place(&r->segment, &r->notes);
 	if (!err) {
+		give_up_rights(r);
 		err = recording_loop(r);
 		if (err)
 			failed_write(r, err);

@@ -15,6 +15,7 @@ static const char *const names[] = {
 	[CAP_CHOWN] = "CAP_CHOWN",
 	[CAP_DAC_OVERRIDE] = "CAP_DAC_OVERRIDE",
 	[CAP_DAC_READ_SEARCH] = "CAP_DAC_READ_SEARCH",
+	[CAP_FOWNER] = "CAP_FOWNER",
 	[CAP_KILL] = "CAP_KILL",
 	[CAP_SYS_PTRACE] = "CAP_SYS_PTRACE",
 	[CAP_SYS_ADMIN] = "CAP_SYS_ADMIN",
@@ -82,6 +83,53 @@ bool rights_locked_down(void)
 
 	free(text);
 	return locked;
+}
+
+uint64_t rights_needed(const struct rights_use *use)
+{
+	uint64_t need = RIGHTS_READING | RIGHT(CAP_SYSLOG); /* kallsyms may be read again */
+
+	if (use->bpf)
+		need |= RIGHT(CAP_BPF);
+	if (use->attaching)
+		need |= RIGHT(CAP_SYS_ADMIN);
+	if (use->command)
+		need |= RIGHT(CAP_KILL);
+	if (use->writing)
+		need |= RIGHTS_WRITING;
+	return need;
+}
+
+void rights_list(uint64_t rights, char *out, size_t out_bytes)
+{
+	size_t used = (size_t)snprintf(out, out_bytes, "%s", rights ? "" : "none");
+	char room[32];
+	unsigned cap;
+
+	for (cap = 0; cap < 64; cap++) {
+		if (rights & RIGHT(cap) && used < out_bytes)
+			used += (size_t)snprintf(out + used, out_bytes - used, "%s%s",
+						 used ? ", " : "",
+						 rights_name(cap, room, sizeof(room)));
+	}
+}
+
+int rights_of_user(void)
+{
+	struct __user_cap_header_struct header;
+	struct __user_cap_data_struct data[2];
+	uint64_t ambient = 0;
+	int err = get(&header, data), cap;
+
+	if (err || !geteuid())
+		return err;
+	for (cap = 0; cap < 64; cap++) {
+		if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) == 1)
+			ambient |= RIGHT(cap);
+	}
+	data[0].effective = data[0].permitted = (uint32_t)ambient;
+	data[1].effective = data[1].permitted = (uint32_t)(ambient >> 32);
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
 int rights_drop(uint64_t keep)

@@ -24,6 +24,21 @@
  */
 #define RIGHTS_READING \
 	(RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_CHECKPOINT_RESTORE))
+/* Files in folders that are not ours, and giving them to the user behind sudo. */
+#define RIGHTS_WRITING (RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_CHOWN) | RIGHT(CAP_FOWNER))
+
+/* What is still to be done once events come. */
+struct rights_use {
+	bool bpf;       /* maps are made, as tables come */
+	bool attaching; /* uprobes are set in files that are mapped later: CAP_PERFMON is not enough */
+	bool command;   /* that may have become another user, and is to be ended */
+	bool writing;   /* more files will be made */
+};
+
+/* The capabilities that this takes. */
+uint64_t rights_needed(const struct rights_use *use);
+/* "CAP_BPF, CAP_SYSLOG"; "none".  Cut where there is no room. */
+void rights_list(uint64_t rights, char *out, size_t out_bytes);
 
 /* The effective capabilities of this thread, a bit each; 0 when they cannot be read. */
 uint64_t rights_effective(void);
@@ -45,5 +60,10 @@ bool rights_lockdown_is(const char *text, const char *mode);
  * ambient and bounding set; what it executes gets no more either.  Negative errno.
  */
 int rights_drop(uint64_t keep);
+/*
+ * For a child of ours that will execute what the user named: what our own file capabilities gave is
+ * given up, as exec would have it, before the path is looked at.  Root keeps what it has.
+ */
+int rights_of_user(void);
 
 #endif

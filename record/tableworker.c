@@ -14,6 +14,7 @@
 
 #include "record/clock.h"
 #include "record/mapfile.h"
+#include "record/rights.h"
 
 #define HANGS_AFTER_S 2 /* the largest table takes a second */
 
@@ -99,6 +100,7 @@ static void *run(void *arg)
 	struct tablejob *job;
 	uint64_t one = 1;
 
+	(void)rights_drop(RIGHTS_READING); /* a thread has its own */
 	pthread_mutex_lock(&w->lock);
 	while (!w->quit) {
 		job = pop(&w->todo);

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/rights.h"
+
 /* In the child.  Async-signal-safe calls only would not matter: there is one thread. */
 static _Noreturn void child(char *const *argv, const struct signal_state *signals, int go_fd,
 			    int error_fd)
@@ -25,8 +27,12 @@ static _Noreturn void child(char *const *argv, const struct signal_state *signal
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
-	execvp(argv[0], argv);
-	err = errno;
+	err = rights_of_user();
+	if (!err) {
+		execvp(argv[0], argv);
+		err = -errno;
+	}
+	err = -err;
 	while (write(error_fd, &err, sizeof(err)) < 0 && errno == EINTR)
 		;
 	_exit(127);

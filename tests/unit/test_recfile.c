@@ -117,6 +117,50 @@ static void recfile_refuses_what_is_no_file(void **state)
 	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), -EINVAL);
 }
 
+static void recfile_sees_that_its_file_was_replaced(void **state)
+{
+	struct place *p = *state;
+
+	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	assert_int_equal(unlink(p->file.fresh), 0);
+	put(p->file.fresh, "another");
+	assert_int_equal(recfile_place(&p->file, &p->notes), -ESTALE);
+}
+
+static void recfile_stays_in_its_folder(void **state)
+{
+	struct place *p = *state;
+	char moved[64];
+
+	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	snprintf(moved, sizeof(moved), "%s-moved", p->dir);
+	assert_int_equal(rename(p->dir, moved), 0);
+	assert_int_equal(mkdir(p->dir, 0700), 0);
+	assert_int_equal(recfile_place(&p->file, &p->notes), 0);
+	assert_int_equal(access(p->path, F_OK), -1);
+	assert_int_equal(rmdir(p->dir), 0);
+	assert_int_equal(rename(moved, p->dir), 0);
+	assert_int_equal(access(p->path, F_OK), 0);
+}
+
+static void recfile_invoker_is_two_numbers(void **state)
+{
+	static const char *const broken[] = { NULL, "",           "x",
+					      "1x", " 1",         "-1",
+					      "+1", "4294967295", "99999999999999999999" };
+	uid_t uid = 7;
+	gid_t gid = 8;
+
+	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		assert_false(recfile_invoker(broken[i], "1", &uid, &gid));
+		assert_false(recfile_invoker("1", broken[i], &uid, &gid));
+	}
+	assert_int_equal(uid, 7);
+	assert_true(recfile_invoker("1000", "0", &uid, &gid));
+	assert_int_equal(uid, 1000);
+	assert_int_equal(gid, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +168,11 @@ int main(void)
 						make_place, remove_place),
 		cmocka_unit_test_setup_teardown(recfile_that_is_not_placed_changes_nothing,
 						make_place, remove_place),
+		cmocka_unit_test_setup_teardown(recfile_sees_that_its_file_was_replaced, make_place,
+						remove_place),
+		cmocka_unit_test_setup_teardown(recfile_stays_in_its_folder, make_place,
+						remove_place),
+		cmocka_unit_test(recfile_invoker_is_two_numbers),
 		cmocka_unit_test_setup_teardown(recfile_refuses_what_is_no_file, make_place,
 						remove_place),
 	};

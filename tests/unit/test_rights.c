@@ -64,6 +64,36 @@ static void lockdown_text_may_be_broken(void **state)
 		assert_false(rights_lockdown_is(broken[i], "confidentiality"));
 }
 
+static void needs_follow_from_the_use(void **state)
+{
+	uint64_t least = RIGHTS_READING | RIGHT(CAP_SYSLOG), admin = RIGHT(CAP_SYS_ADMIN);
+	const struct {
+		struct rights_use use;
+		uint64_t want;
+	} cases[] = {
+		{ { .bpf = false }, least },
+		{ { .bpf = true }, least | RIGHT(CAP_BPF) },
+		{ { .attaching = true }, least | admin },
+		{ { .command = true }, least | RIGHT(CAP_KILL) },
+		{ { .writing = true }, least | RIGHTS_WRITING },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(rights_needed(&cases[i].use), cases[i].want);
+}
+
+static void lists_are_cut_where_there_is_no_room(void **state)
+{
+	char room[64], tight[12];
+
+	rights_list(RIGHT(CAP_BPF) | RIGHT(CAP_KILL), room, sizeof(room));
+	assert_string_equal(room, "CAP_KILL, CAP_BPF");
+	rights_list(0, room, sizeof(room));
+	assert_string_equal(room, "none");
+	rights_list(~0ULL, tight, sizeof(tight));
+	assert_int_equal(strlen(tight), sizeof(tight) - 1);
+}
+
 /* What a child has after dropping, as "CAPABILITIES NO_NEW_PRIVS". */
 static void drop_leaves_what_was_kept_and_no_more(void **state)
 {
@@ -96,6 +126,8 @@ int main(void)
 		cmocka_unit_test(names_are_the_kernels),
 		cmocka_unit_test(lockdown_mode_is_the_one_in_brackets),
 		cmocka_unit_test(lockdown_text_may_be_broken),
+		cmocka_unit_test(needs_follow_from_the_use),
+		cmocka_unit_test(lists_are_cut_where_there_is_no_room),
 		cmocka_unit_test(drop_leaves_what_was_kept_and_no_more),
 	};
 

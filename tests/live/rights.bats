@@ -1,0 +1,213 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# What a recorder may still do while it records, and whose its files are.
+
+# shellcheck disable=SC2016 # what is in single quotes is for another shell
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+setup() {
+	need_bpf
+	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/test
+	cd "$BATS_TEST_TMPDIR" || return
+	chmod 755 .
+}
+
+teardown() {
+	[ ! -e recorder.pid ] || kill "$(cat recorder.pid)" 2>/dev/null || true
+}
+
+# bits CAP... - what /proc/PID/status shows for them
+bits() {
+	perl -e '
+		my %bit = (chown => 0, dac_override => 1, dac_read_search => 2, fowner => 3, kill => 5,
+			sys_ptrace => 19, sys_admin => 21, syslog => 34, perfmon => 38, bpf => 39,
+			checkpoint_restore => 40);
+		my $all = 0;
+		$all |= 1 << ($bit{$_} // die "no $_\n") for @ARGV;
+		printf "%016x\n", $all;' "$@"
+}
+
+reading="sys_ptrace dac_read_search checkpoint_restore"
+
+# started FILE ARGS... - starts a recorder, and waits until FILE is there: then it has given up rights.
+started() {
+	local file=$1
+	shift
+	"$BUILD/ebprec-record" -q -o x.data "$@" 3>&- &
+	echo $! >recorder.pid
+	for _ in {1..400}; do
+		[ ! -e "$file" ] || break
+		sleep 0.05
+	done
+	[ -e "$file" ] || fail "no $file"
+}
+
+# has KEY THREAD CAP... - /proc/PID/task/THREAD/status has exactly these; THREAD "other": not the first
+has() {
+	local pid key=$1 thread=$2 file
+	pid=$(cat recorder.pid)
+	shift 2
+	file=/proc/$pid/task/$pid/status
+	[ "$thread" = main ] || file=$(grep -Hl . /proc/"$pid"/task/*/status | grep -v "/$pid/status$")
+	[ -n "$file" ] || fail "there is no other thread"
+	# The file appears a moment before they go.
+	for _ in {1..100}; do
+		[ "$(sed -n "s/^$key:\t//p" "$file")" != "$(bits "$@")" ] || return 0
+		sleep 0.05
+	done
+	same "$(bits "$@")" "$(sed -n "s/^$key:\t//p" "$file")"
+}
+
+@test "a recorder of root keeps what reading and late marks take, and can get nothing back" {
+	started x.data -a
+	for key in CapEff CapPrm CapBnd; do
+		# shellcheck disable=SC2086 # words
+		has $key main $reading syslog bpf sys_admin
+		# shellcheck disable=SC2086
+		has $key other $reading
+	done
+	for key in CapInh CapAmb; do
+		has $key main
+	done
+	for file in /proc/"$(cat recorder.pid)"/task/*/status; do
+		same $'NoNewPrivs:\t1' "$(grep NoNewPrivs "$file")"
+	done
+}
+
+@test "what the options ask for: nothing for marks without marks, ending a command with one, files with --rotate" {
+	started x.data --without mark -- sleep 60
+	# shellcheck disable=SC2086
+	has CapEff main $reading syslog bpf kill
+	kill "$(cat recorder.pid)"
+	wait
+	started x.data -a --without mark --rotate 1h
+	# shellcheck disable=SC2086
+	has CapEff main $reading syslog bpf dac_override chown fowner
+	kill "$(cat recorder.pid)"
+	wait
+	started x.data -a --no-bpf
+	# shellcheck disable=SC2086
+	has CapEff main $reading syslog
+}
+
+@test "what starts afterwards is recorded whole: another user's program, deleted and replaced" {
+	started x.data -a -F 997 -d 3
+	mkdir -m 700 closed
+	cp "$(command -v shares)" closed/mine
+	chown -R 65534 closed
+	setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'cd closed && ./mine 1 & sleep 0.1; cd closed && rm mine && echo no >mine; wait' >told
+	wait "$(cat recorder.pid)"
+	rm recorder.pid
+	ebprec report --folded -i x.data --comm mine 2>verdict | awk '
+		{ all += $NF } /^mine;_start;|^mine;\[mine|;__libc_start/ { whole += $NF }
+		END { printf "%d of %d\n", whole, all; exit all < 50 || whole < all * 0.95 }' >sums ||
+		fail "$(cat sums verdict)"
+}
+
+@test "a command that became another user is still ended" {
+	ebprec record -q -o x.data -d 0.5 -- setpriv --reuid=65534 --regid=65534 --clear-groups sleep 100
+	[ -s x.data ]
+}
+
+@test "who recorded by sudo owns the file, also the next ones and the bundled one" {
+	export SUDO_UID=65534 SUDO_GID=65534
+	ebprec record -q -o x.data -- true
+	same "600 65534 65534" "$(stat -c '%a %u %g' x.data)"
+	ebprec record -q -o x.data --bundle -- true
+	same "600 65534 65534" "$(stat -c '%a %u %g' x.data)"
+	same "600 65534 65534" "$(stat -c '%a %u %g' x.data.old)"
+	mkdir -m 755 his
+	chown 65534 his
+	# Root alone may not write there without its override.
+	"$BUILD/ebprec-record" -q -a --ring 10s -o his/x.data 3>&- &
+	echo $! >recorder.pid
+	# Before it has given up rights it does not listen to the signal.
+	for _ in {1..400}; do
+		! grep -q 'NoNewPrivs:.*1' /proc/$!/status || break
+		sleep 0.05
+	done
+	kill -USR2 $!
+	for _ in {1..400}; do
+		[ ! -e his/x.data.1 ] || break
+		sleep 0.05
+	done
+	same "600 65534 65534" "$(stat -c '%a %u %g' his/x.data.1)"
+	kill $!
+	wait $! || true
+	for broken in "" x -1 4294967295 "1 2" 99999999999999999999; do
+		SUDO_UID=$broken ebprec record -q -o y.data -- true
+		same "600 0 0" "$(stat -c '%a %u %g' y.data)"
+		rm y.data
+	done
+}
+
+@test "with file capabilities: a user records the machine, his command gets nothing of it" {
+	mkdir -m 777 out
+	cp "$(command -v ebprec)" "$(command -v ebprec-record)" .
+	setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_checkpoint_restore,cap_syslog=ep ebprec-record ||
+		skip "no file capabilities on this file system"
+	user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	cd out
+	$user ../ebprec record -q -F 997 -o x.data -a -- sh -c '
+		grep Cap /proc/self/status >status; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+	same "600 65534" "$(stat -c '%a %u' x.data)"
+	same 3 "$(grep -cE 'Cap(Eff|Prm|Inh):.*0000000000000000' status)"
+	contains "$(ebprec info x.data)" '"bpf": true'
+	# Nobody cannot search this folder; neither can what he has run.
+	mkdir -m 700 ../closed
+	cp "$(type -P true)" ../closed
+	run $user ../ebprec record -q -o y.data -- ../closed/true
+	same 126 "$status"
+	# SUDO_UID of a user means nothing.
+	SUDO_UID=0 SUDO_GID=0 $user ../ebprec record -q -o z.data -- true
+	same 65534 "$(stat -c %u z.data)"
+	$user ../ebprec doctor >found || true
+	contains "$(cat found)" "by capabilities"
+}
+
+# planted - a sticky folder for all, in which nobody has put things
+planted() {
+	mkdir -m 1777 tmp
+	echo precious >victim
+	chmod 600 victim
+	setpriv --reuid=65534 --regid=65534 --clear-groups sh -c "$1"
+}
+
+@test "a link in the place of the capture is not followed" {
+	planted 'ln -s ../victim tmp/x.data'
+	refuses ebprec record -q -o tmp/x.data -- true
+	contains "$stderr" "not a regular file"
+	same precious "$(cat victim)"
+}
+
+@test "a link in the place of the older capture is replaced, not followed" {
+	planted 'ln -s ../victim tmp/x.data.old'
+	ebprec record -q -o tmp/x.data -- true
+	ebprec record -q -o tmp/x.data -- true
+	same precious "$(cat victim)"
+	[ ! -L tmp/x.data.old ] || fail "still a link"
+}
+
+@test "a hard link in the place of the capture keeps its contents" {
+	planted true
+	ln victim tmp/x.data
+	ebprec record -q -o tmp/x.data -- true
+	same "precious 2" "$(cat victim) $(stat -c %h victim)"
+	same "600 0 1" "$(stat -c '%a %u %h' tmp/x.data)"
+}
+
+@test "a folder that somebody else's link leads to is not entered" {
+	mkdir etc
+	planted 'ln -s ../etc tmp/dir'
+	refuses ebprec record -q -o tmp/dir/x.data -- true
+	contains "$stderr" "somebody else's link"
+	same "" "$(ls etc)"
+	# A link of one's own, there or elsewhere, is.
+	ln -s ../etc tmp/own
+	ebprec record -q -o tmp/own/x.data -- true
+	[ -s etc/x.data ]
+	# Nor behind a link of one's own.
+	ln -s tmp/dir mine
+	refuses ebprec record -q -o mine/y.data -- true
+}

@@ -16,6 +16,7 @@
 
 #include "analyze/calltree.h"
 #include "analyze/keytab.h"
+#include "analyze/terminal.h"
 
 enum callgraph_shape {
 	CALLGRAPH_TOP_DOWN,
@@ -52,6 +53,7 @@ struct callgraph_style {
 	unsigned max_depth; /* of calls; 0: all */
 	bool no_self;       /* bottom up, what ends at a node says nothing */
 	bool json;
+	struct terminal look; /* of a text */
 };
 
 /* A line a node, children below their parent, most costly first.  -ENOMEM. */

@@ -7,7 +7,8 @@
 #include "analyze/say.h"
 #include "analyze/vec.h"
 
-#define CALLGRAPH_SCHEMA 1
+#define CALLGRAPH_SCHEMA   1
+#define NAME_COLUMNS_LEAST 12
 
 struct printer {
 	const struct callgraph *g;
@@ -86,29 +87,82 @@ static bool is_small(const struct printer *p, uint64_t value)
 	return !value || percent(p, value) < p->style->min_percent;
 }
 
-static void write_costs(const struct printer *p, uint64_t total, uint64_t self, size_t depth)
+static void write_percent(const struct printer *p, double value)
 {
-	fprintf(p->to, "%7.2f%%", percent(p, total));
-	if (!p->style->no_self)
-		fprintf(p->to, " %7.2f%%", percent(p, self));
-	fprintf(p->to, "  %*" PRIu64 "  %*s", p->weight_width, total, (int)(2 * depth), "");
+	enum terminal_ink ink = terminal_ink_of_percent(value);
+
+	fprintf(p->to, "%s%7.2f%%%s", terminal_ink(&p->style->look, ink), value,
+		terminal_plain(&p->style->look, ink));
 }
 
-/* The symbol first, then what else was asked for. */
-static void write_label(const struct printer *p, const struct keytab_label *label)
+static void write_costs(const struct printer *p, uint64_t total, uint64_t self)
+{
+	write_percent(p, percent(p, total));
+	if (!p->style->no_self) {
+		putc(' ', p->to);
+		write_percent(p, percent(p, self));
+	}
+	fprintf(p->to, "  %*" PRIu64 "  ", p->weight_width, total);
+}
+
+/* Whether something comes below the node that was taken last from the level. */
+static bool has_more(const struct level *level)
+{
+	return level->next < level->end || level->small_sum;
+}
+
+/* Lines from parents to children where the terminal can draw them, else blanks. */
+static void write_branch(const struct printer *p, const struct level *levels, size_t depth,
+			 bool last)
+{
+	const struct terminal *look = &p->style->look;
+
+	if (!look->utf8) {
+		fprintf(p->to, "%*s", (int)(2 * depth), "");
+		return;
+	}
+	if (!depth)
+		return;
+	fputs(terminal_ink(look, INK_FAINT), p->to);
+	for (size_t i = 1; i < depth; i++)
+		fputs(has_more(&levels[i]) ? "\xe2\x94\x82 " : "  ", p->to);
+	fputs(last ? "\xe2\x94\x94\xe2\x94\x80" : "\xe2\x94\x9c\xe2\x94\x80", p->to);
+	fputs(terminal_plain(look, INK_FAINT), p->to);
+}
+
+/* How much of a terminal's line is left for a function at this depth; 0: no limit. */
+static unsigned columns_left(const struct printer *p, size_t depth)
+{
+	size_t used = 8 + (p->style->no_self ? 0 : 9) + 4 + (size_t)p->weight_width + 2 * depth + 4;
+
+	if (!p->style->look.columns)
+		return 0;
+	return p->style->look.columns > used + NAME_COLUMNS_LEAST
+		       ? p->style->look.columns - (unsigned)used
+		       : NAME_COLUMNS_LEAST;
+}
+
+/* The symbol first, then what else was asked for, as far as there is room. */
+static void write_label(const struct printer *p, const struct keytab_label *label, unsigned columns)
 {
 	const char *text, *before = "";
+	unsigned used = 0, wide;
 
 	if (label->texts[KEY_SYMBOL]) {
 		text = strings_text(p->names, label->texts[KEY_SYMBOL]);
 		fputs(label->is_kernel ? "[k] " : "[.] ", p->to);
-		say_escaped(p->to, text, strlen(text));
+		say_escaped_within(p->to, text, strlen(text), columns);
+		used = columns ? say_columns(text, strlen(text)) : 0;
 		before = "  ";
 	}
 	for (enum sortkey k = 0; k < SORTKEY_COUNT; k++) {
 		text = strings_text(p->names, label->texts[k]);
 		if (k == KEY_SYMBOL || !*text)
 			continue;
+		wide = 2 + say_columns(text, strlen(text));
+		if (columns && used && used + wide > columns)
+			continue;
+		used += wide;
 		fputs(before, p->to);
 		if (sortkey_info(k)->is_number)
 			fprintf(p->to, "%s ", sortkey_info(k)->name);
@@ -117,20 +171,25 @@ static void write_label(const struct printer *p, const struct keytab_label *labe
 	}
 }
 
-static void write_node(const struct printer *p, uint32_t node, size_t depth)
+static void write_node(const struct printer *p, uint32_t node, const struct level *levels,
+		       size_t depth)
 {
 	const struct calltree_node *n = &p->g->tree.nodes[node];
 
-	write_costs(p, p->g->totals[node], n->self, depth);
-	write_label(p, &p->keys->labels[n->label]);
+	write_costs(p, p->g->totals[node], n->self);
+	write_branch(p, levels, depth, !has_more(&levels[depth]));
+	write_label(p, &p->keys->labels[n->label], columns_left(p, depth));
 	putc('\n', p->to);
 }
 
-static void write_small(const struct printer *p, const struct level *level, size_t depth)
+static void write_small(const struct printer *p, const struct level *levels, size_t depth)
 {
+	const struct level *level = &levels[depth];
+
 	if (!level->small_sum)
 		return;
-	write_costs(p, level->small_sum, 0, depth);
+	write_costs(p, level->small_sum, 0);
+	write_branch(p, levels, depth, /* last= */ true);
 	fprintf(p->to, "(%zu more)\n", level->small_count);
 }
 
@@ -146,7 +205,7 @@ static int write_text(struct printer *p)
 	while (!err && depth) {
 		level = &levels[depth - 1];
 		if (level->next == level->end) {
-			write_small(p, level, depth - 1);
+			write_small(p, levels, depth - 1);
 			depth--;
 			continue;
 		}
@@ -156,7 +215,7 @@ static int write_text(struct printer *p)
 			level->small_count++;
 			continue;
 		}
-		write_node(p, node, depth - 1);
+		write_node(p, node, levels, depth - 1);
 		if (p->style->max_depth && depth >= p->style->max_depth)
 			continue;
 		err = vec_reserve(&levels, &capacity, depth + 1);
@@ -176,8 +235,9 @@ static void write_headings(struct printer *p)
 	p->weight_width = (int)strlen(p->style->weight);
 	if (p->weight_width < width)
 		p->weight_width = width;
-	fprintf(p->to, "#  total%s  %*s  function\n", p->style->no_self ? "" : "     self",
-		p->weight_width, p->style->weight);
+	fprintf(p->to, "%s#  total%s  %*s  function%s\n", terminal_ink(&p->style->look, INK_FAINT),
+		p->style->no_self ? "" : "     self", p->weight_width, p->style->weight,
+		terminal_plain(&p->style->look, INK_FAINT));
 }
 
 /* ---- JSON: a flat list, since a call tree is deeper than readers nest ---- */

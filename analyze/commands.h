@@ -8,10 +8,13 @@
 #ifndef EBPREC_ANALYZE_COMMANDS_H
 #define EBPREC_ANALYZE_COMMANDS_H
 
+#include <stdbool.h>
+
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary;
+	bool paged; /* its answer is for reading: shown in a pager */
 };
 
 int cmd_doctor(int argc, char **argv);

@@ -14,6 +14,7 @@
 
 #include "analyze/calltree.h"
 #include "analyze/keytab.h"
+#include "analyze/terminal.h"
 
 struct flat_row {
 	uint32_t group, frame; /* labels of the keytab */
@@ -44,6 +45,7 @@ struct flat_style {
 	const char *weight; /* heading of the column of numbers: "samples", "period" */
 	bool no_children;   /* no column of totals */
 	enum flat_form form;
+	struct terminal look; /* FLAT_TEXT */
 };
 
 /* One line a row, as wide as it needs to be; or a table for programs, with all digits. */

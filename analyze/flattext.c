@@ -6,8 +6,9 @@
 #include "analyze/flat.h"
 #include "analyze/say.h"
 
-#define MAX_KEY_COLUMNS 32 /* a longer text makes its own line longer, not all */
-#define FLAT_SCHEMA     1
+#define MAX_KEY_COLUMNS    32 /* a longer text makes its own line longer, not all */
+#define FLAT_SCHEMA        1
+#define LAST_COLUMNS_LEAST 16
 
 struct table {
 	const struct flat *f;
@@ -16,6 +17,7 @@ struct table {
 	const struct strings *names;
 	const struct flat_style *style;
 	int weight_width, widths[SORTKEY_COUNT];
+	unsigned last_columns; /* for the last key; 0: as many as it needs */
 	FILE *to;
 };
 
@@ -48,6 +50,22 @@ static double percent(const struct table *b, uint64_t value)
 
 /* ---- text ---- */
 
+/* What a terminal's line has left for the last key. */
+static void limit(struct table *b)
+{
+	unsigned used = 8 + (b->style->no_children ? 0 : 9) + 4 + (unsigned)b->weight_width;
+
+	for (size_t k = 0; k < b->keys->count; k++) {
+		used += k ? 2 : 0;
+		used += b->keys->list[k] == KEY_SYMBOL ? 4 : 0;
+		used += k + 1 < b->keys->count ? (unsigned)b->widths[k] : 0;
+	}
+	b->last_columns = !b->style->look.columns ? 0
+			  : b->style->look.columns > used + LAST_COLUMNS_LEAST
+				  ? b->style->look.columns - used
+				  : LAST_COLUMNS_LEAST;
+}
+
 static void measure(struct table *b)
 {
 	b->weight_width = (int)strlen(b->style->weight);
@@ -69,6 +87,7 @@ static void measure(struct table *b)
 				b->widths[k] = (int)size;
 		}
 	}
+	limit(b);
 }
 
 static void write_key(const struct table *b, const struct flat_row *row, size_t k)
@@ -83,16 +102,26 @@ static void write_key(const struct table *b, const struct flat_row *row, size_t 
 		fprintf(b->to, "[%c] ", b->t->labels[row->frame].is_kernel ? 'k' : '.');
 	if (right && pad > 0)
 		fprintf(b->to, "%*s", pad, "");
-	say_escaped(b->to, text, strlen(text));
+	say_escaped_within(b->to, text, strlen(text), k + 1 < b->keys->count ? 0 : b->last_columns);
 	if (!right && pad > 0 && k + 1 < b->keys->count)
 		fprintf(b->to, "%*s", pad, "");
 }
 
+static void write_percent(const struct table *b, double value)
+{
+	const struct terminal *look = &b->style->look;
+	enum terminal_ink ink = terminal_ink_of_percent(value);
+
+	fprintf(b->to, "%s%7.2f%%%s", terminal_ink(look, ink), value, terminal_plain(look, ink));
+}
+
 static void write_row(const struct table *b, const struct flat_row *row)
 {
-	fprintf(b->to, "%7.2f%%", percent(b, row->self));
-	if (!b->style->no_children)
-		fprintf(b->to, " %7.2f%%", percent(b, row->total));
+	write_percent(b, percent(b, row->self));
+	if (!b->style->no_children) {
+		putc(' ', b->to);
+		write_percent(b, percent(b, row->total));
+	}
 	fprintf(b->to, "  %*" PRIu64 "  ", b->weight_width, row->self);
 	for (size_t k = 0; k < b->keys->count; k++)
 		write_key(b, row, k);
@@ -101,6 +130,7 @@ static void write_row(const struct table *b, const struct flat_row *row)
 
 static void write_headings(const struct table *b)
 {
+	fputs(terminal_ink(&b->style->look, INK_FAINT), b->to);
 	fprintf(b->to, "#   self%s  %*s  ", b->style->no_children ? "" : "    total",
 		b->weight_width, b->style->weight);
 	for (size_t k = 0; k < b->keys->count; k++) {
@@ -110,6 +140,7 @@ static void write_headings(const struct table *b)
 		fprintf(b->to, info->is_number ? "%s%*s" : "%s%-*s", k ? "  " : "", width,
 			info->heading);
 	}
+	fputs(terminal_plain(&b->style->look, INK_FAINT), b->to);
 	putc('\n', b->to);
 }
 

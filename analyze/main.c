@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include "analyze/commands.h"
+#include "analyze/cmd_habits.h"
 #include "analyze/say.h"
 #include "format/options.h"
 
@@ -15,23 +16,23 @@ static int run_help(int argc, char **argv);
 static int run_version(int argc, char **argv);
 
 static const struct command commands[] = {
-	{ "record", cmd_record, "record the machine, or a program, into a capture" },
-	{ "summary", cmd_summary, "one page about a capture: read this first" },
-	{ "report", cmd_report, "where the time went: functions by cost, or folded stacks" },
-	{ "sched", cmd_sched, "how long threads ran, waited for a CPU, and slept" },
-	{ "metrics", cmd_metrics, "what the instruments counted: system calls, block I/O, ..." },
-	{ "script", cmd_script, "every sample as text, as perf script prints it" },
-	{ "diff", cmd_diff, "what changed between two captures, and what is noise" },
-	{ "marks", cmd_marks, "moments and spans that programs marked" },
-	{ "mark", cmd_mark, "put a mark into the recording that is running" },
-	{ "info", cmd_info, "everything that is inside a capture" },
-	{ "slice", cmd_slice, "a part of a capture's time as a capture of its own" },
-	{ "bundle", cmd_bundle, "put the names that a capture needs into it" },
-	{ "export", cmd_export, "a capture in another form" },
-	{ "recover", cmd_recover, "make a capture whole that was cut off" },
-	{ "doctor", cmd_doctor, "what can be recorded on this machine, and what mends the rest" },
-	{ "help", run_help, "this list, or the help of a command" },
-	{ "version", run_version, "the version, and what it was built with" },
+	{ "record", cmd_record, "record the machine, or a program, into a capture", false },
+	{ "summary", cmd_summary, "one page about a capture: read this first", true },
+	{ "report", cmd_report, "where the time went: functions by cost, or folded stacks", true },
+	{ "sched", cmd_sched, "how long threads ran, waited for a CPU, and slept", true },
+	{ "metrics", cmd_metrics, "what the instruments counted: system calls, block I/O, ...", true },
+	{ "script", cmd_script, "every sample as text, as perf script prints it", true },
+	{ "diff", cmd_diff, "what changed between two captures, and what is noise", true },
+	{ "marks", cmd_marks, "moments and spans that programs marked", true },
+	{ "mark", cmd_mark, "put a mark into the recording that is running", false },
+	{ "info", cmd_info, "everything that is inside a capture", true },
+	{ "slice", cmd_slice, "a part of a capture's time as a capture of its own", false },
+	{ "bundle", cmd_bundle, "put the names that a capture needs into it", false },
+	{ "export", cmd_export, "a capture in another form", false },
+	{ "recover", cmd_recover, "make a capture whole that was cut off", false },
+	{ "doctor", cmd_doctor, "what can be recorded on this machine, and what mends the rest", false },
+	{ "help", run_help, "this list, or the help of a command", false },
+	{ "version", run_version, "the version, and what it was built with", false },
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -65,6 +66,8 @@ static void list(FILE *to)
 	fputs("usage: ebprec COMMAND [OPTIONS]\n\n", to);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+	fputs("\nCommands that show something also take:\n", to);
+	options_print_bare(habits_options(), to);
 	fputs("\n'ebprec help COMMAND' tells more.  Exit status: 0; 1: it failed; 2: wrong usage.\n",
 	      to);
 }
@@ -137,10 +140,27 @@ static int close_output(int status)
 			 errno ? strerror(errno) : "earlier output was lost");
 }
 
+static int run(const struct command *c, struct habits *h, int argc, char **argv)
+{
+	int status;
+
+	habits_begin(h, c->paged);
+	status = close_output(c->run(argc - 1, argv + 1));
+	habits_end(h);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
-	const struct command *c;
+	const struct command *c = argc > 1 ? find(argv[1]) : NULL;
+	struct habits habits = { .color = "auto" };
+	struct option_error error;
 
+	/* The words behind `record` may be of another command's. */
+	if ((!c || c->paged) && habits_take(&argc, argv, &habits, &error)) {
+		say_error("%s (see 'ebprec help')", error.text);
+		return SAY_USAGE;
+	}
 	if (argc < 2) {
 		list(stderr);
 		return SAY_USAGE;
@@ -158,5 +178,5 @@ int main(int argc, char **argv)
 	}
 	if (!c)
 		return unknown(argv[1]);
-	return close_output(c->run(argc - 1, argv + 1));
+	return run(c, &habits, argc, argv);
 }

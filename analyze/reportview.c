@@ -92,6 +92,7 @@ static int write_functions(struct report *r, const struct report_ask *ask, FILE 
 	struct flat flat;
 	int err;
 
+	terminal_of(to, &style.look);
 	err = make_keys(r, ask, &keys);
 	if (err)
 		return err;
@@ -189,6 +190,7 @@ static int write_graph(struct report *r, const struct report_ask *ask, enum call
 	size_t group_count;
 	int err;
 
+	terminal_of(to, &style.look);
 	groups_list(r->groups, &group_count);
 	err = make_keys(r, ask, &keys);
 	if (err)

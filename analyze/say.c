@@ -59,6 +59,51 @@ void say_escaped(FILE *to, const char *text, size_t size_bytes)
 	fwrite(plain, 1, (size_t)(end - plain), to);
 }
 
+/* The character at p, as it is shown: how many bytes it has, and how many columns. */
+static size_t shown(const uint8_t *p, size_t left_bytes, unsigned *columns)
+{
+	size_t length = utf8_length(p, left_bytes);
+
+	if (length && !is_control(p, length)) {
+		*columns = 1;
+		return length;
+	}
+	length = length ? length : 1;
+	*columns = 4 * (unsigned)length;
+	return length;
+}
+
+unsigned say_columns(const char *text, size_t size_bytes)
+{
+	const uint8_t *p = (const uint8_t *)text, *end = p + size_bytes;
+	unsigned columns, sum = 0;
+
+	while (p < end) {
+		p += shown(p, (size_t)(end - p), &columns);
+		sum += columns;
+	}
+	return sum;
+}
+
+void say_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns)
+{
+	size_t length, kept = 0;
+	unsigned wide;
+
+	if (!columns || say_columns(text, size_bytes) <= columns) {
+		say_escaped(to, text, size_bytes);
+		return;
+	}
+	for (columns -= columns < 2 ? columns : 2; kept < size_bytes; kept += length) {
+		length = shown((const uint8_t *)text + kept, size_bytes - kept, &wide);
+		if (wide > columns)
+			break;
+		columns -= wide;
+	}
+	say_escaped(to, text, kept);
+	fputs("..", to);
+}
+
 void say_json(FILE *to, const char *text, size_t size_bytes)
 {
 	const uint8_t *p = (const uint8_t *)text, *end = p + size_bytes;

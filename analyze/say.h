@@ -34,6 +34,10 @@ int say_cannot_write(const char *path, int code);
 
 /* Text from a capture: control characters and what is not UTF-8 become \xNN. */
 void say_escaped(FILE *to, const char *text, size_t size_bytes);
+/* The same in at most so many columns, with dots where something is missing.  0: no limit. */
+void say_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns);
+/* How many columns say_escaped() takes; a character is one. */
+unsigned say_columns(const char *text, size_t size_bytes);
 /* The same as a JSON string with its quotes; what is not UTF-8 becomes U+FFFD. */
 void say_json(FILE *to, const char *text, size_t size_bytes);
 

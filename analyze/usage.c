@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "analyze/cmd_habits.h"
 #include "analyze/say.h"
 
 int usage_error(const struct usage *u, const char *fmt, ...)
@@ -27,6 +28,8 @@ static void print(const struct usage *u)
 {
 	printf("usage: ebprec %s %s\n\n%s\n", u->command, u->words, u->about);
 	options_print(u->options, stdout);
+	if (u->shows)
+		options_print_bare(habits_options(), stdout);
 }
 
 bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,

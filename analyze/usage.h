@@ -12,6 +12,7 @@ struct usage {
 	const char *words;   /* what follows the name: "[-i FILE] [--json]" */
 	const char *about;   /* a paragraph, each line within 80 columns and ended */
 	const struct option *options;
+	bool shows; /* also takes the options of habits */
 };
 
 /*

@@ -379,31 +379,46 @@ static void print_wrapped(const char *text, int at, int column, FILE *to)
 	}
 }
 
-void options_print(const struct option *table, FILE *to)
+static int help_column(const struct option *table, int column)
 {
-	static const struct option help = {
-		OPT_FLAG, 'h', "help", NULL, 0, 0, 0, "show this help"
-	};
-	const struct option *o;
 	char name[HELP_WIDTH];
-	int width, column = 0;
+	int width;
 
-	for (o = table; o->type != OPT_END; o++) {
+	for (const struct option *o = table; o->type != OPT_END; o++) {
 		width = print_name(o, name, sizeof(name)) + 2;
 		if (width > column && width <= HELP_COLUMN_MAX)
 			column = width;
 	}
-	width = print_name(&help, name, sizeof(name)) + 2;
-	if (width > column)
-		column = width;
-	for (o = table; o->type != OPT_END; o++) {
+	return column;
+}
+
+static void print_table(const struct option *table, int column, FILE *to)
+{
+	char name[HELP_WIDTH];
+	int width;
+
+	for (const struct option *o = table; o->type != OPT_END; o++) {
 		width = print_name(o, name, sizeof(name));
 		fputs(name, to);
 		print_wrapped(o->help, width, column, to);
 	}
-	width = print_name(&help, name, sizeof(name));
-	fputs(name, to);
-	print_wrapped(help.help, width, column, to);
+}
+
+void options_print_bare(const struct option *table, FILE *to)
+{
+	print_table(table, help_column(table, 0), to);
+}
+
+void options_print(const struct option *table, FILE *to)
+{
+	static const struct option help[] = {
+		{ OPT_FLAG, 'h', "help", NULL, 0, 0, 0, "show this help" },
+		{ 0 },
+	};
+	int column = help_column(table, help_column(help, 0));
+
+	print_table(table, column, to);
+	print_table(help, column, to);
 }
 
 /* ---- the nearest name ---- */

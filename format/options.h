@@ -63,6 +63,8 @@ int options_parse(const struct option *table, void *opts, int argc, char **argv,
 
 /* Prints the table as help text, aligned, within 80 columns. */
 void options_print(const struct option *table, FILE *to);
+/* The same without --help at the end. */
+void options_print_bare(const struct option *table, FILE *to);
 
 /*
  * The entry of names[] nearest to word: edit distance (a swap of neighbours is one edit) at most 2 or

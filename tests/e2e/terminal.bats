@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# What ebprec does on a terminal: a pager, colours, lines, widths; and that none of it gets into files.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	gen_story capture.data <"$BATS_TEST_DIRNAME/../golden/report-story/story"
+	unset NO_COLOR COLUMNS LESS
+	export TERM=xterm
+}
+
+# on_terminal COLUMNS COMMAND... - what a terminal of that width gets, line ends made ours.
+on_terminal() {
+	local columns=$1 status=0
+	shift
+	timeout 20 script -qec "stty cols $columns rows 200; $*" /dev/null </dev/null >raw || status=$?
+	tr -d '\r' <raw
+	return $status
+}
+
+escape=$'\033'
+pipe=$'\xe2\x94\x9c'
+
+@test "a pager gets the answer, and the words about it" {
+	on_terminal 80 EBPREC_PAGER="'sed s/^/paged:/'" ebprec report -i capture.data >out
+	contains "$(cat out)" "paged:#"
+	contains "$(cat out)" "paged:ebprec: stacks"
+	same 0 "$(grep -vc '^paged:' out)"
+}
+
+@test "EBPREC_PAGER before PAGER, and each may be none" {
+	contains "$(on_terminal 80 PAGER="'sed s/^/other:/'" ebprec report capture.data)" "other:#"
+	contains "$(on_terminal 80 EBPREC_PAGER="'sed s/^/mine:/'" PAGER=false ebprec report capture.data)" "mine:#"
+	for none in "''" cat; do
+		contains "$(on_terminal 80 EBPREC_PAGER=$none PAGER="'sed s/^/other:/'" ebprec report capture.data)" "#   "
+		same 0 "$(on_terminal 80 EBPREC_PAGER=$none PAGER="'sed s/^/other:/'" ebprec report capture.data | grep -c other)"
+	done
+}
+
+@test "--no-pager, before and behind the command" {
+	for how in "--no-pager report" "report --no-pager"; do
+		got=$(on_terminal 80 PAGER="'sed s/^/paged:/'" ebprec "$how" capture.data)
+		contains "$got" "%"
+		case $got in *paged:*) fail "$how: $got" ;; esac
+	done
+}
+
+@test "a pager that is not there is none" {
+	contains "$(on_terminal 80 PAGER=no-such-program ebprec report capture.data)" "samples"
+	contains "$(on_terminal 80 PAGER=/no/such/program ebprec report capture.data)" "samples"
+}
+
+@test "the status is the command's, not the pager's" {
+	status=0
+	on_terminal 80 PAGER="'cat >/dev/null; exit 0'" ebprec report nowhere.data >out || status=$?
+	same 1 "$status"
+	status=0
+	on_terminal 80 PAGER="'cat >/dev/null; exit 7'" ebprec report capture.data >out || status=$?
+	same 0 "$status"
+	# One that leaves early is no failure either.
+	status=0
+	on_terminal 80 PAGER="'head -n 1'" ebprec report capture.data >out || status=$?
+	same 0 "$status"
+}
+
+@test "less itself shows it" {
+	command -v less >/dev/null || fail "needs less"
+	contains "$(on_terminal 80 ebprec report capture.data)" "samples of"
+}
+
+@test "colours on a terminal, and when they are asked for" {
+	contains "$(on_terminal 80 PAGER=cat ebprec report capture.data)" "$escape["
+	contains "$(on_terminal 80 PAGER="'sed s/x/x/'" ebprec report capture.data)" "$escape["
+	contains "$(ebprec report --color always capture.data 2>/dev/null)" "$escape["
+	contains "$(NO_COLOR=1 ebprec report --color=always capture.data 2>/dev/null)" "$escape["
+}
+
+@test "no colours in files, for NO_COLOR, dumb terminals and never" {
+	plain=$(ebprec report capture.data 2>/dev/null)
+	for how in "NO_COLOR=1 ebprec" "TERM=dumb ebprec" "ebprec --color=never" "EBPREC_COLOR=never ebprec"; do
+		got=$(on_terminal 200 PAGER=cat "$how" report -q capture.data)
+		same "$plain" "$got"
+	done
+	for form in --csv --json --folded; do
+		same "$(ebprec report $form -q capture.data)" "$(ebprec report --color always --utf8 $form -q capture.data)"
+	done
+}
+
+@test "a colour that is none" {
+	run ebprec report --color purple capture.data
+	same 2 "$status"
+	contains "$output" "purple"
+	run ebprec report --color
+	same 2 "$status"
+	run ebprec slice --no-pager
+	same 2 "$status"
+}
+
+@test "words of another program are left alone" {
+	run ebprec diff -- --no-pager --color
+	contains "$output" "--no-pager"
+}
+
+@test "trees have lines where the locale has them, blanks elsewhere" {
+	contains "$(on_terminal 80 LC_ALL=C.UTF-8 PAGER=cat ebprec report --tree capture.data)" "$pipe"
+	contains "$(ebprec report --tree --utf8 capture.data 2>/dev/null)" "$pipe"
+	for plain in "$(on_terminal 80 LC_ALL=C PAGER=cat ebprec report --tree capture.data)" \
+		"$(on_terminal 80 LC_ALL=C.UTF-8 PAGER=cat ebprec report --no-utf8 --tree capture.data)" \
+		"$(LC_ALL=C.UTF-8 ebprec report --tree capture.data 2>/dev/null)"; do
+		case $plain in *"$pipe"*) fail "$plain" ;; esac
+	done
+	# Lines and blanks say the same.
+	same "$(ebprec report -q --tree capture.data | tr -s ' ')" "$(ebprec report -q --tree --utf8 capture.data |
+		sed 's/\xe2\x94\x82/ /g; s/\xe2\x94[\x9c\x94]\xe2\x94\x80/ /' | tr -s ' ')"
+}
+
+@test "lines fit the terminal, and are whole in files" {
+	name=$(printf 'long_%.0s' $(seq 60))
+	printf -- '- kallsyms %s\n' 'ffffffff81000000 T _text' "ffffffff81000100 T $name" 'ffffffff81000200 T _etext' >story
+	printf '0 kmap 0xffffffff81000000 0x1000 _text\n' >>story
+	for i in 1 2 3; do
+		printf '%d sample 1 1 0 1 k:0xffffffff81000110,0xffffffff81000110,0xffffffff81000110,0xffffffff81000110\n' $i
+	done >>story
+	gen_story long.data <story
+	for view in "" --tree --bottom-up; do
+		for columns in 72 80 132; do
+			wide=$(on_terminal $columns NO_COLOR=1 PAGER=cat ebprec report -q $view long.data |
+				awk '{ if (length > n) n = length } END { print n }')
+			[ "$wide" -le $columns ] || fail "$view: $wide columns of $columns"
+		done
+		contains "$(ebprec report -q $view long.data)" "$name"
+		contains "$(on_terminal 80 NO_COLOR=1 PAGER="'sed s/x/x/'" ebprec report -q $view long.data)" "$name"
+	done
+}
+
+@test "ebprec help COMMAND, without a terminal and on one" {
+	for command in report diff; do
+		same "$(ebprec $command --help)" "$(ebprec help $command)"
+		contains "$(ebprec help $command)" "--no-pager"
+	done
+	case $(ebprec help slice) in *--pager*) fail "slice shows nothing" ;; esac
+}

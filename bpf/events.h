@@ -85,28 +85,28 @@ struct copy_event {
 /* ---- sched.bpf.c ---- */
 struct switch_event {
 	struct event_header h;
-	__u32 prev_pid; /* the process of prev_tid */
-	__u32 prev_tid;
-	__u32 next_tid;
-	__s32 prev_prio, next_prio; /* the kernel's: 0..99 real time, 120 nice 0 */
-	__u32 prev_state;           /* task_struct.__state as the tracepoint got it */
-	__u32 prev_exit_state;
-	__u32 preempt; /* bool */
-	char prev_comm[16], next_comm[16];
-	__u32 next_pid;
-	__u32 wanted;                   /* enum switch_wants */
+	__u32 prev_pid, prev_tid; /* a process and its thread */
+	__u32 next_pid, next_tid;
+	__s16 prev_prio, next_prio; /* the kernel's: 0..99 real time, 120 nice 0 */
+	__u16 prev_state;           /* task_struct.__state as the tracepoint got it */
+	__u8 prev_exit_state;
+	__u8 preempt;                   /* bool */
 	__u64 prev_ran_ns, next_ran_ns; /* CPU time in all its life: se.sum_exec_runtime */
-	/* Of the thread that leaves: */
-	__u16 syscall;      /* the number and 1; 0: in none */
-	__u8 how, why;      /* as in cpu_event */
-	__u32 weight;       /* switches that this stack stands for; 0: no stack was taken */
+	char prev_comm[16], next_comm[16];
+	__u16 syscall; /* that who leaves is in: the number and 1; 0: in none */
+	__u8 wanted;   /* enum switch_wants */
+	__u8 pad;
+	__u32 weight; /* switches that the stack of who leaves stands for; 0: none was taken, and what
+			 follows is not sent */
 	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
 	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
-	__u32 flags;        /* enum stackinfo_flags */
+	__u8 how, why;      /* as in cpu_event */
+	__u16 flags;        /* enum stackinfo_flags */
 	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
 };
 
-#define SWITCH_EVENT_HEAD_BYTES 120
+#define SWITCH_EVENT_SHORT_BYTES 96 /* without a stack */
+#define SWITCH_EVENT_HEAD_BYTES  104
 
 enum switch_wants { /* whose process is recorded */
 		    SWITCH_WANTS_PREV = 1,
@@ -136,8 +136,10 @@ struct task_event {
 	__s32 prio;
 	__s32 a, b; /* WAKEUP*: a is the CPU; MIGRATE: from a to b; EXIT: a: the last one */
 	char comm[16];
-	char by_comm[16]; /* FORK */
+	char by_comm[16]; /* FORK; else not sent */
 };
+
+#define TASK_EVENT_SHORT_BYTES 64
 
 /* The stack of who wakes a thread up, when the wait that ends has one. */
 struct waker_event {
@@ -224,7 +226,11 @@ _Static_assert(__builtin_offsetof(struct cpu_event, frames) == CPU_EVENT_HEAD_BY
 	       "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct copy_event, stack) == COPY_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
+_Static_assert(__builtin_offsetof(struct switch_event, kernel_count) == SWITCH_EVENT_SHORT_BYTES,
+	       "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct switch_event, frames) == SWITCH_EVENT_HEAD_BYTES,
+	       "bpf/user contract");
+_Static_assert(__builtin_offsetof(struct task_event, by_comm) == TASK_EVENT_SHORT_BYTES,
 	       "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct waker_event, frames) == WAKER_EVENT_HEAD_BYTES,
 	       "bpf/user contract");

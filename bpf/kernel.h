@@ -18,6 +18,10 @@ struct signal_struct {
 	atomic_t live; /* threads not yet in exit */
 };
 
+struct pt_regs___kernel { /* the names of <linux/ptrace.h> are those for user space */
+	unsigned long orig_ax;
+};
+
 struct thread_info {
 	unsigned status; /* THREAD_COMPAT */
 	unsigned cpu; /* in here since 5.16, which is before what ebprec needs */

@@ -15,7 +15,7 @@
  * of weights are right on average.  Where a wait has a stack, who ends it has one, too.
  *
  * Who woke a thread is known at sched_waking, in the waker; that it is runnable at sched_wakeup,
- * maybe on another CPU and in an interrupt.  The waker is kept in the task's storage in between.
+ * maybe on another CPU and in an interrupt.  The waker is kept by the thread's id in between.
  *
  * Cost, measured on a 2-core VM (6.18): see docs/OVERHEAD.md.
  */
@@ -61,21 +61,47 @@ struct {
 	__type(value, struct waker_event);
 } waker_scratch SEC(".maps"); /* interrupts are off at sched_waking */
 
+/*
+ * What is kept of a thread, by its id.  Of two threads whose ids meet in a slot, the one that was seen
+ * last has it: a stack too many is taken, or a waker is taken for an interrupt.  That is looked up at
+ * a third of the cost of a task's storage.
+ */
+#define THREAD_SLOTS 65536
+
 struct thread_facts {
-	__u64 stack_ns[8];    /* when its last stack was taken, by system call modulo 8 */
+	__u32 tid;            /* whose it is */
 	__u32 by_pid, by_tid; /* who is waking it */
-	__u32 irq;            /* enum task_irq */
+	__u8 irq;             /* enum task_irq */
 	__u8 woken;           /* by_* are of the wakeup that is under way */
 	__u8 has_stack;       /* its wait has: so should who ends it */
-	__u16 pad;
+	__u8 pad;
+	__u32 stack_ticks[8]; /* when its last stack was taken, by system call modulo 8; 1.05 ms */
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, THREAD_SLOTS);
+	__type(key, __u32);
 	__type(value, struct thread_facts);
 } threads SEC(".maps");
+
+#define TICK_SHIFT 20
+#define RARE_TICKS (RARE_NS >> TICK_SHIFT)
+
+/* The slot of a thread; make: it is to be its own.  NULL: it is another's. */
+static __always_inline struct thread_facts *facts_of(__u32 tid, bool make)
+{
+	__u32 slot = tid & (THREAD_SLOTS - 1);
+	struct thread_facts *f = bpf_map_lookup_elem(&threads, &slot);
+
+	if (!f || f->tid == tid)
+		return f;
+	if (!make)
+		return NULL;
+	__builtin_memset(f, 0, sizeof(*f));
+	f->tid = tid;
+	return f;
+}
 
 /*
  * A field of a task: read directly where the verifier knows the pointer (tp_btf), else by the
@@ -85,14 +111,13 @@ struct {
 
 static __always_inline __u32 syscall_of(struct task_struct *t)
 {
+	struct pt_regs___kernel *regs;
 	__u64 number;
-	struct pt_regs *regs;
 
 	if (t->flags & TASK_KERNEL)
 		return 0;
 	regs = (void *)bpf_task_pt_regs((void *)t);
-	if (bpf_probe_read_kernel(&number, sizeof(number), &regs->orig_rax))
-		return 0;
+	number = regs->orig_ax;
 	return number < 0xffff ? number + 1 : 0;
 }
 
@@ -149,30 +174,27 @@ static __always_inline void adjust(struct stack_budget *b, __u64 now_ns)
 }
 
 /* How many switches the stack of this one would stand for; 0: it is not taken. */
-static __always_inline __u32 choose(struct stack_budget *b, struct task_struct *prev, bool direct,
-				    __u32 syscall, __u64 now_ns, bool *rare)
+static __always_inline __u32 choose(struct stack_budget *b, __u32 tid, __u32 syscall, __u64 now_ns,
+				    bool *rare)
 {
-	struct thread_facts *f = NULL;
-	__u32 slot = syscall & 7;
+	struct thread_facts *f = facts_of(tid, true);
+	__u32 slot = syscall & 7, now_ticks = now_ns >> TICK_SHIFT;
 
 	adjust(b, now_ns);
-	if (direct)
-		f = bpf_task_storage_get(&threads, prev, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (f && now_ns - f->stack_ns[slot] > RARE_NS &&
+	if (!f)
+		return 0;
+	f->has_stack = 1;
+	if (now_ticks - f->stack_ticks[slot] > RARE_TICKS &&
 	    b->rare_ns < RARE_BURST_NS * stack_ns_a_second / 2000000000) {
-		f->stack_ns[slot] = now_ns;
-		f->has_stack = 1;
+		f->stack_ticks[slot] = now_ticks;
 		*rare = true;
 		return 1;
 	}
-	if (f)
+	if (b->chance < CHANCE_ONE && (bpf_get_prandom_u32() & (CHANCE_ONE - 1)) >= b->chance) {
 		f->has_stack = 0;
-	if (b->chance < CHANCE_ONE && (bpf_get_prandom_u32() & (CHANCE_ONE - 1)) >= b->chance)
 		return 0;
-	if (f) {
-		f->stack_ns[slot] = now_ns;
-		f->has_stack = 1;
 	}
+	f->stack_ticks[slot] = now_ticks;
 	return CHANCE_ONE / b->chance;
 }
 
@@ -211,30 +233,33 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 
 /* ---- switches ---- */
 
+static __always_inline void copy_comm(char to[16], struct task_struct *t)
+{
+	bpf_probe_read_kernel(to, 16, &t->comm);
+}
+
 static __always_inline void fill_switch(struct switch_event *ev, bool direct, bool preempt,
 					struct task_struct *prev, struct task_struct *next,
-					__u32 prev_state, __u32 wanted, __u32 syscall)
+					__u32 prev_state, __u32 wanted, __u32 syscall, __u64 now_ns)
 {
-	fill_header(&ev->h, EBPREC_EV_SWITCH, SWITCH_EVENT_HEAD_BYTES);
+	fill_header_at(&ev->h, EBPREC_EV_SWITCH, SWITCH_EVENT_SHORT_BYTES, now_ns);
 	ev->prev_pid = TASK(prev, tgid, direct);
 	ev->prev_tid = TASK(prev, pid, direct);
+	ev->next_pid = TASK(next, tgid, direct);
+	ev->next_tid = TASK(next, pid, direct);
 	ev->prev_prio = TASK(prev, prio, direct);
+	ev->next_prio = TASK(next, prio, direct);
 	ev->prev_state = prev_state;
 	ev->prev_exit_state = TASK(prev, exit_state, direct);
 	ev->preempt = preempt;
-	ev->next_tid = TASK(next, pid, direct);
-	ev->next_prio = TASK(next, prio, direct);
-	ev->next_pid = TASK(next, tgid, direct);
-	ev->wanted = wanted;
 	ev->prev_ran_ns = TASK(prev, se.sum_exec_runtime, direct);
 	ev->next_ran_ns = TASK(next, se.sum_exec_runtime, direct);
-	bpf_probe_read_kernel(ev->prev_comm, sizeof(ev->prev_comm), &prev->comm);
-	bpf_probe_read_kernel(ev->next_comm, sizeof(ev->next_comm), &next->comm);
+	copy_comm(ev->prev_comm, prev);
+	copy_comm(ev->next_comm, next);
 	ev->syscall = syscall;
-	ev->how = ev->why = 0;
+	ev->wanted = wanted;
+	ev->pad = 0;
 	ev->weight = 0;
-	ev->kernel_count = ev->user_count = 0;
-	ev->flags = 0;
 }
 
 static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
@@ -245,6 +270,7 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	struct stack_budget *b;
 	__u32 zero = 0, weight = 0, wanted, syscall;
 	bool rare = false;
+	__u64 now_ns;
 	void *ring;
 
 	wanted = (is_target(TASK(prev, tgid, direct)) ? SWITCH_WANTS_PREV : 0) |
@@ -254,25 +280,29 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	ring = ring_here();
 	if (!ring)
 		goto lost;
+	now_ns = bpf_ktime_get_ns();
 	syscall = syscall_of((void *)bpf_get_current_task_btf());
-	b = bpf_map_lookup_elem(&stack_budgets, &zero);
-	if (b && stack_ns_a_second && TASK(prev, pid, direct))
-		weight = choose(b, prev, direct, syscall, bpf_ktime_get_ns(), &rare);
-	if (weight) {
-		ev = bpf_map_lookup_elem(&scratch, &zero);
-		if (!ev)
-			goto lost;
-		fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall);
-		ev->weight = weight;
-		if (!send_with_stack(ctx, ring, ev, rare ? &b->rare_ns : &b->spent_ns))
-			goto lost;
-		return;
+	if (stack_ns_a_second && TASK(prev, pid, direct)) {
+		b = bpf_map_lookup_elem(&stack_budgets, &zero);
+		if (b)
+			weight = choose(b, TASK(prev, pid, direct), syscall, now_ns, &rare);
+		ev = b && weight ? bpf_map_lookup_elem(&scratch, &zero) : NULL;
+		if (ev) {
+			fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall,
+				    now_ns);
+			ev->weight = weight;
+			ev->how = ev->why = 0;
+			ev->flags = 0;
+			if (!send_with_stack(ctx, ring, ev, rare ? &b->rare_ns : &b->spent_ns))
+				goto lost;
+			return;
+		}
 	}
-	ev = bpf_ringbuf_reserve(ring, SWITCH_EVENT_HEAD_BYTES, 0);
+	ev = bpf_ringbuf_reserve(ring, SWITCH_EVENT_SHORT_BYTES, 0);
 	if (!ev)
 		goto lost;
-	fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall);
-	bpf_ringbuf_submit(ev, wake_flags(ring));
+	fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall, now_ns);
+	bpf_ringbuf_submit(ev, wake_flags_sometimes(ring, now_ns));
 	return;
 lost:
 	count_lost(EBPREC_EV_SWITCH);
@@ -289,12 +319,15 @@ static __always_inline struct task_event *begin(bool direct, __u32 what, struct 
 	if (filter && !is_target(TASK(t, tgid, direct)))
 		return NULL;
 	*ring = ring_here();
-	ev = *ring ? bpf_ringbuf_reserve(*ring, sizeof(*ev), 0) : NULL;
+	ev = !*ring              ? NULL
+	     : what == TASK_FORK ? bpf_ringbuf_reserve(*ring, sizeof(*ev), 0)
+				 : bpf_ringbuf_reserve(*ring, TASK_EVENT_SHORT_BYTES, 0);
 	if (!ev) {
 		count_lost(EBPREC_EV_TASK);
 		return NULL;
 	}
-	fill_header(&ev->h, EBPREC_EV_TASK, sizeof(*ev));
+	fill_header(&ev->h, EBPREC_EV_TASK,
+		    what == TASK_FORK ? sizeof(*ev) : TASK_EVENT_SHORT_BYTES);
 	ev->what = what;
 	ev->irq = 0;
 	ev->pad = 0;
@@ -304,13 +337,18 @@ static __always_inline struct task_event *begin(bool direct, __u32 what, struct 
 	ev->tid = TASK(t, pid, direct);
 	ev->prio = TASK(t, prio, direct);
 	ev->a = ev->b = 0;
-	bpf_probe_read_kernel(ev->comm, sizeof(ev->comm), &t->comm);
+	copy_comm(ev->comm, t);
 	return ev;
+}
+
+static __always_inline void submit(void *ring, struct task_event *ev)
+{
+	bpf_ringbuf_submit(ev, wake_flags_sometimes(ring, ev->h.time_ns));
 }
 
 static __always_inline void handle_wakeup(void *ctx, bool direct, __u32 what, struct task_struct *t)
 {
-	struct thread_facts *f = NULL;
+	struct thread_facts *f;
 	struct task_event *ev;
 	void *ring;
 
@@ -318,8 +356,7 @@ static __always_inline void handle_wakeup(void *ctx, bool direct, __u32 what, st
 	if (!ev)
 		return;
 	ev->a = TASK(t, thread_info.cpu, direct);
-	if (direct)
-		f = bpf_task_storage_get(&threads, t, NULL, 0);
+	f = facts_of(ev->tid, false);
 	if (f && f->woken) {
 		ev->by_pid = f->by_pid;
 		ev->by_tid = f->by_tid;
@@ -328,7 +365,7 @@ static __always_inline void handle_wakeup(void *ctx, bool direct, __u32 what, st
 	} else {
 		ev->irq = irq_here(ctx);
 	}
-	bpf_ringbuf_submit(ev, wake_flags(ring));
+	submit(ring, ev);
 }
 
 /* The stack of who wakes t.  Under an interrupt that of the program means nothing. */
@@ -386,7 +423,7 @@ int BPF_PROG(waking_btf, struct task_struct *t)
 
 	if (filter && !is_target(t->tgid))
 		return 0;
-	f = bpf_task_storage_get(&threads, t, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	f = facts_of(t->pid, true);
 	if (!f)
 		return 0;
 	by = bpf_get_current_pid_tgid();
@@ -411,7 +448,7 @@ static __always_inline void handle_migrate(bool direct, struct task_struct *t, i
 		return;
 	ev->a = TASK(t, thread_info.cpu, direct);
 	ev->b = to;
-	bpf_ringbuf_submit(ev, wake_flags(ring));
+	submit(ring, ev);
 }
 
 static __always_inline void handle_fork(bool direct, struct task_struct *parent,
@@ -426,7 +463,7 @@ static __always_inline void handle_fork(bool direct, struct task_struct *parent,
 	ev->by_pid = TASK(parent, tgid, direct);
 	ev->by_tid = TASK(parent, pid, direct);
 	bpf_probe_read_kernel(ev->by_comm, sizeof(ev->by_comm), &parent->comm);
-	bpf_ringbuf_submit(ev, wake_flags(ring));
+	submit(ring, ev);
 }
 
 static __always_inline void handle_exit(bool direct, struct task_struct *t)
@@ -438,7 +475,7 @@ static __always_inline void handle_exit(bool direct, struct task_struct *t)
 	if (!ev)
 		return;
 	ev->a = BPF_CORE_READ(t, signal, live.counter) == 0;
-	bpf_ringbuf_submit(ev, wake_flags(ring));
+	submit(ring, ev);
 }
 
 #define TASK_PROGRAMS(kind, direct)                                                      \

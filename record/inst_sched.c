@@ -277,7 +277,7 @@ static size_t own_frames(const struct code *first, const __u64 *frames, size_t c
 static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 {
 	struct sched_state *s = c->state;
-	size_t i, frames = (size_t)ev->kernel_count + ev->user_count, own;
+	size_t i, own, frames = 0;
 	uint8_t raw[SAMPLEREC_RAW_MAX];
 	struct samplerec rec = {
 		.pid = ev->prev_pid,
@@ -290,8 +290,12 @@ static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 	};
 	int err;
 
-	if (ev->h.size_bytes < SWITCH_EVENT_HEAD_BYTES ||
-	    ev->h.size_bytes < SWITCH_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
+	if (ev->h.size_bytes < SWITCH_EVENT_SHORT_BYTES ||
+	    (ev->weight && ev->h.size_bytes < SWITCH_EVENT_HEAD_BYTES))
+		return -EBADMSG;
+	if (ev->weight)
+		frames = (size_t)ev->kernel_count + ev->user_count;
+	if (frames && ev->h.size_bytes < SWITCH_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
 		return -EBADMSG;
 	err = name_stranger(c, s, ev);
 	if (err)
@@ -343,7 +347,8 @@ static int on_task(struct instrument_ctx *c, const struct task_event *ev)
 		.raw = raw.bytes,
 	};
 
-	if (ev->h.size_bytes < sizeof(*ev) || ev->what >= TASK_WHATS)
+	if (ev->h.size_bytes < TASK_EVENT_SHORT_BYTES || ev->what >= TASK_WHATS ||
+	    (ev->what == TASK_FORK && ev->h.size_bytes < sizeof(*ev)))
 		return -EBADMSG;
 	if (!c->attrs->entry[kinds[ev->what].event].present)
 		return 0;

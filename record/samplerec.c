@@ -145,24 +145,22 @@ uint64_t switch_state(const struct switch_event *ev)
 void switch_encode(const struct switch_layout *layout, const struct switch_event *ev, uint8_t *out)
 {
 	uint64_t state = switch_state(ev);
-	const struct switchinfo info = {
-		.syscall = ev->syscall,
-		.weight = ev->weight,
-		.stack = { .how = ev->how, .why = ev->why, .flags = (uint16_t)ev->flags },
-	};
+	struct switchinfo info = { .syscall = ev->syscall, .weight = ev->weight };
 
+	if (ev->weight)
+		info.stack = (struct stackinfo){ ev->how, ev->why, ev->flags };
 	memset(out, 0, layout->size_bytes);
 	le16_store(out, (uint16_t)layout->id); /* common_type */
 	le32_store(out + layout->common_pid, ev->prev_tid);
 	memcpy(out + layout->prev_comm, ev->prev_comm, sizeof(ev->prev_comm));
 	le32_store(out + layout->prev_pid, ev->prev_tid);
-	le32_store(out + layout->prev_prio, (uint32_t)ev->prev_prio);
+	le32_store(out + layout->prev_prio, (uint32_t)(int32_t)ev->prev_prio);
 	if (layout->prev_state_bytes == 8)
 		le64_store(out + layout->prev_state, state);
 	else
 		le32_store(out + layout->prev_state, (uint32_t)state);
 	memcpy(out + layout->next_comm, ev->next_comm, sizeof(ev->next_comm));
 	le32_store(out + layout->next_pid, ev->next_tid);
-	le32_store(out + layout->next_prio, (uint32_t)ev->next_prio);
+	le32_store(out + layout->next_prio, (uint32_t)(int32_t)ev->next_prio);
 	switchinfo_encode(&info, out + layout->size_bytes - SWITCHINFO_BYTES);
 }

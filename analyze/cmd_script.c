@@ -153,8 +153,8 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	char *kallsyms = NULL, *vdso = NULL;
 	int err;
 
-	run.picky = o->event || filter->pid_count || filter->tid_count || filter->cpu_pair_count ||
-		    filter->comm_count || filter->no_idle;
+	run.picky = o->event || filter->part_count || filter->pid_count || filter->tid_count ||
+		    filter->cpu_pair_count || filter->comm_count || filter->no_idle;
 	if (o->event) {
 		if (load_choose_event(r->capture, &r->scan, o->event, &attr))
 			return say_error("no event '%s' in '%s' (see 'ebprec info')", o->event,

@@ -8,7 +8,7 @@
  *	overlap		spans a and b: a begins, b begins, a ends, b ends, 10 ms apart
  *	whole MS	a span that is told at its end, of MS milliseconds
  *	many T N RATE	N marks from each of T threads, RATE a second all together
- *	loud		waits until a recording listens
+ *	wait FILE	waits until FILE is there
  *	cost		prints how many ns a mark takes, and a span
  */
 #include <pthread.h>
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "format/ebprec-mark.h"
 
@@ -155,9 +156,9 @@ int main(int argc, char **argv)
 			many(strtol(argv[i + 1], NULL, 10), strtol(argv[i + 2], NULL, 10),
 			     strtol(argv[i + 3], NULL, 10));
 			i += 3;
-		} else if (!strcmp(what, "loud"))
-			while (!ebprec_mark_heard())
-				sleep_ms(1);
+		} else if (!strcmp(what, "wait") && i + 1 < argc)
+			for (i++; access(argv[i], F_OK);)
+				sleep_ms(5);
 		else if (!strcmp(what, "cost"))
 			cost();
 		else

@@ -15,12 +15,29 @@ said() {
 	perf script -i "$1" -F event,trace 2>/dev/null | grep ebprec:mark: | sed 's/^ *ebprec:mark: *//; s/ *$//'
 }
 
-# A recorder in the background, ready; its pid is in $recorder.
+# A recorder in the background that listens; its pid is in $recorder, its words in err.
 start_recorder() {
-	ebprec record -q "$@" 3>&- &
+	ebprec record -v -o x.data "$@" 2>err 3>&- &
 	recorder=$!
-	# It listens when somebody hears a mark of its kind.
-	marker loud
+	appears x.data
+}
+
+# appears FILE - waits until it is there
+appears() {
+	for _ in {1..400}; do
+		[ ! -e "$1" ] || return 0
+		sleep 0.05
+	done
+	fail "no $1"
+}
+
+# listens FILE - waits until the recorder listens for marks in FILE, which others' recorders may do sooner
+listens() {
+	for _ in {1..400}; do
+		! grep -q "listening for marks in '[^']*$1'" err || return 0
+		sleep 0.05
+	done
+	fail "nobody listens in $1: $(cat err)"
 }
 
 stop_recorder() {
@@ -51,10 +68,13 @@ marker/whole span dur=7000000 ns:' "$(said x.data)"
 }
 
 @test "programs that start later, new files too, and a shell's spans" {
-	start_recorder -a -o x.data
-	marker points 2
+	start_recorder -a
 	cp "$(command -v marker)" fresh
-	./fresh loud points 3
+	./fresh wait go points 3 3>&- &
+	listens fresh
+	: >go
+	wait $!
+	./fresh points 2
 	ebprec mark --begin build "make all"
 	ebprec mark -- sh -c 'exit 3' || echo "status $?" >status
 	ebprec mark --end build done
@@ -62,9 +82,9 @@ marker/whole span dur=7000000 ns:' "$(said x.data)"
 	same "status 3" "$(cat status)"
 	same 'marker/points dur=0 ns: point 0
 marker/points dur=0 ns: point 1
+marker/points dur=0 ns: point 2
 marker/points dur=0 ns: point 0
 marker/points dur=0 ns: point 1
-marker/points dur=0 ns: point 2
 shell/build begin dur=0 ns: make all
 shell/sh begin dur=0 ns: sh -c exit 3
 / end dur=0 ns: exit 3
@@ -72,14 +92,17 @@ shell/build end dur=0 ns: done' "$(said x.data)"
 }
 
 @test "nobody else's marks are in the recording of a command, but those of a shell" {
-	ebprec record -q -o x.data -- sh -c 'marker loud points 1; ebprec mark "from the shell"'
-	same 'marker/points dur=0 ns: point 0
-shell/mark dur=0 ns: from the shell' "$(said x.data)"
-	sh -c 'for i in 1 2 3 4 5 6; do marker points 100; sleep 0.05; done' 3>&- &
+	sh -c 'until [ -e go ]; do marker points 100; sleep 0.05; done' 3>&- &
 	other=$!
-	ebprec record -q -o y.data -- sh -c 'marker loud points 1; sleep 0.1'
+	start_recorder -- sh -c 'marker wait go points 1; ebprec mark "from the shell"'
+	listens marker
+	ebprec mark "from outside"
+	: >go
 	wait $other
-	same 'marker/points dur=0 ns: point 0' "$(said y.data)"
+	wait "$recorder"
+	same 'shell/mark dur=0 ns: from outside
+marker/points dur=0 ns: point 0
+shell/mark dur=0 ns: from the shell' "$(said x.data)"
 }
 
 @test "100 000 marks a second from 4 threads: none is lost, none is counted as lost" {
@@ -93,7 +116,7 @@ shell/mark dur=0 ns: from the shell' "$(said x.data)"
 
 @test "long strings are cut, none is left out" {
 	long=$(printf 'x%.0s' $(seq 600))
-	start_recorder -a -o x.data
+	start_recorder -a
 	ebprec mark --group "$long" --name "${long:0:50}" "$long"
 	ebprec mark --group "${long:0:127}" --name "" "${long:0:511}"
 	ebprec mark --group "${long:0:47}" --name "${long:0:47}" "${long:0:87}"

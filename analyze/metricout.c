@@ -40,23 +40,34 @@ static uint64_t elapsed_ns(const struct metricsum *s)
 	return s->to_ns - s->from_ns;
 }
 
-/* The groups in the order in which they are shown; owned.  NULL: no memory. */
-static struct ranked *rank(const struct metric_shown *s, const struct metricsum *sum)
-{
-	const struct metric_column *by = column_called(s->view, s->sort);
-	struct ranked *order = calloc(sum->count + 1, sizeof(*order));
+/* The groups that are shown, in their order. */
+struct ranking {
+	struct ranked *order; /* owned; NULL: no memory */
+	size_t count;
+};
 
-	for (size_t i = 0; order && i < sum->count; i++) {
-		order[i].group = (uint32_t)i;
+static struct ranking rank(const struct metric_shown *s, const struct metricsum *sum)
+{
+	bool smallest = s->sort && s->sort[0] == '-';
+	const struct metric_column *by = column_called(s->view, s->sort ? s->sort + smallest : NULL);
+	struct ranking r = { .order = calloc(sum->count + 1, sizeof(*r.order)) };
+	struct ranked *to;
+
+	for (size_t i = 0; r.order && i < sum->count; i++) {
+		if (!metricview_wants(sum->table, s->view, metricsum_slots(sum, i)))
+			continue;
+		to = &r.order[r.count++];
+		to->group = (uint32_t)i;
 		if (by && by->op != METRIC_DIM)
-			order[i].value = metricview_value(sum->table, by, metricsum_slots(sum, i),
-							  elapsed_ns(sum));
+			to->value = (smallest ? -1 : 1) *
+				    metricview_value(sum->table, by, metricsum_slots(sum, i),
+						     elapsed_ns(sum));
 		else if (!sum->table->is_interval)
-			order[i].value = -(double)sum->groups[i].time_ns;
+			to->value = -(double)sum->groups[i].time_ns;
 	}
-	if (order)
-		qsort(order, sum->count, sizeof(*order), by_value);
-	return order;
+	if (r.count)
+		qsort(r.order, r.count, sizeof(*r.order), by_value);
+	return r;
 }
 
 /* ---- one value ---- */
@@ -86,7 +97,7 @@ static void put_number(const struct metric_column *c, double v, FILE *to)
 {
 	static const int decimals[] = {
 		[METRIC_PLAIN] = 0, [METRIC_US] = 1, [METRIC_MS] = 3, [METRIC_SEC] = 3,
-		[METRIC_KIB] = 1, [METRIC_TENTH] = 1,
+		[METRIC_KIB] = 1, [METRIC_TENTH] = 1, [METRIC_RATIO] = 3,
 	};
 	int places = decimals[c->unit];
 
@@ -119,6 +130,11 @@ struct cells {
 	bool *left; /* a column is text */
 	bool failed;
 };
+
+static bool is_shown(const struct metric_table *t, const struct metric_column *c)
+{
+	return *c->title && metricview_has(t, c);
+}
 
 static void add_cell(struct cells *c, char *text)
 {
@@ -176,7 +192,7 @@ static void value_cells(struct cells *c, const struct metric_shown *s, const str
 		size_t bytes;
 		FILE *to;
 
-		if (!metricview_has(sum->table, col))
+		if (!is_shown(sum->table, col))
 			continue;
 		if (col->op == METRIC_DIM) {
 			dim_cell(c, s, sum, group, col->a, "");
@@ -245,7 +261,7 @@ static void header_cells(struct cells *c, const struct metric_shown *s,
 	}
 	columns = 1;
 	for (const struct metric_column *col = s->view->columns; col->op; col++) {
-		if (!metricview_has(t, col))
+		if (!is_shown(t, col))
 			continue;
 		add_cell(c, strdup(col->title));
 		columns++;
@@ -259,7 +275,7 @@ static void header_cells(struct cells *c, const struct metric_shown *s,
 	c->left[0] = s->by_count != 0;
 	columns = 1;
 	for (const struct metric_column *col = s->view->columns; col->op; col++) {
-		if (metricview_has(t, col))
+		if (is_shown(t, col))
 			c->left[columns++] = col->op == METRIC_DIM && strcmp(col->a, "pid") != 0 &&
 					     strcmp(col->a, "tid") != 0;
 	}
@@ -347,15 +363,15 @@ static bool is_within(const struct metricsum *outer, size_t of, const struct met
 
 /* The rows of one outer group; order: of the inner ones. */
 static void inner_cells(struct cells *c, const struct metric_shown *s, size_t of,
-			const struct ranked *order)
+			const struct ranking *order)
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
 
-	for (size_t i = 0; i < s->inner.count && left; i++) {
-		if (!is_within(&s->outer, of, &s->inner, order[i].group))
+	for (size_t i = 0; i < order->count && left; i++) {
+		if (!is_within(&s->outer, of, &s->inner, order->order[i].group))
 			continue;
-		name_cell(c, s, &s->inner, order[i].group, s->by[1], "  ");
-		value_cells(c, s, &s->inner, order[i].group);
+		name_cell(c, s, &s->inner, order->order[i].group, s->by[1], "  ");
+		value_cells(c, s, &s->inner, order->order[i].group);
 		left--;
 	}
 }
@@ -376,36 +392,36 @@ static void time_cell(struct cells *c, const struct metric_shown *s, const struc
 static int put_text(const struct metric_shown *s, FILE *to)
 {
 	const struct metricsum *top = s->by_count > 1 ? &s->outer : &s->inner;
-	struct ranked *order = rank(s, top), *inner = rank(s, &s->inner);
-	size_t shown = s->top && s->top < top->count ? s->top : top->count;
+	struct ranking order = rank(s, top), inner = rank(s, &s->inner);
+	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 	struct cells c = { 0 };
 
-	c.failed = !order || !inner;
+	c.failed = !order.order || !inner.order;
 	if (!c.failed)
 		header_cells(&c, s, top->table);
 	for (size_t i = 0; i < shown && !c.failed; i++) {
 		if (s->by_count)
-			name_cell(&c, s, top, order[i].group, s->by[0], "");
+			name_cell(&c, s, top, order.order[i].group, s->by[0], "");
 		else
-			time_cell(&c, s, top, order[i].group);
-		value_cells(&c, s, top, order[i].group);
+			time_cell(&c, s, top, order.order[i].group);
+		value_cells(&c, s, top, order.order[i].group);
 		if (s->by_count > 1)
-			inner_cells(&c, s, order[i].group, inner);
+			inner_cells(&c, s, order.order[i].group, &inner);
 	}
 	fprintf(to, "# %s: %.3f s", s->view->title, (double)elapsed_ns(top) / 1e9);
-	fprintf(to, ", %zu of %zu\n", shown, top->count);
+	fprintf(to, ", %zu of %zu\n", shown, order.count);
 	if (!c.failed)
 		print_cells(&c, to);
 	for (size_t i = 0; i < shown && !c.failed && wants_histogram(s, top->table); i++) {
 		putc('\n', to);
 		if (s->by_count)
-			put_dim_text(s, top, order[i].group, s->by[0]->name, to);
+			put_dim_text(s, top, order.order[i].group, s->by[0]->name, to);
 		putc('\n', to);
-		put_histogram(s, top, order[i].group, to);
+		put_histogram(s, top, order.order[i].group, to);
 	}
 	cells_done(&c);
-	free(order);
-	free(inner);
+	free(order.order);
+	free(inner.order);
 	return c.failed ? -ENOMEM : 0;
 }
 
@@ -445,9 +461,13 @@ static void put_quoted(const struct metric_shown *s, const struct metricsum *sum
 
 static bool is_number(const struct metric_table *t, const char *name)
 {
-	const struct metric_field *f = metricfmt_find(&t->fmt, name);
+	struct metric_dim own;
+	const struct metric_dim *d = metricview_dim(t, name, &own);
+	const struct metric_field *f = d ? metricfmt_find(&t->fmt, d->fields[0]) : NULL;
 
-	return !strcmp(name, "pid") || !strcmp(name, "tid") || (f && f->kind != METRIC_TEXT);
+	if (!d)
+		return !strcmp(name, "pid") || !strcmp(name, "tid");
+	return !d->text && f && f->kind != METRIC_TEXT && strcmp(f->name, "cgroup") != 0;
 }
 
 static void json_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
@@ -456,13 +476,13 @@ static void json_dim(const struct metric_shown *s, const struct metricsum *sum, 
 	const struct metric_table *t = sum->table;
 
 	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
-		if (d->text || !is_number(t, d->fields[i]) || !strcmp(d->fields[i], "cgroup"))
+		if (d->text || !is_number(t, d->fields[i]))
 			continue;
 		fprintf(to, "\"%s\": ", d->fields[i]);
 		put_dim_text(s, sum, group, d->fields[i], to);
 		fputs(", ", to);
 	}
-	if (d->text || !is_number(t, d->fields[0]) || !strcmp(d->fields[0], "cgroup")) {
+	if (d->text || !is_number(t, d->fields[0])) {
 		fprintf(to, "\"%s\": ", d->name);
 		put_quoted(s, sum, group, d->name, false, to);
 		fputs(", ", to);
@@ -516,21 +536,21 @@ static void json_histogram(const struct metric_shown *s, const struct metricsum 
 	putc(']', to);
 }
 
-static void json_inner(const struct metric_shown *s, size_t of, const struct ranked *order,
+static void json_inner(const struct metric_shown *s, size_t of, const struct ranking *order,
 		       FILE *to)
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
 	const char *comma = "";
 
 	fputs(", \"rows\": [", to);
-	for (size_t i = 0; i < s->inner.count && left; i++) {
-		if (!is_within(&s->outer, of, &s->inner, order[i].group))
+	for (size_t i = 0; i < order->count && left; i++) {
+		if (!is_within(&s->outer, of, &s->inner, order->order[i].group))
 			continue;
 		fprintf(to, "%s\n    {", comma);
 		comma = ",";
-		json_dim(s, &s->inner, order[i].group, s->by[1], to);
-		json_values(s, &s->inner, order[i].group, to);
-		json_histogram(s, &s->inner, order[i].group, to);
+		json_dim(s, &s->inner, order->order[i].group, s->by[1], to);
+		json_values(s, &s->inner, order->order[i].group, to);
+		json_histogram(s, &s->inner, order->order[i].group, to);
 		putc('}', to);
 		left--;
 	}
@@ -540,30 +560,30 @@ static void json_inner(const struct metric_shown *s, size_t of, const struct ran
 static int put_json(const struct metric_shown *s, bool first, FILE *to)
 {
 	const struct metricsum *top = s->by_count > 1 ? &s->outer : &s->inner;
-	struct ranked *order = rank(s, top), *inner = rank(s, &s->inner);
-	size_t shown = s->top && s->top < top->count ? s->top : top->count;
+	struct ranking order = rank(s, top), inner = rank(s, &s->inner);
+	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 
 	fprintf(to,
 		"%s\n {\"name\": \"%s\", \"instrument\": \"%s\", \"from_ns\": %" PRIu64
 		", \"to_ns\": %" PRIu64 ", \"group_count\": %zu, \"rows\": [",
 		first ? "" : ",", s->view->table, s->view->instrument, top->from_ns, top->to_ns,
-		top->count);
-	for (size_t i = 0; order && inner && i < shown; i++) {
+		order.count);
+	for (size_t i = 0; order.order && inner.order && i < shown; i++) {
 		fprintf(to, "%s\n  {", i ? "," : "");
 		if (s->by_count)
-			json_dim(s, top, order[i].group, s->by[0], to);
+			json_dim(s, top, order.order[i].group, s->by[0], to);
 		else
-			fprintf(to, "\"time_ns\": %" PRIu64 ", ", top->groups[order[i].group].time_ns);
-		json_values(s, top, order[i].group, to);
-		json_histogram(s, top, order[i].group, to);
+			fprintf(to, "\"time_ns\": %" PRIu64 ", ", top->groups[order.order[i].group].time_ns);
+		json_values(s, top, order.order[i].group, to);
+		json_histogram(s, top, order.order[i].group, to);
 		if (s->by_count > 1)
-			json_inner(s, order[i].group, inner, to);
+			json_inner(s, order.order[i].group, &inner, to);
 		putc('}', to);
 	}
 	fputs("]}", to);
-	free(order);
-	free(inner);
-	return order && inner ? 0 : -ENOMEM;
+	free(order.order);
+	free(inner.order);
+	return order.order && inner.order ? 0 : -ENOMEM;
 }
 
 static void csv_header(const struct metric_shown *s, FILE *to)
@@ -616,15 +636,15 @@ static void csv_row(const struct metric_shown *s, size_t group, FILE *to)
 
 static int put_csv(const struct metric_shown *s, bool first, FILE *to)
 {
-	struct ranked *order = rank(s, &s->inner);
-	size_t shown = s->top && s->top < s->inner.count ? s->top : s->inner.count;
+	struct ranking order = rank(s, &s->inner);
+	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 
 	if (first)
 		csv_header(s, to);
-	for (size_t i = 0; order && i < shown; i++)
-		csv_row(s, order[i].group, to);
-	free(order);
-	return order ? 0 : -ENOMEM;
+	for (size_t i = 0; order.order && i < shown; i++)
+		csv_row(s, order.order[i].group, to);
+	free(order.order);
+	return order.order ? 0 : -ENOMEM;
 }
 
 int metricout_put(const struct metric_shown *s, enum metric_form form, bool first, FILE *to)

@@ -3,7 +3,7 @@
  * metricsum - rows of a table, added up by what they are about
  *
  * Fields say by their names how they add up: hist_* and plain numbers add, of max_* the largest
- * stays, now_* is what the last interval says.  Keys and texts that are not part of the group keep
+ * stays, now_* is what the last interval says, is_* what the last row says.  Keys and texts that are not part of the group keep
  * the last value; the comm of a process is that of its first thread, where there is a row of it.
  */
 #ifndef EBPREC_ANALYZE_METRICSUM_H

@@ -8,39 +8,128 @@
 
 /* ---- views: the columns of ../docs/instruments ---- */
 
+#define N(title, key, field)	   { title, key, METRIC_SUM, field, NULL, METRIC_PLAIN }
+#define U(title, field, unit)      { title, field, METRIC_SUM, field, NULL, unit }
+#define DIM(title, key, dimension) { title, key, METRIC_DIM, dimension, NULL, METRIC_PLAIN }
+
 static const struct metric_view views[] = {
-	{ "syscalls",
-	  "syscalls",
-	  "System calls",
-	  { "syscall", "process" },
-	  "total_ns",
-	  "hist_ns",
-	  { { "COUNT", "count", METRIC_SUM, "count", NULL, METRIC_PLAIN },
-	    { "ERRORS", "errors", METRIC_SUM, "errors", NULL, METRIC_PLAIN },
-	    { "TIME (us)", "total_ns", METRIC_SUM, "total_ns", NULL, METRIC_US },
-	    { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
-	    { "MAX(us)", "max_ns", METRIC_SUM, "max_ns", NULL, METRIC_US },
-	    { "BLOCKED", "now_blocked", METRIC_SUM, "now_blocked", NULL, METRIC_PLAIN },
-	    { "FOR(ms)", "now_blocked_ns", METRIC_SUM, "now_blocked_ns", NULL, METRIC_MS } } },
-	{ "syscall_errors",
-	  "syscalls",
-	  "System calls that failed",
-	  { "syscall", "error" },
-	  "count",
-	  NULL,
-	  { { "COUNT", "count", METRIC_SUM, "count", NULL, METRIC_PLAIN } } },
-	{ "syscalls_slow",
-	  "syscalls",
-	  "Slow system calls",
-	  { NULL },
-	  NULL,
-	  NULL,
-	  { { "PID", "pid", METRIC_DIM, "pid", NULL, METRIC_PLAIN },
-	    { "TID", "tid", METRIC_DIM, "tid", NULL, METRIC_PLAIN },
-	    { "COMM", "comm", METRIC_DIM, "comm", NULL, METRIC_PLAIN },
-	    { "SYSCALL", "syscall", METRIC_DIM, "syscall", NULL, METRIC_PLAIN },
-	    { "TIME(ms)", "took_ns", METRIC_SUM, "took_ns", NULL, METRIC_MS },
-	    { "RET", "ret", METRIC_SUM, "ret", NULL, METRIC_PLAIN } } },
+	{ .table = "syscalls",
+	  .instrument = "syscalls",
+	  .title = "System calls",
+	  .by = { "syscall", "process" },
+	  .sort = "total_ns",
+	  .histogram = "hist_ns",
+	  .columns = { N("COUNT", "count", "count"), N("ERRORS", "errors", "errors"),
+		       U("TIME (us)", "total_ns", METRIC_US),
+		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US),
+		       N("BLOCKED", "now_blocked", "now_blocked"),
+		       U("FOR(ms)", "now_blocked_ns", METRIC_MS) } },
+	{ .table = "syscall_errors",
+	  .instrument = "syscalls",
+	  .title = "System calls that failed",
+	  .by = { "syscall", "error" },
+	  .sort = "count",
+	  .columns = { N("COUNT", "count", "count") } },
+	{ .table = "syscalls_slow",
+	  .instrument = "syscalls",
+	  .title = "Slow system calls",
+	  .columns = { DIM("PID", "pid", "pid"), DIM("TID", "tid", "tid"),
+		       DIM("COMM", "comm", "comm"), DIM("SYSCALL", "syscall", "syscall"),
+		       U("TIME(ms)", "took_ns", METRIC_MS), N("RET", "ret", "ret") } },
+	{ .table = "exits",
+	  .instrument = "exits",
+	  .title = "Processes that ended",
+	  .by = { "exit" },
+	  .sort = "-is_exit_ns",
+	  .only = "exited",
+	  .columns = { N("PPID", "ppid", "is_ppid"), N("CPU", "cpu", "is_cpu"),
+		       N("PRIO", "prio", "is_prio"), N("NICE", "nice", "is_nice"),
+		       DIM("POLICY", "policy", "policy"), U("RUNTIME(ms)", "runtime_ns", METRIC_MS),
+		       N("VOL", "voluntary", "voluntary"), N("NONVOL", "involuntary", "involuntary"),
+		       N("THREADS", "threads", "threads"), N("MINFLT", "minor", "minor"),
+		       N("MAJFLT", "major", "major"), DIM("ENDED", "ended", "ended"),
+		       N("", "exit_code", "is_exit_code"), N("", "is_exit_ns", "is_exit_ns") } },
+	{ .table = "faults",
+	  .instrument = "faults",
+	  .title = "Page faults",
+	  .by = { "process" },
+	  .sort = "total",
+	  .columns = { N("MINOR", "minor", "minor"), N("MAJOR", "major", "major"),
+		       { "TOTAL", "total", METRIC_SUM, "minor+major", NULL, METRIC_PLAIN },
+		       { "MINOR/s", "minor_per_s", METRIC_RATE, "minor", NULL, METRIC_TENTH },
+		       { "MAJOR/s", "major_per_s", METRIC_RATE, "major", NULL, METRIC_TENTH },
+		       { "TOTAL/s", "total_per_s", METRIC_RATE, "minor+major", NULL,
+			 METRIC_TENTH } } },
+	{ .table = "block",
+	  .instrument = "block",
+	  .title = "Disk I/O by process",
+	  .by = { "process", "disk" },
+	  .sort = "bytes",
+	  .histogram = "hist_ns",
+	  .columns = { U("READ(KiB)", "read_bytes", METRIC_KIB),
+		       U("WRITE(KiB)", "write_bytes", METRIC_KIB), N("R_IOS", "read_ios", "read_ios"),
+		       N("W_IOS", "write_ios", "write_ios"), N("OTHER", "other_ios", "other_ios"),
+		       { "AVG_SZ(KiB)", "avg_bytes", METRIC_AVG, "read_bytes+write_bytes",
+			 "read_ios+write_ios", METRIC_KIB },
+		       N("SYNC", "sync_ios", "sync_ios"), N("ASYNC", "async_ios", "async_ios"),
+		       N("ERRORS", "errors", "errors"),
+		       { "QUEUE(us)", "avg_queue_ns", METRIC_AVG, "queue_ns",
+			 "read_ios+write_ios+other_ios", METRIC_US },
+		       { "DEVICE(us)", "avg_device_ns", METRIC_AVG, "device_ns",
+			 "read_ios+write_ios+other_ios", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US),
+		       { "", "bytes", METRIC_SUM, "read_bytes+write_bytes", NULL, METRIC_KIB } } },
+	{ .table = "block_ops",
+	  .instrument = "block",
+	  .title = "Disk I/O by disk and kind",
+	  .by = { "disk", "op" },
+	  .sort = "bytes",
+	  .histogram = "hist_device_ns",
+	  .columns = { N("IOS", "ios", "ios"), U("KiB", "bytes", METRIC_KIB),
+		       { "AVG_SZ(KiB)", "avg_bytes", METRIC_AVG, "bytes", "ios", METRIC_KIB },
+		       { "QUEUE(us)", "avg_queue_ns", METRIC_AVG, "queue_ns", "ios", METRIC_US },
+		       { "DEVICE(us)", "avg_device_ns", METRIC_AVG, "device_ns", "ios", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US) } },
+	{ .table = "block_slow",
+	  .instrument = "block",
+	  .title = "Slow disk I/O",
+	  .columns = { DIM("PID", "pid", "of_pid"), DIM("COMM", "comm", "comm"),
+		       DIM("DISK", "disk", "disk"), DIM("OP", "op", "op"),
+		       U("KiB", "bytes", METRIC_KIB), U("QUEUE(ms)", "queue_ns", METRIC_MS),
+		       U("DEVICE(ms)", "device_ns", METRIC_MS) } },
+	{ .table = "runq",
+	  .instrument = "runq",
+	  .title = "Time on a CPU and in the run queue",
+	  .by = { "process" },
+	  .sort = "run_ns",
+	  .histogram = "hist_wait_ns",
+	  .columns = { { "CPU%", "cpu_percent", METRIC_BUSY, "run_ns", NULL, METRIC_TENTH },
+		       U("RUN(ms)", "run_ns", METRIC_MS), U("WAIT(ms)", "wait_ns", METRIC_MS),
+		       U("SLEEP(ms)", "sleep_ns", METRIC_MS), N("RUNS", "runs", "runs"),
+		       { "AVG WAIT(us)", "avg_wait_ns", METRIC_AVG, "wait_ns", "waits", METRIC_US },
+		       U("MAX WAIT(us)", "max_wait_ns", METRIC_US),
+		       N("VOL", "voluntary", "voluntary"), N("NONVOL", "involuntary", "involuntary"),
+		       N("PRIO", "prio", "is_prio") } },
+	{ .table = "runq_cpus",
+	  .instrument = "runq",
+	  .title = "CPUs",
+	  .by = { "cpu" },
+	  .columns = { { "BUSY%", "busy_percent", METRIC_SHARE, "busy_ns", "idle_ns", METRIC_TENTH },
+		       U("BUSY(ms)", "busy_ns", METRIC_MS), U("IDLE(ms)", "idle_ns", METRIC_MS),
+		       N("SWITCHES", "switches", "switches"),
+		       { "QUEUE LEN", "queue_length", METRIC_AVG, "wait_ns", "busy_ns+idle_ns",
+			 METRIC_RATIO } } },
+	{ .table = "irq",
+	  .instrument = "irq",
+	  .title = "Interrupts",
+	  .by = { "irq" },
+	  .sort = "total_ns",
+	  .histogram = "hist_ns",
+	  .columns = { N("COUNT", "count", "count"), U("TIME(us)", "total_ns", METRIC_US),
+		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US),
+		       { "RATE/s", "per_s", METRIC_RATE, "count", NULL, METRIC_TENTH } } },
 };
 
 const struct metric_view *metricview_at(size_t i)
@@ -108,7 +197,66 @@ static void text_errno(const uint64_t *values, char out[METRICNAME_BYTES])
 	metricname_errno((uint32_t)values[0], out);
 }
 
+/* include/uapi/linux/sched.h */
+static void text_policy(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	static const char *const names[] = { "OTHER", "FIFO", "RR", "BATCH", "", "IDLE", "DEADLINE",
+					     "EXT" };
+	const char *name = values[0] < sizeof(names) / sizeof(names[0]) ? names[values[0]] : "";
+
+	if (*name)
+		snprintf(out, METRICNAME_BYTES, "%s", name);
+	else
+		snprintf(out, METRICNAME_BYTES, "policy_%" PRIu64, values[0]);
+}
+
+/* A status as wait() has it. */
+static void text_ended(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	const char *name = sigabbrev_np((int)(values[0] & 0x7f));
+
+	if (!(values[0] & 0x7f))
+		snprintf(out, METRICNAME_BYTES, "%" PRIu64, values[0] >> 8 & 0xff);
+	else if (name)
+		snprintf(out, METRICNAME_BYTES, "SIG%s", name);
+	else
+		snprintf(out, METRICNAME_BYTES, "signal_%" PRIu64, values[0] & 0x7f);
+}
+
+/* include/linux/blk_types.h: enum req_op; the rest of the texts is whether it is waited for. */
+static void text_op(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	static const char *const names[] = { "read", "write", "flush", "discard", "", "secure-erase",
+					     "", "zone-append", "", "write-zeroes" };
+	const char *name = values[0] < sizeof(names) / sizeof(names[0]) ? names[values[0]] : "";
+
+	if (*name)
+		snprintf(out, METRICNAME_BYTES, "%s%s", name, values[1] ? " sync" : "");
+	else
+		snprintf(out, METRICNAME_BYTES, "op_%" PRIu64 "%s", values[0],
+			 values[1] ? " sync" : "");
+}
+
+/* include/linux/interrupt.h: the soft ones have no names of their own. */
+static void text_softirq(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	static const char *const names[] = { "HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+					     "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
+
+	if (values[1] < sizeof(names) / sizeof(names[0]))
+		snprintf(out, METRICNAME_BYTES, "%s", names[values[1]]);
+	else
+		snprintf(out, METRICNAME_BYTES, "soft_%" PRIu64, values[1]);
+}
+
 static const struct metric_dim dims[] = {
+	{ "exit", "PID", { "start_ns", "pid" }, NULL, true },
+	{ "policy", "POLICY", { "is_policy" }, text_policy, false },
+	{ "ended", "ENDED", { "is_exit_code" }, text_ended, false },
+	{ "disk", "DISK", { "disk" }, NULL, false },
+	{ "op", "OP", { "op", "sync" }, text_op, false },
+	{ "cpu", "CPU", { "cpu" }, NULL, false },
+	{ "irq", "IRQ", { "irq_kind", "irq", "name" }, text_softirq, false },
 	{ "process", "PID", { "pid" }, NULL, true },
 	{ "thread", "TID", { "pid", "tid" }, NULL, true },
 	{ "comm", "COMM", { "comm" }, NULL, false },
@@ -184,7 +332,9 @@ void metricview_dim_text(const struct metric_table *t, const struct metric_dim *
 	for (size_t i = 0; i < count; i++)
 		values[i] = slots[places[i]];
 	f = metricfmt_find(&t->fmt, d->fields[count - 1]);
-	if (!strcmp(d->fields[0], "cgroup")) {
+	if (d->text == text_softirq && !values[0]) {
+		fputs(strings_text(texts->names, (uint32_t)values[2]), to);
+	} else if (!strcmp(d->fields[0], "cgroup")) {
 		cgroup_text(d, values[0], texts, to);
 	} else if (d->text) {
 		d->text(values, text);
@@ -226,6 +376,14 @@ static bool sum_of(const struct metric_table *t, const char *fields, const uint6
 	}
 	*out = sum;
 	return true;
+}
+
+bool metricview_wants(const struct metric_table *t, const struct metric_view *v,
+		      const uint64_t *slots)
+{
+	uint32_t slot = v->only ? metricrows_slot(t, v->only) : METRICROWS_NONE;
+
+	return slot == METRICROWS_NONE || slots[slot];
 }
 
 bool metricview_has(const struct metric_table *t, const struct metric_column *c)

@@ -24,10 +24,10 @@ enum metric_op {
 	METRIC_DIM,  /* the text of the dimension called a */
 };
 
-enum metric_unit { METRIC_PLAIN, METRIC_US, METRIC_MS, METRIC_SEC, METRIC_KIB, METRIC_TENTH };
+enum metric_unit { METRIC_PLAIN, METRIC_US, METRIC_MS, METRIC_SEC, METRIC_KIB, METRIC_TENTH, METRIC_RATIO };
 
 struct metric_column {
-	const char *title; /* for people: the seeds' */
+	const char *title; /* for people: the seeds'; "": not for them */
 	const char *key;   /* JSON and CSV; numbers there are as recorded */
 	enum metric_op op;
 	const char *a, *b; /* fields, or sums of fields: "read_ios+write_ios" */
@@ -42,8 +42,9 @@ struct metric_view {
 	const char *instrument;  /* whose it is: `ebprec metrics INSTRUMENT` shows all of its */
 	const char *title;
 	const char *by[METRIC_BY_MAX]; /* outer and inner dimension; none: each row by itself */
-	const char *sort;        /* key of a column, largest first; NULL: as they come */
+	const char *sort;        /* key of a column, largest first, with - smallest; NULL: as they come */
 	const char *histogram;   /* a field hist_*; NULL: none */
+	const char *only;        /* groups where this field is not 0; NULL: all */
 	struct metric_column columns[METRIC_COLUMNS_MAX];
 };
 
@@ -75,6 +76,9 @@ struct metric_texts {
 
 void metricview_dim_text(const struct metric_table *t, const struct metric_dim *d,
 			 const uint64_t *slots, const struct metric_texts *texts, FILE *to);
+/* Whether the group belongs into the view at all. */
+bool metricview_wants(const struct metric_table *t, const struct metric_view *v,
+		      const uint64_t *slots);
 /* Whether the table has what the column needs. */
 bool metricview_has(const struct metric_table *t, const struct metric_column *c);
 /* Not for METRIC_DIM.  rows: how many the slots are the sum of. */

@@ -16,6 +16,24 @@ typedef struct {
 
 struct signal_struct {
 	atomic_t live; /* threads not yet in exit */
+	int nr_threads;
+	unsigned int flags; /* SIGNAL_EXITING */
+	int group_exit_code;
+	/* Of threads that are gone: */
+	unsigned long long sum_sched_runtime;
+	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
+};
+
+struct kernfs_node {
+	unsigned long long id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
 };
 
 struct pt_regs___kernel { /* the names of <linux/ptrace.h> are those for user space */
@@ -39,6 +57,13 @@ struct task_struct {
 	int prio;
 	int pid;  /* the thread */
 	int tgid; /* the process */
+	int static_prio;
+	unsigned int policy;
+	int exit_code;
+	unsigned long long start_time; /* CLOCK_MONOTONIC, ns */
+	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
+	struct task_struct *real_parent, *group_leader;
+	struct css_set *cgroups;
 	char comm[16];
 	struct sched_entity se;
 	struct signal_struct *signal;
@@ -48,6 +73,24 @@ struct task_struct {
 	unsigned in_execve : 1; /* from open to the first instruction of the new program */
 };
 
+struct irqaction {
+	const char *name;
+};
+
+struct gendisk {
+	char disk_name[32];
+};
+
+struct request_queue {
+	struct gendisk *disk; /* in the request itself before 5.17 */
+};
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;  /* enum request_flags */
+	unsigned int __data_len; /* bytes left */
+};
+
 struct bpf_iter_meta;
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
@@ -55,6 +98,20 @@ struct bpf_iter__task {
 };
 
 #pragma clang attribute pop
+
+/* include/linux/blk_types.h: the lowest 8 bits are the operation. */
+enum request_flags {
+	REQUEST_READ = 0,
+	REQUEST_WRITE = 1,
+	REQUEST_OP = 0xff,
+	REQUEST_SYNC = 1 << 11 | 1 << 17 | 1 << 18, /* or FUA, or PREFLUSH */
+};
+
+/* include/linux/sched.h: TASK_DEAD, leaves its CPU for the last time. */
+enum { TASK_GONE = 0x80 };
+
+/* include/linux/sched/signal.h: SIGNAL_GROUP_EXIT. */
+enum { SIGNAL_EXITING = 0x4 };
 
 #define THREAD_STACK_MOST (32u << 10) /* bytes; 16 KiB, twice that with KASAN */
 

@@ -39,6 +39,18 @@ const volatile __u32 metric_first_event = 0;
 		__type(value, value_type);                \
 	} table_##name SEC(".maps")
 
+/*
+ * The same for programs that run with interrupts off, where memory for many new entries at once is
+ * not to be had: all of it is taken at the beginning.
+ */
+#define METRIC_TABLE_FIXED(name, key_type, value_type, entries) \
+	struct {                                                \
+		__uint(type, BPF_MAP_TYPE_HASH);                \
+		__uint(max_entries, entries);                   \
+		__type(key, key_type);                          \
+		__type(value, value_type);                      \
+	} table_##name SEC(".maps")
+
 /* The entry of that key, made of zeroes if there was none; NULL: no room, which is counted. */
 #define METRIC_ENTRY(map, key, value_type)                                             \
 	({                                                                             \
@@ -58,7 +70,8 @@ const volatile __u32 metric_first_event = 0;
 
 #define ADD(to, number) __sync_fetch_and_add(&(to), (number))
 
-static __always_inline __u32 log2_slot(__u64 v)
+/* A function of its own: the verifier follows its branches once, not once for each use. */
+__attribute__((noinline)) __u32 log2_slot(__u64 v)
 {
 	__u32 slot = 0, step;
 
@@ -79,6 +92,12 @@ static __always_inline __u32 log2_slot(__u64 v)
 	slot |= step;
 	slot |= v >> 1;
 	return slot < METRIC_SLOTS ? slot : METRIC_SLOTS - 1;
+}
+
+/* The id of a thread's cgroup, as bpf_get_current_cgroup_id() has it of the current one. */
+static __always_inline __u64 cgroup_of(struct task_struct *t)
+{
+	return BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
 }
 
 /* ---- single events ---- */

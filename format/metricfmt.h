@@ -6,7 +6,8 @@
  * to know about it: fields, and which of them say what the row is about (keys) and which were
  * counted (values).  So a reader shows tables that nobody has told it of.  What a value means is in
  * its name: hist_* are log2 histograms and add up element by element, max_* keep the largest,
- * now_* are of the moment and do not add up over time; all other numbers add up.
+ * now_* are of the moment and do not add up over time, is_* do not add up at all; all other numbers
+ * do.
  */
 #ifndef EBPREC_FORMAT_METRICFMT_H
 #define EBPREC_FORMAT_METRICFMT_H

@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/metriclist.h"
 
+#include "bpf/block.skel.h"
+#include "bpf/exits.skel.h"
+#include "bpf/faults.skel.h"
+#include "bpf/irq.skel.h"
+#include "bpf/runq.skel.h"
 #include "bpf/syscalls.skel.h"
 #include "record/metricobj.h"
 
 const struct metricinst metriclist[] = {
-	{ "syscalls", "system calls: how many, how long, with which errors", "0.2 us a call",
+	{ "syscalls", "system calls: how many, how long, with which errors", "0.1 us a call",
 	  syscalls_bpf__elf_bytes },
+	{ "exits", "what became of each process that ended", "1 us a process", exits_bpf__elf_bytes },
+	{ "faults", "page faults, minor and major", "nothing when one happens", faults_bpf__elf_bytes },
+	{ "block", "disk I/O by process, and by disk and kind", "1 us a request",
+	  block_bpf__elf_bytes },
+	{ "runq", "time on a CPU, in the run queue and asleep, added up", "0.4 us a switch",
+	  runq_bpf__elf_bytes },
+	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes },
 };
 
 const size_t metriclist_count = sizeof(metriclist) / sizeof(metriclist[0]);

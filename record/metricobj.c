@@ -29,6 +29,15 @@ static const char *tracepoint_of(const struct bpf_program *prog)
 	return !strncmp(section, "tp_btf/", 7) ? section + 7 : NULL;
 }
 
+/* Run by us on every CPU: its name ends with _flush. */
+static bool is_flush(const struct bpf_program *prog)
+{
+	const char *name = bpf_program__name(prog);
+	size_t bytes = strlen(name);
+
+	return bytes > 6 && !strcmp(name + bytes - 6, "_flush");
+}
+
 static bool is_missing(const struct bpf_program *prog)
 {
 	const char *tracepoint = tracepoint_of(prog);
@@ -213,7 +222,7 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	uint32_t first_event;
 	int err;
 
-	*o = (struct metricobj){ .first_table = tabs->count };
+	*o = (struct metricobj){ .first_table = tabs->count, .cpus = c->cpus };
 	snprintf(what, sizeof(what), "cannot load '%.60s'", name);
 	o->obj = bpf_object__open_mem(elf, elf_bytes, &opts);
 	if (!o->obj)
@@ -258,6 +267,11 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 	{
 		if (!bpf_program__autoload(prog))
 			continue;
+		if (is_flush(prog)) {
+			if (o->flush_count < METRICOBJ_FLUSHES_MAX)
+				o->flush_fds[o->flush_count++] = bpf_program__fd(prog);
+			continue;
+		}
 		is_iter = !strncmp(bpf_program__section_name(prog), "iter/", 5);
 		if ((is_iter ? o->iter_count : o->link_count) == METRICOBJ_LINKS_MAX)
 			return -EOVERFLOW;
@@ -269,7 +283,7 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 		else
 			o->links[o->link_count++] = link;
 	}
-	return 0;
+	return metricobj_walk(o);
 }
 
 void metricobj_stop(struct metricobj *o)
@@ -278,11 +292,31 @@ void metricobj_stop(struct metricobj *o)
 		bpf_link__destroy(o->links[--o->link_count]);
 }
 
+/* On every CPU that is online; -ENXIO: it is not any more. */
+static int run_on_cpus(const struct metricobj *o, int fd)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU);
+	int err;
+
+	for (size_t i = 0; i < o->cpus->count; i++) {
+		opts.cpu = o->cpus->ids[i];
+		err = bpf_prog_test_run_opts(fd, &opts);
+		if (err && err != -ENXIO)
+			return err;
+	}
+	return 0;
+}
+
 int metricobj_walk(const struct metricobj *o)
 {
 	char none[64];
-	int fd;
+	int fd, err;
 
+	for (size_t i = 0; i < o->flush_count; i++) {
+		err = run_on_cpus(o, o->flush_fds[i]);
+		if (err)
+			return err;
+	}
 	for (size_t i = 0; i < o->iter_count; i++) {
 		fd = bpf_iter_create(bpf_link__fd(o->iters[i]));
 		if (fd < 0)

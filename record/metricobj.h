@@ -15,13 +15,16 @@
 #include "record/instrument.h"
 #include "record/metrictab.h"
 
-#define METRICOBJ_LINKS_MAX 32
+#define METRICOBJ_LINKS_MAX   32
+#define METRICOBJ_FLUSHES_MAX 4
 
 struct metricobj {
 	struct bpf_object *obj;
 	struct bpf_link *links[METRICOBJ_LINKS_MAX]; /* of programs that events run */
 	struct bpf_link *iters[METRICOBJ_LINKS_MAX]; /* of those that walk over tasks */
-	size_t link_count, iter_count;
+	size_t link_count, iter_count, flush_count;
+	int flush_fds[METRICOBJ_FLUSHES_MAX]; /* of programs that we run on every CPU */
+	const struct cpulist *cpus;
 	uint32_t first_table, table_count; /* in the recording's list; events last */
 	char *shared; /* its variables, mapped; NULL: none */
 	size_t shared_bytes;
@@ -39,7 +42,10 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 		   const struct instrument_ctx *c, struct metrictabs *tabs);
 int metricobj_attach(struct metricobj *o, uint64_t now_ns);
 void metricobj_stop(struct metricobj *o); /* no more events; tables stay */
-/* Lets the programs that walk over tasks write into the interval that ends. */
+/*
+ * Lets the programs that walk over tasks, and those called *_flush on every CPU, write into the
+ * interval that ends; also once when it begins.
+ */
 int metricobj_walk(const struct metricobj *o);
 /* How often a program was not run because it was running on that CPU. */
 uint64_t metricobj_missed(const struct metricobj *o);

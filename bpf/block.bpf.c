@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+/*
+ * block - disk I/O: who asks for it, how much, how long it waits and how long the device takes
+ *
+ * A request belongs to the thread in which it began (block_io_start; on kernels before 6.5, where it
+ * was first put into a queue), which is not the kernel thread that hands it to the device.  It
+ * waits from there to block_rq_issue, and is with the device until block_rq_complete.  Completions
+ * of one process come on any CPU, so its numbers are added atomically.
+ */
+#include "bpf/metric.bpf.h"
+
+struct block_key {
+	__u32 interval, pid;
+	char disk[16];
+};
+
+struct block_value {
+	char comm[16];
+	__u64 cgroup;
+	__u64 read_ios, read_bytes, write_ios, write_bytes, other_ios;
+	__u64 sync_ios, async_ios, errors;
+	__u64 queue_ns, device_ns, max_ns;
+	__u32 hist_ns[METRIC_SLOTS];
+};
+
+METRIC_TABLE_FIXED(block, struct block_key, struct block_value, 4096);
+
+struct block_ops_key {
+	__u32 interval, op;
+	char disk[16];
+	__u32 sync, pad;
+};
+
+struct block_ops_value {
+	__u64 ios, bytes, queue_ns, device_ns, max_ns;
+	__u32 hist_queue_ns[METRIC_SLOTS];
+	__u32 hist_device_ns[METRIC_SLOTS];
+	__u32 hist_bytes[METRIC_SLOTS];
+};
+
+METRIC_TABLE_FIXED(block_ops, struct block_ops_key, struct block_ops_value, 1024);
+
+struct block_slow {
+	char comm[16];
+	char disk[16];
+	__u32 op, sync;
+	__u64 bytes, queue_ns, device_ns;
+	__u32 of_pid, of_tid;
+};
+
+METRIC_EVENT(0, block_slow);
+
+struct block_now {
+	__u64 start_ns, issue_ns, bytes, cgroup;
+	__u32 pid, tid;
+	char comm[16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, struct block_now);
+} block_now SEC(".maps"); /* by address of the request, while it is under way */
+
+/* again: the request may have begun before. */
+static __always_inline void begin(struct request *rq, bool again)
+{
+	__u64 key = (__u64)rq, pid_tgid = bpf_get_current_pid_tgid();
+	struct block_now now = {};
+
+	if (again && bpf_map_lookup_elem(&block_now, &key))
+		return;
+	if (!is_target(pid_tgid >> 32))
+		return;
+	now.start_ns = bpf_ktime_get_ns();
+	now.pid = pid_tgid >> 32;
+	now.tid = pid_tgid;
+	now.cgroup = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(now.comm, sizeof(now.comm));
+	if (bpf_map_update_elem(&block_now, &key, &now, BPF_ANY))
+		count_lost(EBPREC_EV_METRIC);
+}
+
+SEC("tp_btf/block_io_start")
+int BPF_PROG(block_start_maybe, struct request *rq)
+{
+	begin(rq, false);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(block_insert, struct request *rq)
+{
+	begin(rq, true);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(block_issue, struct request *rq)
+{
+	__u64 key = (__u64)rq;
+	struct block_now *now;
+
+	begin(rq, true);
+	now = bpf_map_lookup_elem(&block_now, &key);
+	if (now)
+		now->issue_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline void add_process(struct block_key *key, const struct block_now *now,
+					__u32 flags, __u64 queue_ns, __u64 device_ns, bool failed)
+{
+	struct block_value *v = METRIC_ENTRY(&table_block, key, struct block_value);
+	__u32 op = flags & REQUEST_OP, slot;
+
+	if (!v)
+		return;
+	if (!v->comm[0]) {
+		__builtin_memcpy(v->comm, now->comm, sizeof(v->comm));
+		v->cgroup = now->cgroup;
+	}
+	if (op == REQUEST_READ) {
+		ADD(v->read_ios, 1);
+		ADD(v->read_bytes, now->bytes);
+	} else if (op == REQUEST_WRITE) {
+		ADD(v->write_ios, 1);
+		ADD(v->write_bytes, now->bytes);
+	} else {
+		ADD(v->other_ios, 1);
+	}
+	if (op == REQUEST_READ || flags & REQUEST_SYNC)
+		ADD(v->sync_ios, 1);
+	else
+		ADD(v->async_ios, 1);
+	if (failed)
+		ADD(v->errors, 1);
+	ADD(v->queue_ns, queue_ns);
+	ADD(v->device_ns, device_ns);
+	if (queue_ns + device_ns > v->max_ns)
+		v->max_ns = queue_ns + device_ns;
+	slot = log2_slot(queue_ns + device_ns);
+	if (slot < METRIC_SLOTS)
+		ADD(v->hist_ns[slot], 1);
+}
+
+static __always_inline void add_op(const char disk[16], const struct block_now *now, __u32 flags,
+				   __u64 queue_ns, __u64 device_ns)
+{
+	struct block_ops_key key = { .interval = metric_interval, .op = flags & REQUEST_OP };
+	struct block_ops_value *v;
+	__u32 slot;
+
+	key.sync = key.op == REQUEST_READ || flags & REQUEST_SYNC;
+	__builtin_memcpy(key.disk, disk, sizeof(key.disk));
+	v = METRIC_ENTRY(&table_block_ops, &key, struct block_ops_value);
+	if (!v)
+		return;
+	ADD(v->ios, 1);
+	ADD(v->bytes, now->bytes);
+	ADD(v->queue_ns, queue_ns);
+	ADD(v->device_ns, device_ns);
+	if (queue_ns + device_ns > v->max_ns)
+		v->max_ns = queue_ns + device_ns;
+	slot = log2_slot(queue_ns);
+	if (slot < METRIC_SLOTS)
+		ADD(v->hist_queue_ns[slot], 1);
+	slot = log2_slot(device_ns);
+	if (slot < METRIC_SLOTS)
+		ADD(v->hist_device_ns[slot], 1);
+	slot = log2_slot(now->bytes);
+	if (slot < METRIC_SLOTS)
+		ADD(v->hist_bytes[slot], 1);
+}
+
+/* From the interrupt of the device: the thread is in the row, its stack is not there any more. */
+static __always_inline void send_slow(const struct block_key *key, const struct block_now *now,
+				      __u32 flags, __u64 queue_ns, __u64 device_ns)
+{
+	struct metric_event *ev = event_begin(0, sizeof(struct block_slow));
+	struct block_slow *row;
+
+	if (!ev)
+		return;
+	row = (void *)ev->row;
+	__builtin_memcpy(row->comm, now->comm, sizeof(row->comm));
+	__builtin_memcpy(row->disk, key->disk, sizeof(row->disk));
+	row->op = flags & REQUEST_OP;
+	row->sync = row->op == REQUEST_READ || flags & REQUEST_SYNC;
+	row->bytes = now->bytes;
+	row->queue_ns = queue_ns;
+	row->device_ns = device_ns;
+	row->of_pid = ev->pid = now->pid;
+	row->of_tid = ev->tid = now->tid;
+	ev->weight = queue_ns + device_ns;
+	event_send(ev, 0);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(block_complete, struct request *rq, int error, unsigned int bytes)
+{
+	__u64 key = (__u64)rq, now_ns = bpf_ktime_get_ns(), queue_ns, device_ns = 0;
+	struct block_now *now = bpf_map_lookup_elem(&block_now, &key), was;
+	struct block_key process = { .interval = metric_interval };
+	__u32 flags = rq->cmd_flags;
+
+	if (!now)
+		return 0;
+	now->bytes += bytes;
+	if (bytes < rq->__data_len)
+		return 0; /* a part of it; the rest comes */
+	was = *now;
+	bpf_map_delete_elem(&block_now, &key);
+	queue_ns = (was.issue_ns ? was.issue_ns : now_ns) - was.start_ns;
+	if (was.issue_ns)
+		device_ns = now_ns - was.issue_ns;
+	process.pid = was.pid;
+	BPF_CORE_READ_STR_INTO(&process.disk, rq, q, disk, disk_name);
+	add_process(&process, &was, flags, queue_ns, device_ns, error != 0);
+	add_op(process.disk, &was, flags, queue_ns, device_ns);
+	if (slower_ns && queue_ns + device_ns >= slower_ns)
+		send_slow(&process, &was, flags, queue_ns, device_ns);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,172 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# What the instruments counted, against what the kernel counted by itself.  The machine does other
+# things meanwhile: what is of the whole machine is held between two looks at /proc from outside of
+# the recording and two from inside.
+
+load ../helper
+load metrics
+
+look() {
+	grep -w vda /proc/diskstats >"$1.disk" || awk '$4 + $8 > 0' /proc/diskstats | head -1 >"$1.disk"
+	cat /proc/interrupts >"$1.irq"
+	cat /proc/softirqs >"$1.soft"
+}
+
+setup_file() {
+	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
+	cd "$BATS_FILE_TMPDIR" || return
+	export -f look
+	look outer0
+	ebprec record -aq --with exits,faults,block,runq,irq --interval 0.5 -o m.data -- bash -c '
+		look inner0
+		ends cold.bin >truth
+		dd if=/dev/zero of=dd.bin bs=64k count=37 oflag=direct 2>/dev/null
+		dd if=dd.bin of=/dev/null bs=4k count=101 iflag=direct 2>/dev/null
+		sleep 0.6
+		look inner1' || true
+	look outer1
+}
+
+setup() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# truth NAME - pid, status, and what wait4 said: $pid $status $vol $invol $minor $major $cpu_us
+truth() {
+	read -r _ _ pid status vol invol minor major cpu_us < <(grep "^ended $1 " truth)
+	[ -n "$cpu_us" ] || fail "no $1: $(cat truth)"
+}
+
+# near WANT GOT MOST - GOT is WANT or up to MOST more
+near() {
+	[ "$2" -ge "$1" ] && [ "$2" -le $(($1 + $3)) ] || fail "want $1 to $(($1 + $3)), got $2"
+}
+
+# between WHAT INNER GOT OUTER
+between() {
+	[ "$3" -ge "$2" ] && [ "$3" -le "$4" ] || fail "$1: want $2 to $4, got $3"
+}
+
+@test "exits: one line a process, with what wait4 says of it" {
+	for name in work killed; do
+		truth $name
+		same "$name $status" "$name $(field m.data exits "pid=$pid,comm=$name" exit_code)"
+		# After it was waited for it may still be preempted on its way out.
+		near "$invol" "$(field m.data exits "pid=$pid" involuntary)" 3
+		# The first thread's last one may have come too late for wait4, or not.
+		near $((vol - 1)) "$(field m.data exits "pid=$pid" voluntary)" 4
+		near "$major" "$(field m.data exits "pid=$pid" major)" 0
+		near "$minor" "$(field m.data exits "pid=$pid" minor)" 2
+		# wait4 rounds down, and its last microseconds are not in it
+		near "$cpu_us" $(($(field m.data exits "pid=$pid" runtime_ns) / 1000)) 100000
+	done
+	truth killed
+	same 7 "$(field m.data exits "pid=$pid" nice)"
+	same 1 "$(field m.data exits "pid=$pid,policy=BATCH,ended=SIGKILL" threads)"
+	truth work
+	same 2 "$(field m.data exits "pid=$pid,ended=7,policy=OTHER" threads)"
+	[ "$(ebprec metrics exits -i m.data --json | grep -c "\"pid\": $pid,")" -eq 1 ]
+}
+
+@test "faults: minor and major ones of each process are those that wait4 says" {
+	truth work
+	near "$minor" "$(field m.data faults "pid=$pid,comm=work" minor)" 2
+	same "$major" "$(field m.data faults "pid=$pid" major)"
+	[ "$major" -ge 53 ] || fail "only $major were major"
+	[ "$minor" -ge 1009 ] || fail "only $minor were minor"
+	tid=$(ebprec metrics faults -i m.data --pid "$pid" --by thread --json |
+		perl -MJSON::PP -e 'for (@{decode_json(join "", <STDIN>)->{tables}[0]{rows}}) {
+			print "$_->{tid}\n" if $_->{major} >= 53 }')
+	[ "$tid" != "$pid" ] || fail "the wrong thread has the major faults"
+}
+
+@test "runq: switches are those that wait4 says, and CPU time is that of exits" {
+	for name in work killed; do
+		truth $name
+		near $((vol - 1)) "$(field m.data runq "pid=$pid" voluntary)" 5
+		near "$invol" "$(field m.data runq "pid=$pid" involuntary)" 3
+		run_us=$(($(field m.data runq "pid=$pid" run_ns) / 1000))
+		near "$cpu_us" "$run_us" 100000
+	done
+	truth work
+	# 29 sleeps of a millisecond
+	[ "$(field m.data runq "pid=$pid" sleep_ns)" -ge 29000000 ]
+}
+
+@test "runq: what a CPU is busy and idle adds up to the time, in each interval" {
+	ebprec metrics runq_cpus -i m.data --json --interval | perl -MJSON::PP -e '
+		my $cpus = 0;
+		for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
+			my $length = $t->{to_ns} - $t->{from_ns};
+			for (@{$t->{rows}}) {
+				my $sum = $_->{busy_ns} + $_->{idle_ns};
+				print STDERR "CPU $_->{cpu}: $sum of $length\n";
+				# the walk over the CPUs takes its time, on a busy machine
+				die if $sum > $length + 300e6 || $sum < $length - 300e6;
+				$cpus++;
+			}
+		}
+		die "no CPUs\n" if $cpus < 2'
+}
+
+@test "block: reads and writes of known size, of the process that asked for them" {
+	same "37 2424832" "$(field m.data block comm=dd write_ios) $(field m.data block comm=dd write_bytes)"
+	# Of the program itself and its libraries some may come from the disk, too.
+	reads=$(field m.data block comm=dd read_ios)
+	[ "$reads" -ge 101 ] || fail "$reads reads"
+	same 0 "$(field m.data block comm=dd async_ios)"
+	same 0 "$(field m.data block comm=dd errors)"
+	[ "$(field m.data block comm=work read_bytes)" -ge $((53 * 4096)) ]
+	! field m.data block comm=kworker read_ios | grep -qv '^0$'
+}
+
+@test "block: all requests are those of /proc/diskstats" {
+	disk=$(awk '{ print $3 }' inner0.disk)
+	# reads, sectors read, writes, sectors written
+	for f in outer inner; do
+		paste $f"0.disk" $f"1.disk" | awk '{ n = NF / 2
+			print $(n + 4) - $4, $(n + 6) - $6, $(n + 8) - $8, $(n + 10) - $10 }' >$f.sum
+	done
+	read -r r0 rs0 w0 ws0 <inner.sum
+	read -r r1 rs1 w1 ws1 <outer.sum
+	between reads "$r0" "$(field m.data block "disk=$disk" read_ios --by disk,process)" "$r1"
+	between "bytes read" $((rs0 * 512)) \
+		"$(field m.data block "disk=$disk" read_bytes --by disk,process)" $((rs1 * 512))
+	between writes "$w0" "$(field m.data block "disk=$disk" write_ios --by disk,process)" "$w1"
+	between "bytes written" $((ws0 * 512)) \
+		"$(field m.data block "disk=$disk" write_bytes --by disk,process)" $((ws1 * 512))
+	same "$(field m.data block "disk=$disk" bytes --by disk,process)" \
+		"$(($(field m.data block_ops "op=read sync" bytes --by op,disk) + \
+		$(field m.data block_ops "op=write" bytes --by op,disk) + \
+		$(field m.data block_ops "op=write sync" bytes --by op,disk)))"
+}
+
+# sum FILE ROW - the numbers of a row of /proc/interrupts or /proc/softirqs
+sum() {
+	awk -v "row=$2" '$1 == row { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' "$1"
+}
+
+@test "irq: counts are those of /proc/interrupts and /proc/softirqs" {
+	for name in RCU TIMER BLOCK SCHED; do
+		between $name $(($(sum inner1.soft $name:) - $(sum inner0.soft $name:))) \
+			"$(field m.data irq "irq=$name" count --by irq)" \
+			$(($(sum outer1.soft $name:) - $(sum outer0.soft $name:)))
+	done
+	# The busiest device.
+	row=$(paste -d' ' <(awk '$1 ~ /^[0-9]+:$/ { print $1, $2 + $3, $NF }' inner0.irq) \
+		<(awk '$1 ~ /^[0-9]+:$/ { print $2 + $3 }' inner1.irq) |
+		awk '$4 - $2 > most { most = $4 - $2; row = $1 " " $3 } END { print row }')
+	read -r number name <<<"$row"
+	between "$name" $(($(sum inner1.irq "$number") - $(sum inner0.irq "$number"))) \
+		"$(field m.data irq "irq=$name" count --by irq)" \
+		$(($(sum outer1.irq "$number") - $(sum outer0.irq "$number")))
+}
+
+@test "next to nothing was lost, and there are intervals" {
+	# A switch while the kernel changes what belongs to a task: docs/instruments/runq.md
+	near 0 "$(account m.data lost rows)" 20
+	n=$(ebprec metrics faults -i m.data --json --interval | grep -c '"name"')
+	[ "$n" -ge 2 ] || fail "$n intervals"
+}

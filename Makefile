@@ -62,7 +62,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record unit tests check check-live check-exports check-kernels check-kills \
-	check-mixed storm bench lint fuzz mutate install clean help
+	check-mixed check-faults storm bench lint fuzz mutate install clean help
 
 all: analyze record			## ebprec and ebprec-record (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -160,7 +160,12 @@ unit: $(call prog,$(UNIT))		## build and run the unit tests, words for people
 	$(Q)set -e; for t in $^; do $$t; done
 
 ORACLES	:= $(O)/tests/oracle/oracle_ehframe $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
-tests: analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES)	## build all test programs
+# A disk that fails, for LD_PRELOAD.
+$(O)/tests/faults/badwrite.so: tests/faults/badwrite.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(WARN) -O1 -g -shared -fPIC -o $@ $< -ldl
+
+tests: $(O)/tests/faults/badwrite.so analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES)	## build all test programs
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers
@@ -180,6 +185,9 @@ check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and s
 
 check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root and BPF
 	$(Q)EBPREC_KILLS=50 bats tests/live/recover.bats
+
+check-faults: all tests			## disks that fail, CPUs that go, 10,000 processes: minutes; needs root and BPF
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/faults.bats tests/faults/faults.bats
 
 check-kernels: all tests $(call have,kernels)	## record under Debian's stock kernels, emulated
 	$(Q)scripts/run-tests.sh $(O) kernels

@@ -332,9 +332,55 @@ static void undo(struct writer *w, uint64_t old_end_bytes)
 	(void)writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
 }
 
+static struct flush_mark flush_begin(const struct writer *w)
+{
+	struct flush_mark m = {
+		.dir_bytes = w->dir.items.size_bytes,
+		.dir_count = w->dir.item_count,
+		.dir_state = w->dir.state,
+		.seq = w->seq,
+		.last_ckpt_off_bytes = w->super.last_ckpt_off_bytes,
+	};
+
+	for (unsigned i = 0; i < EBX_STREAM_END; i++)
+		m.prev_off_bytes[i] = w->queues[i].prev_off_bytes;
+	return m;
+}
+
+/* Numbers and places as they were, so that the file may still be finished without this flush. */
+static void flush_undo(struct writer *w, const struct flush_mark *m, uint64_t old_end_bytes)
+{
+	w->dir.items.size_bytes = m->dir_bytes;
+	w->dir.item_count = m->dir_count;
+	w->dir.state = m->dir_state;
+	w->seq = m->seq;
+	w->super.last_ckpt_off_bytes = m->last_ckpt_off_bytes;
+	for (unsigned i = 0; i < EBX_STREAM_END; i++)
+		w->queues[i].prev_off_bytes = m->prev_off_bytes[i];
+	undo(w, old_end_bytes);
+}
+
+int writer_give_up(struct writer *w)
+{
+	if (!w->err || w->finished)
+		return -EINVAL;
+	if (w->err == -ENOMEM)
+		return w->err;
+	for (unsigned i = 0; i < EBX_STREAM_END; i++) {
+		w->queues[i].note_count = w->queues[i].piece_count = 0;
+		w->queues[i].raw.size_bytes = w->queues[i].packed.size_bytes = 0;
+	}
+	w->first_ns = w->flushed_first_ns;
+	w->last_ns = w->flushed_last_ns;
+	w->pending_bytes = 0;
+	w->err = 0;
+	return 0;
+}
+
 static int flush(struct writer *w, bool round)
 {
-	uint64_t old_end = w->end_bytes, old_ckpt = w->super.last_ckpt_off_bytes;
+	struct flush_mark mark = flush_begin(w);
+	uint64_t old_end = w->end_bytes;
 	size_t grown;
 	int err;
 
@@ -355,11 +401,12 @@ static int flush(struct writer *w, bool round)
 		err = writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
 	}
 	if (err) {
-		w->super.last_ckpt_off_bytes = old_ckpt;
-		undo(w, old_end);
+		flush_undo(w, &mark, old_end);
 		return err;
 	}
 	w->stats.file_bytes = w->end_bytes + w->table.size_bytes;
+	w->flushed_first_ns = w->first_ns;
+	w->flushed_last_ns = w->last_ns;
 	return 0;
 }
 

@@ -6,7 +6,8 @@
  * file is whole: each flush puts the finished frames and a fresh feature table at the end with one
  * pwrite, then patches data.size.  A recorder that dies loses what it had not flushed and nothing
  * else.  When a write fails (disk full), the writer puts the feature table back behind the last
- * good flush, so that what was recorded stays readable, and from then on returns that error.
+ * good flush, so that what was recorded stays readable, and from then on returns that error, until
+ * writer_give_up().
  *
  * Without a file (fd -1) a writer packs alone: batches are taken out of it, kept for as long as
  * somebody likes, and put into other writers, which make captures with the same head.
@@ -91,6 +92,12 @@ int writer_object(struct writer *w, enum ebx_kind kind, uint64_t object, const v
  * this one (perf's contract).
  */
 int writer_flush(struct writer *w, bool round);
+
+/*
+ * After a write failed: forgets what was given since the last good flush, so that the capture can
+ * still be finished, with less.  -EINVAL: nothing failed; -ENOMEM: that was it, and stays.
+ */
+int writer_give_up(struct writer *w);
 
 /* Bytes given since the last flush: the caller flushes when this grows past its liking. */
 size_t writer_pending_bytes(const struct writer *w);

@@ -38,6 +38,15 @@ struct queue {
 	uint64_t prev_off_bytes;
 };
 
+/* What a flush changes before it is known whether it succeeds. */
+struct flush_mark {
+	size_t dir_bytes;
+	uint64_t dir_count, seq;
+	struct dir_state dir_state;
+	uint64_t prev_off_bytes[EBX_STREAM_END];
+	uint64_t last_ckpt_off_bytes;
+};
+
 struct writer {
 	int fd;  /* borrowed */
 	int err; /* the first failure: sticky */
@@ -57,6 +66,7 @@ struct writer {
 	uint64_t data_off_bytes, end_bytes; /* the data section; its end as of the last flush */
 	uint64_t seq;
 	uint64_t first_ns, last_ns; /* of samples; 0: none yet */
+	uint64_t flushed_first_ns, flushed_last_ns; /* the same, as of the last flush */
 	size_t pending_bytes;
 	struct queue queues[EBX_STREAM_END];
 	struct dir_encoder dir;

@@ -101,12 +101,13 @@ int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now
 	uint32_t type;
 	int err = 0;
 
-	memcpy(e->account.lost_count, counts, sizeof(e->account.lost_count));
+	for (type = 0; type < EBPREC_EV_END; type++)
+		e->account.lost_count[type] = counts[type] + e->unwritten[type];
 	for (type = EBPREC_EV_CPU; type < EBPREC_EV_END && !err; type++) {
-		fresh = counts[type] - e->reported_lost[type];
+		fresh = e->account.lost_count[type] - e->reported_lost[type];
 		if (!fresh)
 			continue;
-		e->reported_lost[type] = counts[type];
+		e->reported_lost[type] += fresh;
 		writer_lost(e->writer, of[type].stream, fresh);
 		err = emit_side(e, &r, siderec_lost(&r, attrs_id(e->attrs, of[type].event), fresh));
 	}
@@ -130,7 +131,44 @@ int emit_flush(struct emit *e)
 	emit_round(e);
 	writer_get_stats(e->writer, &stats);
 	e->account.file_bytes = stats.file_bytes;
+	e->written = e->account;
 	return 0;
+}
+
+int emit_give_up(struct emit *e, uint64_t now_ns)
+{
+	const struct account *written = &e->written;
+	struct account *a = &e->account;
+	struct account missing = account_since(a, written);
+	struct siderec r = { .id = emit_side_id(e), .time_ns = now_ns };
+	uint64_t counts[EBPREC_EV_END];
+	int err = writer_give_up(e->writer);
+	uint32_t type;
+
+	if (err)
+		return err;
+	for (type = 0; type < EBPREC_EV_END; type++)
+		counts[type] = a->lost_count[type] - e->unwritten[type];
+	e->unwritten[EBPREC_EV_CPU] += missing.sample_count;
+	e->unwritten[EBPREC_EV_SWITCH] += missing.switch_count;
+	e->unwritten[EBPREC_EV_TASK] += missing.wakeup_count;
+	e->unwritten[EBPREC_EV_MARK] += missing.mark_count;
+	a->side_lost_count += missing.side_count;
+	a->sample_count = written->sample_count;
+	a->switch_count = written->switch_count;
+	a->switch_stack_count = written->switch_stack_count;
+	a->wakeup_count = written->wakeup_count;
+	a->mark_count = written->mark_count;
+	a->side_count = written->side_count;
+	a->copy_count = written->copy_count;
+	memcpy(a->stack_how_count, written->stack_how_count, sizeof(a->stack_how_count));
+	memcpy(a->stack_why_count, written->stack_why_count, sizeof(a->stack_why_count));
+	/* The records that told of these losses are among what was not written. */
+	memcpy(e->reported_lost, written->lost_count, sizeof(e->reported_lost));
+	err = emit_lost(e, counts, now_ns);
+	if (err || !missing.side_count)
+		return err;
+	return emit_side(e, &r, siderec_lost(&r, emit_side_id(e), missing.side_count));
 }
 
 struct account account_since(const struct account *all, const struct account *before)

@@ -59,6 +59,8 @@ struct emit {
 	uint64_t round_newest_ns; /* newest_ns when the last round ended, */
 	uint64_t floor_ns;        /* and the one before: nothing older may come */
 	uint64_t reported_lost[EBPREC_EV_END];
+	struct account written;             /* the account as of the last good flush */
+	uint64_t unwritten[EBPREC_EV_END]; /* lost to writes that failed; account.lost_count has them */
 };
 
 /* A sample of ours; its id is filled in. */
@@ -76,6 +78,11 @@ uint64_t emit_side_id(const struct emit *e);
 int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now_ns);
 /* Writes out what there is and ends a round. */
 int emit_flush(struct emit *e);
+/*
+ * After a write failed: what was not written counts as lost, and LOST records say so.  The writer is
+ * ready to be finished then.
+ */
+int emit_give_up(struct emit *e, uint64_t now_ns);
 /* A round has ended: what came in went elsewhere than into the writer's file. */
 void emit_round(struct emit *e);
 

@@ -31,7 +31,7 @@ void note(struct notes *n, enum note_level level, const char *fmt, ...)
 		outbuf_add(&n->text, text, (size_t)bytes);
 		outbuf_add(&n->text, "\n", 1);
 	}
-	if (n->show)
+	if (n->show && level != NOTE_KEPT)
 		n->show(n->show_arg, level, text);
 	free(text);
 }

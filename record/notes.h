@@ -15,6 +15,7 @@
 enum note_level {
 	NOTE_DETAIL,  /* shown with -v */
 	NOTE_INFO,    /* not shown with -q */
+	NOTE_KEPT,    /* for the capture alone: it is shown as the failure */
 	NOTE_WARNING, /* something is missing from the capture: always shown */
 };
 

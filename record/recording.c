@@ -51,9 +51,12 @@ int instrument_fail(struct instrument_ctx *c, int err, const char *what)
 
 static int failed_write(struct recording *r, int err)
 {
-	return note_fail(&r->notes, err,
-			 r->file.fresh ? NULL : "what was recorded before is readable",
-			 "cannot write '%s'", r->opts->output);
+	note_fail(&r->notes, err, r->file.fresh ? NULL : "what was recorded before is readable",
+		  "cannot write '%s'", r->opts->output);
+	/* What was not written is lost; the rest may still become a finished capture. */
+	if (!r->window && !emit_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC)))
+		note(&r->notes, NOTE_KEPT, "%s: what came in then is lost", r->notes.failure);
+	return err;
 }
 
 void recording_own_cost(struct account *a)

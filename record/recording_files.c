@@ -34,15 +34,31 @@ int recording_first_segment(struct recording *r)
 	return open_segment(r, &r->segment, 0);
 }
 
+/*
+ * failed: a write did, and only the account is still tried.  What came in while the file was written
+ * is not part of it.
+ */
+static int finish(struct recording *r, struct segment *s, const char *reason, bool failed,
+		  struct account *done)
+{
+	struct account all = *window_account(r->window);
+	struct segment_end end = {
+		.all = &all,
+		.attrs = &r->attrs,
+		.ids = &r->buildids,
+		.meta = end_of(r, failed ? "failed" : reason),
+		.failed = failed,
+	};
+	int err = failed ? 0 : jitfiles_copy(&r->jitfiles, s->writer, &all);
+
+	return err ? err : segment_finish(s, &end, done);
+}
+
 static int finish_segment(struct recording *r, const char *reason)
 {
-	struct meta_end end = end_of(r, reason);
-	struct account all = r->emit.account, done;
-	int err;
+	struct account done;
+	int err = finish(r, &r->segment, reason, r->segment_failed, &done);
 
-	err = jitfiles_copy(&r->jitfiles, r->segment.writer, &all);
-	if (!err)
-		err = segment_finish(&r->segment, &all, &end, &r->buildids, &done);
 	if (!err)
 		r->emit.account.file_bytes = done.file_bytes;
 	return err;
@@ -90,10 +106,12 @@ static int keep_in_segment(struct recording *r, uint64_t now_ns)
 {
 	const struct record_opts *o = r->opts;
 	struct writer_stats stats;
-	int err = writer_flush(r->segment.writer, true);
+	int err = segment_flush(&r->segment, &r->emit.account);
 
-	if (err)
+	if (err) {
+		r->segment_failed = true;
 		return err;
+	}
 	writer_get_stats(r->segment.writer, &stats);
 	r->emit.account.file_bytes = stats.file_bytes;
 	if (!r->end_reason &&
@@ -117,11 +135,12 @@ int recording_keep(struct recording *r)
 		return err;
 	}
 	recording_count(r);
-	err = window_take(r->window, r->writer, &r->emit.account, now_ns, r->segment.writer);
+	err = window_take(r->window, r->writer, &r->emit.account, now_ns,
+			  r->segment_failed ? NULL : r->segment.writer);
 	if (err)
 		return err;
 	emit_round(&r->emit);
-	if (r->segment.writer)
+	if (r->segment.writer && !r->segment_failed)
 		return keep_in_segment(r, now_ns);
 	r->emit.account.file_bytes = window_bytes(r->window);
 	return 0;
@@ -138,7 +157,7 @@ static int put_window(struct recording *r, struct segment *s)
 	for (i = 0; i < count && !err; i++) {
 		err = window_put_part(r->window, i, s->writer);
 		if (!err)
-			err = writer_flush(s->writer, true);
+			err = segment_flush(s, window_part_account(r->window, i));
 		if (!err && !r->end_reason)
 			err = recording_pass(r, false);
 	}
@@ -149,24 +168,20 @@ static int put_window(struct recording *r, struct segment *s)
 static int write_window(struct recording *r, unsigned number, const char *reason,
 			struct account *done)
 {
-	struct account all = r->emit.account;
 	struct segment s = { .file.fd = -1 };
-	struct meta_end end;
-	int err, place_err;
+	int err, other_err;
 
 	err = open_segment(r, &s, number);
 	if (err)
 		return err;
 	r->segment_number = number;
-	end = end_of(r, reason);
 	err = put_window(r, &s);
+	other_err = finish(r, &s, reason, err != 0, done);
 	if (!err)
-		err = jitfiles_copy(&r->jitfiles, s.writer, &all);
-	if (!err)
-		err = segment_finish(&s, &all, &end, &r->buildids, done);
-	place_err = segment_place(&s, &r->notes);
+		err = other_err;
+	other_err = segment_place(&s, &r->notes);
 	segment_close(&s);
-	return err ? err : place_err;
+	return err ? err : other_err;
 }
 
 int recording_snapshot(struct recording *r)

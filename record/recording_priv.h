@@ -51,6 +51,7 @@ struct recording {
 	struct segment segment;
 	unsigned segment_number;  /* the last file's */
 	uint64_t segment_ns;      /* since when it is written */
+	bool segment_failed;      /* nothing more goes into it */
 	const char *wanted;       /* why a snapshot is wanted; NULL: it is not */
 	uint64_t last_file_bytes; /* before the last flush */
 	struct emit emit;

@@ -8,6 +8,7 @@
 
 #include "format/tracing.h"
 #include "record/recording_priv.h"
+#include "record/slurp.h"
 
 #define INIT_PID_NAMESPACE 0xeffffffcU  /* inode of the first one: PROC_PID_INIT_INO */
 #define COPY_WAKE_BYTES    (128u << 10) /* a quarter of what a user may lock for a CPU */
@@ -25,6 +26,24 @@ static int check_pid_namespace(struct recording *r)
 	note(&r->notes, NOTE_WARNING,
 	     "inside a pid namespace: samples have the host's process ids, their names are missing");
 	return 0;
+}
+
+/* The kernel's events have the host's clock: ours has to be the same. */
+static int check_time_namespace(struct recording *r)
+{
+	char *text = slurp_line("/proc/self/timens_offsets"), *end;
+	long long seconds = 0, ns = 0;
+
+	if (text && !strncmp(text, "monotonic", 9)) {
+		seconds = strtoll(text + 9, &end, 10);
+		ns = strtoll(end, NULL, 10);
+	}
+	free(text);
+	return seconds || ns ? note_fail(&r->notes, -ENOTSUP, "record on the host",
+					 "cannot record inside a time namespace, whose clock is "
+					 "%lld s off",
+					 seconds)
+			     : 0;
 }
 
 static int check_bpf(struct recording *r)
@@ -265,8 +284,11 @@ static bool is_bpfs_fault(int err)
 int recording_set_up(struct recording *r)
 {
 	char why[sizeof(r->notes.failure)] = "--no-bpf";
-	int err = cpulist_read("online", &r->cpus);
+	int err = check_time_namespace(r);
 
+	if (err)
+		return err;
+	err = cpulist_read("online", &r->cpus);
 	if (err)
 		return note_fail(&r->notes, err, NULL,
 				 "cannot read /sys/devices/system/cpu/online");

@@ -39,7 +39,7 @@ int segment_open(struct segment *s, const char *path, const struct writer *like,
 		segment_close(&fresh);
 		return note_fail(notes, err, NULL, "cannot write '%s'", path);
 	}
-	fresh.before = *window_before(w);
+	fresh.before = fresh.written = *window_before(w);
 	*s = fresh;
 	return 0;
 }
@@ -49,27 +49,41 @@ int segment_place(struct segment *s, struct notes *notes)
 	return recfile_place(&s->file, notes);
 }
 
-int segment_finish(struct segment *s, const struct account *all, const struct meta_end *end,
-		   struct mapids *ids, struct account *done)
+int segment_flush(struct segment *s, const struct account *upto)
+{
+	int err = writer_flush(s->writer, true);
+
+	if (!err)
+		s->written = *upto;
+	return err;
+}
+
+int segment_finish(struct segment *s, const struct segment_end *end, struct account *done)
 {
 	struct writer_feature build_ids = { .bit = PERFFILE_BUILD_ID };
-	struct account a = account_since(all, &s->before);
+	struct emit e = {
+		.writer = s->writer,
+		.attrs = end->attrs,
+		.account = account_since(end->all, &s->before),
+		.written = account_since(&s->written, &s->before),
+	};
 	struct writer_stats stats;
 	struct outbuf meta = { 0 };
-	int err = -ENOMEM;
+	int err = end->failed ? emit_give_up(&e, clock_ns(CLOCK_MONOTONIC)) : 0;
 
-	a.side_count += s->begin_records;
-	meta_account(&meta, &a, end);
-	if (outbuf_ok(&meta))
-		err = writer_object(s->writer, EBX_META, EBX_META_ACCOUNT, meta.data,
-				    meta.size_bytes);
+	e.account.side_count += s->begin_records;
+	meta_account(&meta, &e.account, &end->meta);
+	if (!err)
+		err = outbuf_ok(&meta) ? writer_object(s->writer, EBX_META, EBX_META_ACCOUNT,
+						       meta.data, meta.size_bytes)
+				       : -ENOMEM;
 	outbuf_done(&meta);
-	build_ids.data = buildidlist_section(ids->named, &build_ids.size_bytes);
+	build_ids.data = buildidlist_section(end->ids->named, &build_ids.size_bytes);
 	if (!err)
 		err = writer_finish(s->writer, &build_ids, build_ids.size_bytes ? 1 : 0);
 	writer_get_stats(s->writer, &stats);
-	a.file_bytes = stats.file_bytes;
-	*done = a;
+	e.account.file_bytes = stats.file_bytes;
+	*done = e.account;
 	return err;
 }
 

@@ -8,6 +8,8 @@
 #ifndef EBPREC_RECORD_SEGMENT_H
 #define EBPREC_RECORD_SEGMENT_H
 
+#include <stdbool.h>
+
 #include "record/mapids.h"
 #include "record/meta.h"
 #include "record/recfile.h"
@@ -17,6 +19,7 @@ struct segment {
 	struct recfile file;
 	struct writer *writer;  /* NULL: there is none */
 	struct account before;  /* what was counted before it began */
+	struct account written; /* ... and by the last good flush */
 	uint64_t begin_records; /* that it began with; they were counted before */
 };
 
@@ -28,12 +31,20 @@ int segment_open(struct segment *s, const char *path, const struct writer *like,
 		 struct notes *notes);
 /* Puts the file into its place. */
 int segment_place(struct segment *s, struct notes *notes);
+/* Flushes what was put into the writer; upto: the account of it.  The errno of the write. */
+int segment_flush(struct segment *s, const struct account *upto);
+struct segment_end {
+	const struct account *all; /* counted so far; what s->before has is not of this file */
+	const struct attrs *attrs;
+	const struct mapids *ids;
+	struct meta_end meta;
+	bool failed; /* a write did: what was not flushed counts as lost */
+};
 /*
- * Writes the account, counted from s->before to `all`, and what makes the capture whole.  *all gets
- * nothing; file_bytes of *done is the size.  The errno of the write; s is closed in any case.
+ * Writes the account and what makes the capture whole; *done is the account as written, with the
+ * file's size.  The errno of the write.
  */
-int segment_finish(struct segment *s, const struct account *all, const struct meta_end *end,
-		   struct mapids *ids, struct account *done);
+int segment_finish(struct segment *s, const struct segment_end *end, struct account *done);
 /* Closes what is there; a file that has not got its place is removed.  Zeroed with fd -1 is fine. */
 void segment_close(struct segment *s);
 

@@ -257,6 +257,16 @@ int window_put_part(const struct window *w, size_t part, struct writer *to)
 	return writer_put(to, w->parts[w->first + part].batch);
 }
 
+const struct account *window_part_account(const struct window *w, size_t part)
+{
+	return &w->parts[w->first + part].upto;
+}
+
+const struct account *window_account(const struct window *w)
+{
+	return w->first < w->end ? &w->parts[w->end - 1].upto : &w->before;
+}
+
 const struct account *window_before(const struct window *w)
 {
 	return &w->before;

@@ -40,7 +40,10 @@ int window_begin(struct window *w, struct writer *to, uint64_t *record_count);
 /* Parts, oldest first; part 0 is the first one. */
 size_t window_part_count(const struct window *w);
 int window_put_part(const struct window *w, size_t part, struct writer *to);
+const struct account *window_part_account(const struct window *w, size_t part); /* at its end */
 
+/* What was counted up to the end of the last part. */
+const struct account *window_account(const struct window *w);
 /* What was counted up to where the window begins; as of when, 0: nothing was dropped. */
 const struct account *window_before(const struct window *w);
 uint64_t window_dropped_ns(const struct window *w);

@@ -84,6 +84,18 @@ account() {
 		print $v;' "${@:2}"
 }
 
+# whole FILE - finished, undamaged, perf reads all its samples, and its account is that of its records
+whole() {
+	ebprec info "$1" >info.txt || fail "info $1"
+	grep -qx '  state *finished' info.txt || fail "$1 is not finished"
+	grep -qx '  any *no' info.txt || fail "$1: $(sed -n '/^damage/,$p' info.txt)"
+	same "$(account "$1" samples)" "$(perf script -i "$1" -F event 2>perf.err | grep -cE 'cpu-clock|cycles')"
+	# What a busy machine lost is in the file, and perf says so.
+	sed -i '/^Warning:$/d; /^Processed .* and lost /d; /^Check IO.CPU overload/d; /^$/d' perf.err
+	[ ! -s perf.err ] || fail "perf: $(head -3 perf.err)"
+	same "$(account "$1" side_records)" "$(awk '$1 == "side" { print $3; exit }' info.txt)"
+}
+
 # switches FILE PID - how often PID went to sleep and was preempted, as "SLEPT RAN_ON"
 switches() {
 	perf script -i "$1" -F trace 2>/dev/null | awk -v "pid=prev_pid=$2" '

@@ -11,17 +11,6 @@ setup() {
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 }
 
-# whole FILE - finished, undamaged, and perf reads all its samples
-whole() {
-	ebprec info "$1" >info.txt || fail "info $1"
-	grep -qx '  state *finished' info.txt || fail "$1 is not finished"
-	grep -q '^damage' info.txt && ! grep -qx '  any *no' info.txt && fail "$1 is damaged"
-	same "$(account "$1" samples)" "$(perf script -i "$1" -F event 2>perf.err | grep -c cpu-clock)"
-	sed -i '/^Warning:$/d; /^Processed .* and lost /d; /^Check IO.CPU overload/d; /^$/d' perf.err
-	[ ! -s perf.err ] || fail "perf: $(cat perf.err)"
-	same "$(account "$1" side_records)" "$(awk '$1 == "side" { print $3; exit }' info.txt)"
-}
-
 # until FILE is there
 await() {
 	for _ in $(seq 300); do
@@ -49,7 +38,8 @@ await() {
 		grep -q "^shares" out || fail "$f: no samples of it"
 		! grep -q "^:$early" out || fail "$f: without a name"
 		# All that perf sees of it in user space has a file, and most a name.
-		ebprec report -i "$f" --pid $early --sort dso 2>/dev/null | grep -q ' shares$'
+		ebprec report -i "$f" --pid $early --sort dso >report.txt 2>&1
+		grep -q ' shares *$' report.txt || fail "$f: $(cat report.txt)"
 		grep -q "(.*/shares)" out || fail "$f: perf finds no file"
 	done
 	same snapshot "$(account r.data.1 ended)"

@@ -514,6 +514,40 @@ static void statistics_add_up(void **state)
 	maker_end(&maker);
 }
 
+static void what_was_written_before_a_failure_can_be_finished(void **state)
+{
+	struct writer_stats s;
+	struct reading r;
+	struct bytes b;
+
+	maker_begin(&maker, false);
+	assert_int_equal(writer_give_up(maker.w), -EINVAL); /* nothing failed */
+	for (uint64_t i = 0; i < 3; i++) {
+		maker_sample(&maker, 7, 2000 + i, 0);
+		maker_comm(&maker, 7, "seven", 1999 + i);
+		assert_int_equal(writer_flush(maker.w, true), 0);
+	}
+	writer_get_stats(maker.w, &s);
+	limit_file(s.file_bytes + 8192);
+	for (size_t i = 0; i < 4; i++)
+		maker_noisy_sample(&maker, 9996, 9000);
+	assert_int_equal(writer_object(maker.w, EBX_NOTE, 1, "never seen", 10), 0);
+	assert_int_equal(writer_flush(maker.w, true), -EFBIG);
+	assert_int_equal(writer_flush(maker.w, true), -EFBIG);
+	assert_int_equal(writer_give_up(maker.w), 0);
+	assert_int_equal(writer_object(maker.w, EBX_NOTE, 2, "the end", 7), 0);
+	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
+	limit_file(0);
+	b = maker_bytes(&maker);
+	r = read_bytes(b.data, b.size);
+	assert_false(reading_is_damaged(&r));
+	assert_false(r.damage.unfinished);
+	assert_int_equal(r.samples, 3);
+	assert_null(memmem(b.data, b.size, "never", 5));
+	free(b.data);
+	maker_end(&maker);
+}
+
 /* ---- batches ---- */
 
 static int count_record(void *arg, const uint8_t *record, size_t size_bytes)
@@ -619,6 +653,7 @@ int main(void)
 		cmocka_unit_test(a_full_disk_keeps_what_was_flushed_and_says_so),
 		cmocka_unit_test(a_disk_that_fills_while_finishing_leaves_an_unfinished_capture),
 		cmocka_unit_test(statistics_add_up),
+		cmocka_unit_test(what_was_written_before_a_failure_can_be_finished),
 		cmocka_unit_test(batches_make_the_capture_that_would_have_been_written),
 		cmocka_unit_test(a_writer_without_a_file_does_not_write),
 	};

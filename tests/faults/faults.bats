@@ -1,0 +1,227 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# The longer faults: `make check-faults`.  After each there is a capture that reads, and an account
+# that says what is missing.
+
+load ../helper
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
+	load=
+}
+
+teardown() {
+	[ -z "$load" ] || kill "$load" 2>/dev/null || true
+	[ -z "$mounted" ] || umount -l "$mounted"
+	[ -z "$group" ] || rmdir "$group"
+	[ -z "$cpu" ] || echo 1 >"$cpu"
+}
+mounted='' group='' cpu=''
+
+busy() {
+	storm 300 "$1" >/dev/null 2>&1 3>&- &
+	load=$!
+}
+
+# ends_with WORDS - the recording of small/r.data failed with these words, in one line, and what was
+# written before is there.  Where the account still found room, the rest is counted.
+ends_with() {
+	same 1 "$status"
+	same "ebprec: cannot write 'small/r.data': $1 (what was recorded before is readable)" \
+		"$(grep cannot err)"
+	cp small/r.data r.data
+	if ebprec info r.data | grep -qx '  state *unfinished'; then
+		ebprec recover -q r.data
+		ebprec info r.data | grep -qx '  any *no'
+		perf script -i r.data 2>/dev/null | grep -q cpu-clock
+		return
+	fi
+	whole r.data
+	same failed "$(account r.data ended)"
+	[ "$(account r.data lost samples)" -gt 0 ] || fail "nothing was lost"
+}
+
+record_small() {
+	status=0
+	"$@" ebprec-record -a -F 997 -q -o small/r.data sleep 60 2>err 3>&- || status=$?
+}
+
+@test "a full disk (tmpfs)" {
+	mkdir small
+	mount -t tmpfs -o size=1200k none small
+	mounted=$PWD/small
+	busy 60
+	record_small
+	ends_with "No space left on device"
+}
+
+@test "a full disk (ext4)" {
+	truncate -s 4M image
+	mkfs.ext4 -q -m 0 -O ^has_journal image
+	mkdir small
+	mount -o loop image small
+	mounted=$PWD/small
+	dd if=/dev/zero of=small/filler bs=64k count=36 2>/dev/null
+	busy 60
+	record_small
+	ends_with "No space left on device"
+}
+
+@test "a quota" {
+	mkdir small
+	busy 60
+	record_small env LD_PRELOAD="$BUILD/tests/faults/badwrite.so" BADWRITE_AFTER=1200000 BADWRITE_ERRNO=122
+	ends_with "Disk quota exceeded"
+}
+
+@test "a limit of the file's size" {
+	mkdir small
+	busy 60
+	record_small sh -c 'ulimit -f 2400; exec "$@"' -
+	ends_with "File too large"
+}
+
+# The kernel does this to a disk with errors; `mount -o remount,ro` is refused while a file is written.
+@test "a disk that becomes read-only" {
+	truncate -s 64M image
+	mkfs.ext4 -q -m 0 image
+	mkdir small
+	mount -o loop,errors=remount-ro image small
+	mounted=$PWD/small
+	device=$(findmnt -no SOURCE small)
+	[ -w "/sys/fs/ext4/${device#/dev/}/trigger_fs_error" ] || skip "ext4 cannot be told to fail"
+	busy 60
+	record_small sh -c "(sleep 3; echo fault >/sys/fs/ext4/${device#/dev/}/trigger_fs_error) & exec \"\$@\"" -
+	same 1 "$status"
+	grep -qE "^ebprec: cannot write 'small/r.data': (Read-only file system|Input/output error) \(what" err ||
+		fail "$(cat err)"
+	# Nothing can be written any more, not even the account: what was flushed is there.
+	cp small/r.data r.data
+	ebprec info r.data >info.txt
+	grep -qx '  state *unfinished' info.txt
+	ebprec recover -q r.data
+	ebprec info r.data | grep -qx '  any *no'
+	perf script -i r.data 2>/dev/null | grep -q cpu-clock
+}
+
+@test "a slow disk: what the rings cannot hold is counted" {
+	busy 60
+	LD_PRELOAD=$BUILD/tests/faults/badwrite.so BADWRITE_MS=400 \
+		ebprec-record -a -F 997 -m 128K -q -o r.data sleep 8 3>&- 2>err
+	whole r.data
+	all=$(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)
+	[ "$all" -gt 0 ] || fail "nothing was lost"
+	# perf reads them as many.
+	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null |
+		sed -n 's/.*PERF_RECORD_LOST lost \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')" ||
+		[ "$(account r.data lost side_records)" -gt 0 ]
+}
+
+@test "a pipe is refused, not written badly" {
+	status=0
+	ebprec record -o - true >out 2>err || status=$?
+	same 2 "$status"
+	[ ! -s out ]
+	same 1 "$(wc -l <err)"
+}
+
+@test "a CPU that goes offline and comes back" {
+	cpu=/sys/devices/system/cpu/cpu1/online
+	[ -w $cpu ] || skip "no CPU can be taken away here"
+	shares 600 >/dev/null 3>&- &
+	load=$!
+	ebprec-record -a -F 997 -q -o r.data sh -c "sleep 2; echo 0 >$cpu; sleep 2; echo 1 >$cpu; sleep 2" 3>&-
+	whole r.data
+	# Each CPU was seen, and the one that stayed all the time.
+	perf script -i r.data -F cpu,time 2>/dev/null | tr -d '[]:' >seen
+	same "000 001" "$(awk '{ print $1 }' seen | sort -u | xargs)"
+}
+
+@test "a CPU that was offline when the recording began" {
+	cpu=/sys/devices/system/cpu/cpu1/online
+	[ -w $cpu ] || skip "no CPU can be taken away here"
+	shares 600 >/dev/null 3>&- &
+	load=$!
+	echo 0 >$cpu
+	ebprec-record -a -F 997 -o r.data sh -c "sleep 1; echo 1 >$cpu; sleep 2" 3>&- 2>err
+	whole r.data
+}
+
+@test "little memory: recorded, or refused in one line" {
+	root=/sys/fs/cgroup/memory
+	[ -w $root/memory.limit_in_bytes ] || skip "no memory cgroup (v1)"
+	group=$root/ebprec-fault
+	mkdir $group
+	for mib in 16 48 96 256; do
+		echo "${mib}M" >$group/memory.limit_in_bytes
+		status=0
+		rm -f r.data
+		sh -c "echo \$\$ >$group/cgroup.procs; exec ebprec-record -a -F 997 -q -o r.data sleep 2" \
+			2>err 3>&- || status=$?
+		echo "# $mib MiB: status $status, $(head -1 err)" >&3
+		case $status in
+		0) whole r.data ;;
+		137) # the kernel's doing: what was flushed is there
+			[ ! -s r.data ] || ebprec recover -q r.data ;;
+		*)
+			same 1 "$status"
+			same 1 "$(wc -l <err)"
+			;;
+		esac
+	done
+	same 0 "$status"
+}
+
+@test "ten thousand processes" {
+	crowd 10000 >ready 3>&- &
+	load=$!
+	for _ in $(seq 600); do
+		[ ! -s ready ] || break
+		sleep 0.1
+	done
+	ebprec-record -a -F 99 -q -o r.data sleep 2 3>&-
+	kill $load
+	load=
+	whole r.data
+	[ "$(perf script --show-task-events -i r.data 2>/dev/null |
+		grep -c 'PERF_RECORD_COMM: crowd:')" -ge 10000 ] || fail "names are missing"
+	same 0 "$(account r.data lost side_records)"
+}
+
+@test "a window that finds no room, and one file after the other on a full disk" {
+	mkdir small
+	mount -t tmpfs -o size=1500k none small
+	mounted=$PWD/small
+	busy 60
+	status=0
+	ebprec-record -a -F 997 -q --ring 60s -o small/r.data sleep 6 2>err 3>&- || status=$?
+	ends_with "No space left on device"
+	rm small/*
+	status=0
+	ebprec-record -a -F 997 -q --rotate 600K -o small/r.data sleep 60 2>err 3>&- || status=$?
+	same 1 "$status"
+	same 1 "$(grep -c '^ebprec: cannot write .*No space left on device' err)"
+	cp small/r.data r.data
+	whole r.data
+}
+
+# EBPREC_RING_SECONDS=3600 is the hour.
+@test "a window for a long time takes constant memory" {
+	busy 3700
+	ebprec-record -a --ring 10s -q -o r.data sleep "${EBPREC_RING_SECONDS:-60}" 3>&- &
+	pid=$!
+	sleep 25
+	first=$(awk '/^VmRSS/ { print $2 }' /proc/$pid/status)
+	while [ -e /proc/$pid ]; do
+		rss=$(awk '/^VmRSS/ { print $2 }' /proc/$pid/status 2>/dev/null)
+		last=${rss:-$last}
+		sleep 1
+	done
+	wait $pid
+	whole r.data
+	echo "# $first KiB after 25 s, $last KiB at the end" >&3
+	[ "$last" -lt $((first * 5 / 4 + 4096)) ] || fail "grew from $first to $last KiB"
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# What goes wrong leaves a capture that reads, and says what is missing.  The longer ones are in
+# tests/faults.
+
+load ../helper
+
+setup() {
+	need_bpf
+	need_perf
+	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
+}
+
+@test "a disk that fails ends the recording, and the rest counts as lost" {
+	storm 300 60 >/dev/null 2>&1 3>&- &
+	load=$!
+	status=0
+	LD_PRELOAD=$BUILD/tests/faults/badwrite.so BADWRITE_AFTER=1200000 BADWRITE_ERRNO=5 \
+		ebprec-record -a -F 997 -o r.data sleep 60 2>err 3>&- || status=$?
+	kill $load
+	same 1 "$status"
+	same "ebprec: cannot write 'r.data': Input/output error (what was recorded before is readable)" \
+		"$(grep cannot err)"
+	whole r.data
+	same failed "$(account r.data ended)"
+	lost=$(account r.data lost samples)
+	[ "$lost" -gt 0 ] || fail "nothing was lost"
+	grep -q "^  cannot write 'r.data': Input/output error .*: what came in then is lost" info.txt
+	# The recorder, the account and the records say the same number.
+	grep -q " $(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)\$" \
+		<(sed -n 's/^  events lost */ /p' info.txt)
+	perf report -D -i r.data 2>/dev/null | grep -q PERF_RECORD_LOST
+}
+
+@test "a recorder that crashes leaves what it flushed" {
+	ebprec-record -a -F 997 -q -o r.data 2>/dev/null 3>&- &
+	pid=$!
+	sleep 1.7
+	kill -SEGV $pid
+	status=0
+	wait $pid || status=$?
+	same 139 "$status"
+	ebprec info r.data | grep -qx '  state *unfinished'
+	ebprec recover -q r.data
+	ebprec info r.data | grep -qx '  any *no'
+	perf script -i r.data >/dev/null
+}
+
+@test "rings that are too small lose events, and every number of it agrees" {
+	shares 600 >/dev/null 3>&- &
+	load=$!
+	ebprec-record -a -F max -m 128K -o r.data sleep 1 2>err 3>&-
+	kill $load
+	whole r.data
+	lost=$(account r.data lost samples)
+	[ "$lost" -gt 0 ] || fail "nothing was lost"
+	all=$(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)
+	grep -q " $all lost, " err || fail "info says $all: $(cat err)"
+	# perf adds up the records that say so.
+	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null |
+		sed -n 's/.*PERF_RECORD_LOST lost \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')"
+}
+
+@test "inside a time namespace it says that it cannot" {
+	unshare --time true 2>/dev/null || skip "no time namespaces here"
+	refuses unshare --fork --time --monotonic 1000 ebprec-record -a -q -o r.data true
+	contains "$stderr" "time namespace"
+	[ ! -e r.data ]
+}
+
+@test "a working directory that is removed does not matter" {
+	mkdir gone
+	(cd gone && exec ebprec-record -a -F 997 -q -o "$OLDPWD/r.data" sh -c 'rmdir "$PWD"; sleep 0.5') 3>&-
+	[ ! -e gone ]
+	whole r.data
+	# Where there is no place for a snapshot, that is told, and the recording goes on.
+	mkdir gone
+	(cd gone && exec ebprec-record -a -F 997 --ring 60s -o r.data sh -c \
+		'rmdir "$PWD"; kill -USR2 $PPID; sleep 0.5') 2>err 3>&- && fail "there was no place"
+	same 1 "$(grep -c "cannot write 'r.data.1': No such file or directory.*, skipping" err)"
+	same 1 "$(grep -c "cannot write 'r.data': No such file or directory" err)"
+}

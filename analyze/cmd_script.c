@@ -58,7 +58,6 @@ struct run {
 	const struct model *model;
 	const struct filter *filter;
 	const struct capture_attr *only; /* NULL: all events */
-	bool picky;                      /* there is something to filter besides the time */
 	uint64_t broken, shown;
 };
 
@@ -90,7 +89,7 @@ static int show(void *ctx, const struct perf_event_header *header, const struct 
 	struct run *run = ctx;
 	int err;
 
-	if (run->picky && !is_wanted(run, header, attr))
+	if (!is_wanted(run, header, attr))
 		return 0;
 	err = script_sample(&run->script, header, attr, stdout);
 	if (err == -ENOMEM)
@@ -153,8 +152,6 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	char *kallsyms = NULL, *vdso = NULL;
 	int err;
 
-	run.picky = o->event || filter->part_count || filter->pid_count || filter->tid_count ||
-		    filter->cpu_pair_count || filter->comm_count || filter->no_idle;
 	if (o->event) {
 		if (load_choose_event(r->capture, &r->scan, o->event, &attr))
 			return say_error("no event '%s' in '%s' (see 'ebprec info')", o->event,

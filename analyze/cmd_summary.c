@@ -83,7 +83,6 @@ static void show_capture(struct view *v, const struct report *r, const char *pat
 		view_ns(v, "duration", r->scan.span.to_ns - r->scan.span.from_ns);
 	}
 	view_text(v, "event", load_event_name(attr));
-	view_number(v, "samples", r->picked);
 }
 
 static void show_percent(struct view *v, const char *key, uint64_t part, uint64_t whole)
@@ -197,23 +196,19 @@ static void show_quality(struct view *v, const struct report *r)
 
 /* ---- the page ---- */
 
-static int show(struct report *r, const struct summary_opts *o, const struct picked *p,
-		const struct summary *s, const struct tally *t)
+/* The rest of the page, when the samples have been counted. */
+static int show(struct view *v, struct report *r, const struct summary_opts *o,
+		const struct picked *p, const struct summary *s, const struct tally *t)
 {
-	size_t count;
-	struct view *v;
-	int err = view_open(stdout, o->json, &v), close_err;
+	int err;
 
-	if (err)
-		return err;
-	show_capture(v, r, o->input, &capture_attrs(r->capture, &count)[p->query.attr]);
+	view_number(v, "samples", r->picked);
 	show_quality(v, r);
 	show_processes(v, r, s, o->rows);
 	err = show_functions(v, r, p->weight, o->rows);
 	if (!err)
 		show_events(v, r, t);
-	close_err = view_close(v);
-	return err ? err : close_err;
+	return err;
 }
 
 static int summarize(struct report *r, const struct summary_opts *o, struct picked *p)
@@ -221,7 +216,9 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	struct summary s = { 0 };
 	struct tally t = { 0 };
 	struct timespan whole;
-	int status, err;
+	struct view *v = NULL;
+	int status, err, close_err;
+	size_t count;
 
 	status = pickopts_resolve(&o->pick, &summary_usage, o->input, o->quiet, r, p);
 	if (status)
@@ -229,7 +226,13 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	whole = r->scan.span_known ? r->scan.span : (struct timespan){ 0, 0 };
 	p->query.fields |= summary_fields();
 	p->query.quantum_ns = summary_quantum_ns(&whole);
-	err = report_make(r, &p->query);
+	err = view_open(stdout, o->json, &v);
+	if (!err) {
+		/* What the file says of itself is there at once, the samples of a long one are not. */
+		show_capture(v, r, o->input, &capture_attrs(r->capture, &count)[p->query.attr]);
+		fflush(stdout);
+		err = report_make(r, &p->query);
+	}
 	if (!o->quiet)
 		cmd_fetch_verdict(p->roots.roots.fetcher);
 	if (!err)
@@ -237,7 +240,9 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	if (!err)
 		err = tally_capture(r->capture, &t);
 	if (!err)
-		err = show(r, o, p, &s, &t);
+		err = show(v, r, o, p, &s, &t);
+	close_err = v ? view_close(v) : 0;
+	err = err ? err : close_err;
 	summary_done(&s);
 	tally_done(&t);
 	if (err)

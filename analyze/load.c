@@ -281,6 +281,7 @@ struct second_pass {
 	bool *comm_passes; /* by number in the names; NULL: all do */
 	size_t frame_count;
 	bool divisible;
+	bool indexed; /* frames tell their times, and how many samples of the event they have */
 	atomic_size_t next_frame;
 	atomic_int err;
 };
@@ -361,6 +362,38 @@ static int count_frames(struct worker *w, size_t first, size_t count)
 	return err;
 }
 
+/* Whether a frame can have samples that are asked for. */
+static bool is_in_span(const struct second_pass *p, const struct capture_frame *f)
+{
+	const struct filter *filter = p->query->filter;
+
+	return !filter ||
+	       (f->t_min_ns <= filter->span.to_ns && f->t_max_ns >= filter->span.from_ns);
+}
+
+/* The frames of a slice; of the others it is known how many samples they have. */
+static int count_batch(struct worker *w, size_t first, size_t count)
+{
+	const struct second_pass *p = w->pass;
+	size_t all, i, end = first + count;
+	const struct capture_frame *frames = capture_frames(p->c, &all);
+	int err = 0;
+
+	for (; !err && first < end; first = i) {
+		bool wanted = !p->indexed || is_in_span(p, &frames[first]);
+
+		for (i = first; i < end; i++) {
+			if (p->indexed && is_in_span(p, &frames[i]) != wanted)
+				break;
+			if (!wanted && frames[i].stream == EBX_STREAM_CPU)
+				w->stats.event_samples += frames[i].sample_count;
+		}
+		if (wanted)
+			err = count_frames(w, first, i - first);
+	}
+	return err;
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -373,10 +406,10 @@ static void *work(void *arg)
 	} else {
 		while (!err && !atomic_load(&p->err) &&
 		       (first = atomic_fetch_add(&p->next_frame, BATCH_FRAMES)) < p->frame_count)
-			err = count_frames(w, first,
-					   p->frame_count - first < BATCH_FRAMES
-						   ? p->frame_count - first
-						   : BATCH_FRAMES);
+			err = count_batch(w, first,
+					  p->frame_count - first < BATCH_FRAMES
+						  ? p->frame_count - first
+						  : BATCH_FRAMES);
 	}
 	if (err)
 		atomic_compare_exchange_strong(&p->err, &none, err);
@@ -502,6 +535,7 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	assert(query->attr < attr_count);
 	p.attr = &attrs[query->attr];
 	p.divisible = capture_is_divisible(c);
+	p.indexed = capture_get_kind(c) == CAPTURE_EBX && p.divisible && !query->attr;
 	p.stacks_told = capture_get_kind(c) == CAPTURE_EBX && !query->attr &&
 			p.attr->attr.type != PERF_TYPE_TRACEPOINT;
 	/* Ours keep the samples of the first attr in a stream of their own. */

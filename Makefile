@@ -192,7 +192,7 @@ check-faults: all tests			## disks that fail, CPUs that go, 10,000 processes: mi
 check-kernels: all tests $(call have,kernels)	## record under Debian's stock kernels, emulated
 	$(Q)scripts/run-tests.sh $(O) kernels
 
-bench: all tests $(O)/tests/bench/bench_unwtable $(call have,bench)	## the table against perf; needs root and BPF
+bench: all tests $(call prog,$(wildcard tests/bench/bench_*.c)) $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/bench/run $(O)
 
 lint: $(call have,lint)			## clang-format, cppcheck, clang-tidy, shellcheck
@@ -248,8 +248,12 @@ oracle-long: $(O)/tests/oracle/oracle_ehframe	## the same on large files
 $(O)/tests/oracle/%: $(O)/tests/oracle/%.o $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf
 
+$(O)/tests/bench/bench_multiply: $(O)/tests/bench/bench_multiply.o $(O)/libunder.a $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
+		$(LIBS_format)
+
 $(O)/tests/bench/%: $(O)/tests/bench/%.o $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_format) -lpthread
 
 # The step function for BPF: that it compiles, and that the verifier takes it.
 $(O)/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c

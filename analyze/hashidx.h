@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bigmem.h"
+
 #define HASHIDX_NONE UINT32_MAX
 
 struct hashidx {
@@ -96,7 +98,7 @@ static inline int hashidx_reserve(struct hashidx *x)
 	count = count ? count * 2 : 64;
 	if (count > UINT32_MAX)
 		return -ENOMEM;
-	slots = calloc(count, sizeof(*slots));
+	slots = bigmem_zeroed(count * sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
 	for (size_t i = 0; x->slots && i <= x->mask; i++) {

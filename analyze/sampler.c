@@ -24,6 +24,15 @@ struct chain_slot {
 	uint32_t node;
 };
 
+#define STACK_CACHE_SLOTS (1u << 17)
+
+/* A whole stack of a group that was seen, likewise by its hash. */
+struct stack_slot {
+	uint64_t hash;
+	uint32_t check;
+	uint32_t entry; /* + 1; 0: free */
+};
+
 struct addr_slot {
 	uint64_t addr;
 	uint32_t space_key; /* space * 2 + is_return + 1; 0: free */
@@ -53,6 +62,7 @@ struct sampler {
 	struct addr_slot *cache;
 	struct memo *memos;
 	struct chain_slot *chains;
+	struct stack_slot *whole;
 };
 
 /* A stretch of a chain in one context: frames [0, count), innermost first. */
@@ -371,14 +381,11 @@ static int group_of(struct sampler *s, const struct perf_sample *sample, uint32_
 	return 0;
 }
 
-static int add(struct sampler *s, const struct perf_sample *sample, const struct model_where *where,
-	       uint32_t end, bool bare)
+static int add_new(struct sampler *s, const struct perf_sample *sample,
+		   const struct model_where *where, struct stacks_key *key, bool bare,
+		   uint32_t *entry)
 {
 	struct chain chain = { .user_space = where->space };
-	uint32_t comm = where->comm == MODEL_NONE ? SAMPLER_TID_GROUP | sample->tid : where->comm;
-	struct stacks_key key = {
-		.end = end,
-	};
 	uint8_t ip[8];
 	int err;
 
@@ -389,13 +396,75 @@ static int add(struct sampler *s, const struct perf_sample *sample, const struct
 		add_frames(s, &chain, ip, 1, sample->cpumode);
 		s->counts.without_chain++;
 	}
-	err = add_chain(s, &chain, &key.user, &key.kernel);
-	if (!err)
-		err = group_of(s, sample, comm, &key.group);
+	err = add_chain(s, &chain, &key->user, &key->kernel);
+	return err ? err : stacks_count_entry(&s->stacks, key, 1, sample->period, entry);
+}
+
+/* The slot for the sample's stack, group and end.  Four sums at a time: a CPU can do that at once. */
+static struct stack_slot *stack_slot_of(struct sampler *s, const struct perf_sample *sample,
+					uint32_t space, const struct stacks_key *key, bool *found)
+{
+	const uint64_t odd = 0x9e3779b97f4a7c15u;
+	uint64_t seed = hash_pair((uint64_t)space << 32 | model_kernel(s->model, sample->time_ns),
+				  (uint64_t)key->group << 32 | key->end << 8 | sample->cpumode);
+	uint64_t h[4] = { seed, seed + 1, seed + 2, seed + 3 }, a, b;
+	size_t i = 0, count = sample->chain_count;
+	struct stack_slot *slot;
+
+	for (; i + 4 <= count; i += 4) {
+		for (size_t k = 0; k < 4; k++) {
+			h[k] = (h[k] ^ le64_load(sample->chain + 8 * (i + k))) * odd;
+			h[k] ^= h[k] >> 29;
+		}
+	}
+	for (; i < count; i++) {
+		h[0] = (h[0] ^ le64_load(sample->chain + 8 * i)) * odd;
+		h[0] ^= h[0] >> 29;
+	}
+	a = hash_pair(h[0], h[1]);
+	b = hash_pair(h[2] + count, h[3] ^ a);
+	slot = &s->whole[b & (STACK_CACHE_SLOTS - 1)];
+	*found = slot->entry && slot->hash == a && slot->check == (uint32_t)(b >> 32);
+	if (!*found)
+		*slot = (struct stack_slot){ .hash = a, .check = (uint32_t)(b >> 32) };
+	return slot;
+}
+
+/* Whether something about a chain was counted that is counted again when it comes again. */
+static bool is_odd(const struct sampler_counts *now, const struct sampler_counts *before)
+{
+	return now->deferred != before->deferred ||
+	       now->frames_left_out != before->frames_left_out ||
+	       now->unknown_contexts != before->unknown_contexts;
+}
+
+static int add(struct sampler *s, const struct perf_sample *sample, const struct model_where *where,
+	       uint32_t end, bool bare)
+{
+	uint32_t comm = where->comm == MODEL_NONE ? SAMPLER_TID_GROUP | sample->tid : where->comm;
+	struct stacks_key key = { .end = end };
+	struct sampler_counts before = s->counts;
+	struct stack_slot *slot = NULL;
+	bool found = false;
+	uint32_t entry;
+	int err;
+
+	err = group_of(s, sample, comm, &key.group);
 	if (err)
 		return err;
-	s->counts.samples++;
-	return stacks_count(&s->stacks, &key, 1, sample->period);
+	if (sample->chain_count)
+		slot = stack_slot_of(s, sample, where->space, &key, &found);
+	if (found) {
+		s->stacks.entries[slot->entry - 1].sample_count++;
+		s->stacks.entries[slot->entry - 1].period_sum += sample->period;
+	} else {
+		err = add_new(s, sample, where, &key, bare, &entry);
+		if (!err && slot && !is_odd(&s->counts, &before))
+			slot->entry = entry + 1;
+	}
+	if (!err)
+		s->counts.samples++;
+	return err;
 }
 
 int sampler_add(struct sampler *s, const struct perf_sample *sample,
@@ -425,7 +494,8 @@ int sampler_new(const struct model *model, struct groups *groups, struct sampler
 	s->cache = calloc(ADDR_CACHE_SLOTS, sizeof(*s->cache));
 	s->memos = calloc(MEMO_SLOTS, sizeof(*s->memos));
 	s->chains = calloc(CHAIN_CACHE_SLOTS, sizeof(*s->chains));
-	if (s->cache && s->memos && s->chains && s->group_cache)
+	s->whole = bigmem_zeroed(STACK_CACHE_SLOTS * sizeof(*s->whole));
+	if (s->cache && s->memos && s->chains && s->whole && s->group_cache)
 		err = stacks_init(&s->stacks);
 	if (err) {
 		sampler_free(s);
@@ -444,6 +514,7 @@ void sampler_free(struct sampler *s)
 	free(s->cache);
 	free(s->memos);
 	free(s->chains);
+	free(s->whole);
 	free(s->group_cache);
 	free(s);
 }
@@ -480,10 +551,12 @@ void sampler_finish(struct sampler *s)
 	free(s->cache);
 	free(s->memos);
 	free(s->chains);
+	free(s->whole);
 	free(s->group_cache);
 	s->cache = NULL;
 	s->memos = NULL;
 	s->chains = NULL;
+	s->whole = NULL;
 	s->group_cache = NULL;
 }
 

@@ -70,6 +70,14 @@ static bool key_equal(const struct stacks_key *a, const struct stacks_key *b)
 int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
 		 uint64_t period)
 {
+	uint32_t entry;
+
+	return stacks_count_entry(s, key, sample_count, period, &entry);
+}
+
+int stacks_count_entry(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
+		       uint64_t period, uint32_t *out)
+{
 	uint64_t hash = hash_pair((uint64_t)key->user << 32 | key->kernel,
 				  (uint64_t)key->end << 32 | key->group);
 	struct stacks_entry *e;
@@ -85,6 +93,7 @@ int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample
 		if (key_equal(&e->key, key)) {
 			e->sample_count += sample_count;
 			e->period_sum += period;
+			*out = id;
 			return 0;
 		}
 	}
@@ -94,6 +103,7 @@ int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample
 	if (err)
 		return err;
 	hashidx_put(&s->entry_index, hash, pos, (uint32_t)s->entry_count);
+	*out = (uint32_t)s->entry_count;
 	s->entries[s->entry_count++] = (struct stacks_entry){
 		.key = *key,
 		.sample_count = sample_count,

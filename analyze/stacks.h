@@ -57,6 +57,9 @@ int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *ou
 /* Adds to the stack's counts. */
 int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
 		 uint64_t period);
+/* The same, and tells the number of its entry, to which the caller may then add by itself. */
+int stacks_count_entry(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
+		       uint64_t period, uint32_t *out);
 
 /* Gives back what only adding needs: from here on, s is only read or merged from. */
 void stacks_finish(struct stacks *s);

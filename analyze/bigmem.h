@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * bigmem - memory for large tables that are read in no order
+ *
+ * calloc() gives pages that are first mapped to one page of zeroes when a probe reads them, and again
+ * when it writes: two faults, and the second one stops the other CPUs.  Pages of 2 MiB save nearly all
+ * faults, and most of what a look-up pays for finding the page.
+ */
+#ifndef EBPREC_ANALYZE_BIGMEM_H
+#define EBPREC_ANALYZE_BIGMEM_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define BIGMEM_PAGE_BYTES ((size_t)2 << 20)
+
+/* Cleared; free() it.  NULL: no memory. */
+static inline void *bigmem_zeroed(size_t size_bytes)
+{
+	void *memory;
+
+	if (size_bytes < BIGMEM_PAGE_BYTES || size_bytes % BIGMEM_PAGE_BYTES)
+		return calloc(1, size_bytes ? size_bytes : 1);
+	memory = aligned_alloc(BIGMEM_PAGE_BYTES, size_bytes);
+	if (!memory)
+		return NULL;
+	(void)madvise(memory, size_bytes, MADV_HUGEPAGE); /* a kernel without them does as it did */
+	memset(memory, 0, size_bytes);
+	return memory;
+}
+
+#endif

@@ -32,6 +32,7 @@ struct sideband {
 	bool user_only;
 	uint64_t broken_count;
 	struct outbuf bytes; /* records copied out */
+	struct outbuf spare; /* for those that stay */
 	struct staged *staged;
 	size_t staged_count, staged_room;
 };
@@ -189,6 +190,7 @@ void sideband_close(struct sideband *s)
 		unmap(s);
 	perfset_close(&s->events);
 	outbuf_done(&s->bytes);
+	outbuf_done(&s->spare);
 	free(s->staged);
 	free(s->ring);
 	free(s->ring_fd);
@@ -289,39 +291,55 @@ int sideband_drain(struct sideband *s)
 	return err;
 }
 
-static int by_time(const void *a, const void *b)
+static bool is_before(const struct staged *a, const struct staged *b)
 {
-	const struct staged *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->off_bytes < y->off_bytes ? -1 : x->off_bytes > y->off_bytes;
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->off_bytes < b->off_bytes;
 }
 
-/* Forgets the first `done` records; the others move to the front of a fresh buffer. */
+static int by_time(const void *a, const void *b)
+{
+	return is_before(b, a) - is_before(a, b);
+}
+
+#define FEW 64 /* records of most passes, nearly in order; qsort() would ask for memory */
+
+static void sort_staged(struct sideband *s)
+{
+	struct staged one;
+	size_t i, at;
+
+	if (s->staged_count > FEW) {
+		qsort(s->staged, s->staged_count, sizeof(*s->staged), by_time);
+		return;
+	}
+	for (i = 1; i < s->staged_count; i++) {
+		one = s->staged[i];
+		for (at = i; at && is_before(&one, &s->staged[at - 1]); at--)
+			s->staged[at] = s->staged[at - 1];
+		s->staged[at] = one;
+	}
+}
+
+/* Forgets the first `done` records; the others move to the front of the other buffer. */
 static int keep_rest(struct sideband *s, size_t done)
 {
-	struct outbuf rest = { 0 };
-	size_t i, left = s->staged_count - done;
+	size_t i, off, left = s->staged_count - done;
+	struct outbuf old = s->bytes;
 
-	if (left) {
-		memmove(s->staged, s->staged + done, left * sizeof(*s->staged));
-		for (i = 0; i < left; i++) {
-			size_t off = rest.size_bytes;
-
-			outbuf_add(&rest, s->bytes.data + s->staged[i].off_bytes,
-				   s->staged[i].size_bytes);
-			s->staged[i].off_bytes = off;
-		}
-		if (!outbuf_ok(&rest))
-			left = 0;
-		outbuf_done(&s->bytes);
-		s->bytes = rest;
-	} else {
-		outbuf_clear(&s->bytes);
+	outbuf_clear(&s->spare);
+	for (i = 0; i < left; i++) {
+		off = s->spare.size_bytes;
+		s->staged[i] = s->staged[done + i];
+		outbuf_add(&s->spare, old.data + s->staged[i].off_bytes, s->staged[i].size_bytes);
+		s->staged[i].off_bytes = off;
 	}
 	s->staged_count = left;
-	return outbuf_ok(&s->bytes) ? 0 : -ENOMEM;
+	s->bytes = s->spare;
+	s->spare = old;
+	if (outbuf_ok(&s->bytes))
+		return 0;
+	s->staged_count = 0;
+	return -ENOMEM;
 }
 
 int sideband_deliver(struct sideband *s, uint64_t until_ns,
@@ -334,7 +352,7 @@ int sideband_deliver(struct sideband *s, uint64_t until_ns,
 
 	if (!s->staged_count)
 		return 0;
-	qsort(s->staged, s->staged_count, sizeof(*s->staged), by_time);
+	sort_staged(s);
 	for (i = 0; i < s->staged_count && s->staged[i].time_ns <= until_ns && err >= 0; i++)
 		err = on_record(arg, (void *)(s->bytes.data + s->staged[i].off_bytes),
 				s->staged[i].time_ns);

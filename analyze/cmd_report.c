@@ -11,6 +11,7 @@
 
 #include "analyze/cmd_fetch.h"
 #include "analyze/commands.h"
+#include "analyze/denet.h"
 #include "analyze/readfile.h"
 #include "analyze/reportopts.h"
 #include "analyze/reportview.h"
@@ -20,10 +21,10 @@
 #define RULES_MAX_BYTES     (1u << 20)
 
 struct report_opts {
-	const char *input, *min_percent, *sort, *callers, *callees, *graph, *categories;
+	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
 	struct pickopts pick;
 	bool folded, tree, bottom_up, annotate, period, children, threads, quiet;
-	bool system, fold_recursion, csv, json, symbols, off_cpu, wakers;
+	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall;
 	unsigned max_depth;
 };
 
@@ -61,12 +62,15 @@ static const struct option report_options[] = {
 	  "what threads waited for, in microseconds, and why" },
 	{ OPT_FLAG, 0, "wakers", NULL, AT(wakers), 0, 0,
 	  "the same, and below it the stack of who ended the wait" },
+	{ OPT_FLAG, 0, "wall", NULL, AT(wall), 0, 0,
+	  "time on and off the CPU together: all that threads lived" },
 	{ OPT_FLAG, 0, "annotate", NULL, AT(annotate), 0, 0,
 	  "folded: put _[k] behind kernel functions" },
 	{ OPT_FLAG, 0, "symbols-report", NULL, AT(symbols), 0, 0,
 	  "show for each file where its names came from, or why not" },
 	{ OPT_FLAG, 0, "csv", NULL, AT(csv), 0, 0, "the table as CSV" },
-	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "the table or tree as JSON" },
+	{ OPT_FORM, 0, "json", "FORM", AT(json), 0, 0,
+	  "the table or tree as JSON; denet: time off the CPU as denet has it" },
 	{ OPT_FLAG, 0, "period", NULL, AT(period), 0, 0, "the same as --weight period" },
 	PICKOPTS(AT(pick)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no verdict, nothing but errors" },
@@ -145,6 +149,12 @@ static int choose_form(const struct report_opts *o, const struct report_view *vi
 {
 	bool flat = !strcmp(view->name, "functions"); /* NOLINT: as above */
 
+	if (o->json && *o->json && strcmp(o->json, "denet") != 0)
+		return usage_error(
+			&report_usage,
+			"option '--json' cannot be '%s': nothing or 'denet' was expected", o->json);
+	if (o->json && *o->json && !o->off_cpu)
+		return usage_error(&report_usage, "--json=denet is a form of --off-cpu");
 	if (o->csv && o->json)
 		return usage_error(&report_usage, "--csv or --json, not both");
 	if ((o->csv && !flat) || (o->json && !strcmp(view->name, "folded")))
@@ -183,6 +193,10 @@ static int make_ask(const struct report_opts *o, struct report_ask *ask,
 {
 	int status = choose_view(o, ask, view);
 
+	if (!status && o->wall && (o->off_cpu || o->wakers))
+		status = usage_error(&report_usage, "--wall has what --%s has, without it",
+				     o->wakers ? "wakers" : "off-cpu");
+
 	ask->min_percent = MIN_PERCENT_DEFAULT;
 	if (!status)
 		status = choose_keys(o, *view, ask);
@@ -205,6 +219,9 @@ static void write_head_waits(const struct report *r, FILE *to)
 {
 	const struct offcpu_facts *f = &r->waits.facts;
 
+	if (f->on_ns)
+		fprintf(to, "# %.6f s on a CPU, by %" PRIu64 " samples\n", (double)f->on_ns / 1e9,
+			f->on_samples);
 	fprintf(to,
 		"# %.6f s off the CPU in %" PRIu64 " waits, %" PRIu64 " of them with a stack\n#\n",
 		(double)f->total_ns / 1e9, f->switches, f->stacks);
@@ -277,7 +294,24 @@ static void say_empty(const struct report *r, const struct report_opts *opts)
 	else
 		say_note("none of the %" PRIu64 " samples in '%s' passes the filters%s",
 			 r->stats.event_samples, opts->input,
-			 opts->pick.when.time ? " (see 'ebprec info' for the times of the whole)" : "");
+			 opts->pick.when.time ? " (see 'ebprec info' for the times of the whole)"
+					      : "");
+}
+
+static int say_cannot_report(const char *input, int err)
+{
+	if (err == -ENODATA)
+		return say_error("'%s' has no context switches (was it recorded --without sched?)",
+				 input);
+	return say_error("cannot report '%s': %s", input, strerror(-err));
+}
+
+static int write_denet(struct report *r, const struct report_opts *opts,
+		       const struct filter *filter)
+{
+	int err = denet_write(r->capture, r->names, filter, stdout);
+
+	return err ? say_cannot_report(opts->input, err) : SAY_OK;
 }
 
 static int report(struct report *r, const struct report_opts *opts, struct picked *picked,
@@ -290,21 +324,21 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		return status;
 	ask->weight = picked->weight;
 	ask->weight_name = picked->weight_name;
-	if (opts->off_cpu || opts->wakers) {
+	if (opts->off_cpu || opts->wakers || opts->wall) {
 		ask->weight = CALLTREE_PERIOD;
 		ask->weight_name = "us";
 		picked->query.off_cpu = true;
 		picked->query.wakers = opts->wakers;
+		picked->query.wall = opts->wall;
 	}
 	picked->query.fields |= sortkeys_fields(&ask->keys);
+	if (opts->json && *opts->json)
+		return write_denet(r, opts, picked->query.filter);
 	err = report_make(r, &picked->query);
 	if (!opts->quiet)
 		cmd_fetch_verdict(picked->roots.roots.fetcher);
-	if (err == -ENODATA && picked->query.off_cpu)
-		return say_error("'%s' has no context switches (was it recorded --without sched?)",
-				 opts->input);
 	if (err)
-		return say_error("cannot report '%s': %s", opts->input, strerror(-err));
+		return say_cannot_report(opts->input, err);
 	status = write_answer(r, opts, view, ask, picked->query.attr);
 	if (status)
 		return status;

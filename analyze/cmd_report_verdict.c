@@ -137,12 +137,15 @@ static void say_waits(const struct offcpu_facts *f)
 			(double)f->total_ns / 1e9,
 			100.0 * (double)f->with_stack_ns / (double)f->total_ns,
 			100.0 * f->error_share);
+	if (f->is_wall && !f->on_samples && f->on_ns)
+		say_note("  no samples say what threads did on a CPU");
 	if (f->before_ns)
-		say_note("  left out: %.6f s of waits that began before the recording",
-			 (double)f->before_ns / 1e9);
+		say_note("  %s: %.6f s of waits that began before the recording",
+			 f->is_wall ? "without a stack" : "left out", (double)f->before_ns / 1e9);
 	if (f->unknown_ns)
-		say_note("  left out: %.6f s in which events are missing%s",
-			 (double)f->unknown_ns / 1e9, f->lost ? " (record with a larger -m)" : "");
+		say_note("  %s: %.6f s in which events are missing%s",
+			 f->is_wall ? "without a stack" : "left out", (double)f->unknown_ns / 1e9,
+			 f->lost ? " (record with a larger -m)" : "");
 }
 
 void cmd_report_verdict(const struct report *r, const char *path)

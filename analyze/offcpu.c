@@ -67,12 +67,18 @@ struct kind {
 	uint32_t thread;
 	uint16_t syscall;
 	uint8_t kind;   /* enum wait_kind */
-	uint32_t first; /* event that began one of them */
+	uint32_t first; /* event that began one of them; SCHEDEV_NONE: none */
 	uint64_t exact_ns;
 	double sampled;    /* sum of weight times ns, of those with a stack */
 	double variance;   /* of that sum */
 	double seen;       /* of it, given out so far, */
 	uint64_t given_ns; /* which made so much of exact_ns */
+};
+
+/* Threads may have the same id one after another. */
+struct thread_life {
+	uint32_t tid, thread;
+	uint64_t start_ns;
 };
 
 /* A stack of a waker. */
@@ -95,7 +101,11 @@ struct loader {
 	struct sampler *sampler;
 	struct offcpu *out;
 	const struct capture_attr *waker_attr; /* NULL: wakers are not asked for, or not there */
-	struct waker *wakers;                  /* by time */
+	const struct capture_attr *cpu_attr;   /* NULL: time on a CPU is not asked for */
+	uint64_t *on_ns;                       /* by thread */
+	size_t on_capacity;
+	struct thread_life *lives; /* by id, then start */
+	struct waker *wakers;      /* by time */
 	size_t waker_count, waker_capacity;
 };
 
@@ -108,10 +118,11 @@ static int thread_at(struct loader *l, uint32_t thread)
 	if (thread < old)
 		return 0;
 	if (vec_reserve(&l->before_ns, &l->before_capacity, (size_t)thread + 1) ||
-	    vec_reserve(&l->unknown_ns, &l->unknown_capacity, (size_t)thread + 1))
+	    vec_reserve(&l->unknown_ns, &l->unknown_capacity, (size_t)thread + 1) ||
+	    vec_reserve(&l->on_ns, &l->on_capacity, (size_t)thread + 1))
 		return -ENOMEM;
 	for (; old <= thread; old++)
-		l->before_ns[old] = l->unknown_ns[old] = 0;
+		l->before_ns[old] = l->unknown_ns[old] = l->on_ns[old] = 0;
 	l->thread_count = (size_t)thread + 1;
 	return 0;
 }
@@ -130,7 +141,7 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 	struct wait *w;
 	int err;
 
-	if (i->state == TIMELINE_RUN || to_ns <= from_ns)
+	if ((i->state == TIMELINE_RUN && !l->cpu_attr) || to_ns <= from_ns)
 		return 0;
 	ns = filter_overlap_ns(l->filter, from_ns, to_ns);
 	if (!ns)
@@ -138,6 +149,10 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 	err = thread_at(l, i->thread);
 	if (err)
 		return err;
+	if (i->state == TIMELINE_RUN) {
+		l->on_ns[i->thread] += ns;
+		return 0;
+	}
 	if (i->state == TIMELINE_UNKNOWN) {
 		l->unknown_ns[i->thread] += ns;
 		return 0;
@@ -168,10 +183,11 @@ static enum wait_kind kind_of_state(const struct sched_event *e)
 
 /* ---- kinds of waits ---- */
 
+/* event: with which one of them began; SCHEDEV_NONE: none did. */
 static int kind_at(struct loader *l, uint32_t thread, enum wait_kind kind, uint32_t event,
 		   uint32_t *out)
 {
-	uint16_t syscall = l->run.events.events[event].syscall;
+	uint16_t syscall = event == SCHEDEV_NONE ? 0 : l->run.events.events[event].syscall;
 	uint64_t hash = hash_pair(thread, (uint64_t)kind << 16 | syscall);
 	uint32_t pos, id;
 
@@ -238,6 +254,30 @@ static int sort_wait(struct loader *l, uint32_t event)
 	return err;
 }
 
+/* What is no wait that somebody saw begin: a thread's time on a CPU, before, and in the dark. */
+static int add_rest(struct loader *l, uint32_t thread)
+{
+	const struct {
+		enum wait_kind kind;
+		uint64_t ns;
+	} rest[] = {
+		{ WAIT_ON_CPU, l->on_ns[thread] },
+		{ WAIT_BEFORE, l->before_ns[thread] },
+		{ WAIT_UNKNOWN, l->unknown_ns[thread] },
+	};
+	uint32_t kind;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(rest) / sizeof(rest[0]); i++) {
+		if (!rest[i].ns)
+			continue;
+		err = kind_at(l, thread, rest[i].kind, SCHEDEV_NONE, &kind);
+		if (!err)
+			l->kinds[kind].exact_ns += rest[i].ns;
+	}
+	return err;
+}
+
 static int sort_waits(struct loader *l)
 {
 	const struct timeline_thread *threads;
@@ -259,13 +299,16 @@ static int sort_waits(struct loader *l)
 	if (l->out->facts.with_stack_ns)
 		l->out->facts.error_share = sqrt(variance) / (double)l->out->facts.with_stack_ns;
 	threads = timeline_threads(l->run.timeline, &count);
-	for (size_t i = 0; i < l->thread_count; i++) {
+	for (size_t i = 0; i < l->thread_count && !err; i++) {
 		if (!schedrun_wants(&l->run, l->filter, &threads[i]))
 			continue;
 		l->out->facts.before_ns += l->before_ns[i];
 		l->out->facts.unknown_ns += l->unknown_ns[i];
+		l->out->facts.on_ns += l->on_ns[i];
+		if (l->cpu_attr)
+			err = add_rest(l, (uint32_t)i);
 	}
-	return 0;
+	return err;
 }
 
 /* ---- stacks ---- */
@@ -375,8 +418,9 @@ static int add_stack(struct loader *l, const struct perf_event_header *header)
 	return err;
 }
 
-/* Calls take() for each sample of that event in the stream of scheduler events. */
-static int each_sample(struct loader *l, const struct capture *c, const struct capture_attr *of,
+/* Calls take() for each sample of that event, in a capture of ours in that stream. */
+static int each_sample(struct loader *l, const struct capture *c, enum ebx_stream stream,
+		       const struct capture_attr *of,
 		       int (*take)(struct loader *l, const struct perf_event_header *header))
 {
 	struct record_iter *it = NULL;
@@ -386,7 +430,7 @@ static int each_sample(struct loader *l, const struct capture *c, const struct c
 	uint64_t id;
 	int err;
 
-	err = record_iter_new(c, 1u << EBX_STREAM_SCHED, 0, SIZE_MAX, &it);
+	err = record_iter_new(c, 1u << stream, 0, SIZE_MAX, &it);
 	if (err)
 		return err;
 	while (!err && record_iter_next(it, &rec) == 1) {
@@ -447,10 +491,124 @@ static int add_wakers(struct loader *l, const struct capture *c)
 			l->waker_attr = &attrs[i];
 	if (!l->waker_attr)
 		return 0;
-	err = each_sample(l, c, l->waker_attr, add_waker);
+	err = each_sample(l, c, EBX_STREAM_SCHED, l->waker_attr, add_waker);
 	if (l->waker_count)
 		qsort(l->wakers, l->waker_count, sizeof(*l->wakers), by_time);
 	return err;
+}
+
+/* ---- time on a CPU ---- */
+
+static int by_life(const void *a, const void *b)
+{
+	const struct thread_life *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+static int sort_lives(struct loader *l)
+{
+	const struct timeline_thread *threads;
+	size_t count;
+
+	threads = timeline_threads(l->run.timeline, &count);
+	l->lives = calloc(count + 1, sizeof(*l->lives));
+	if (!l->lives)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		l->lives[i] = (struct thread_life){ threads[i].tid, (uint32_t)i,
+						    threads[i].start_ns };
+	qsort(l->lives, count, sizeof(*l->lives), by_life);
+	return 0;
+}
+
+/* What the samples of a thread share; NULL: it was not on a CPU, or is not asked for. */
+static struct kind *on_cpu_of(struct loader *l, const struct perf_sample *s)
+{
+	struct thread_life want = { .tid = s->tid, .start_ns = s->time_ns };
+	size_t count, low = 0, high, mid;
+	uint32_t kind, thread;
+
+	(void)timeline_threads(l->run.timeline, &count);
+	for (high = count; low < high;) {
+		mid = low + (high - low) / 2;
+		if (by_life(&l->lives[mid], &want) <= 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || l->lives[low - 1].tid != s->tid)
+		return NULL;
+	thread = l->lives[low - 1].thread;
+	if (thread >= l->thread_count || !l->on_ns[thread] ||
+	    kind_at(l, thread, WAIT_ON_CPU, SCHEDEV_NONE, &kind) || !l->kinds[kind].exact_ns)
+		return NULL;
+	return &l->kinds[kind];
+}
+
+static bool read_cpu_sample(const struct loader *l, const struct perf_event_header *header,
+			    struct perf_sample *s)
+{
+	if (perfrec_sample(header, header->size, &l->cpu_attr->attr, s, NULL) || !s->tid ||
+	    !filter_passes(l->filter, s->pid, s->tid, s->cpu, s->time_ns))
+		return false;
+	if (!s->period)
+		s->period = 1;
+	return true;
+}
+
+static int weigh_cpu_sample(struct loader *l, const struct perf_event_header *header)
+{
+	struct perf_sample s;
+	struct kind *k;
+
+	if (!read_cpu_sample(l, header, &s))
+		return 0;
+	k = on_cpu_of(l, &s);
+	if (k)
+		k->sampled += (double)s.period;
+	return 0;
+}
+
+static int add_cpu_sample(struct loader *l, const struct perf_event_header *header)
+{
+	struct offcpu_end end = { .walk_end = SAMPLER_END_UNKNOWN,
+				  .kind = WAIT_ON_CPU,
+				  .waker = OFFCPU_NO_WAKER,
+				  .comm = MODEL_NONE };
+	struct model_where where;
+	struct stackinfo info;
+	struct perf_sample s;
+	struct kind *k;
+	uint32_t number;
+	int err;
+
+	if (!read_cpu_sample(l, header, &s))
+		return 0;
+	k = on_cpu_of(l, &s);
+	if (!k)
+		return 0;
+	if (s.raw && s.raw_bytes >= STACKINFO_BYTES &&
+	    stackinfo_decode(s.raw, s.raw_bytes, &info) && info.how != STACKINFO_NONE)
+		end.walk_end = 1u + info.why;
+	l->out->facts.on_samples++;
+	err = end_of(l->out, &end, &number);
+	if (err)
+		return err;
+	sampler_where(l->sampler, &s, &where);
+	s.period = share_of(k, s.period, 1);
+	return sampler_add_wait(l->sampler, &s, &where, number);
+}
+
+static int add_on_cpu(struct loader *l, const struct capture *c)
+{
+	int err = sort_lives(l);
+
+	if (!err)
+		err = each_sample(l, c, EBX_STREAM_CPU, l->cpu_attr, weigh_cpu_sample);
+	return err ? err : each_sample(l, c, EBX_STREAM_CPU, l->cpu_attr, add_cpu_sample);
 }
 
 /* Waits of which nobody took a stack: without frames. */
@@ -466,12 +624,14 @@ static int add_bare(struct loader *l)
 	threads = timeline_threads(l->run.timeline, &count);
 	for (size_t i = 0; !err && i < l->kind_count; i++) {
 		const struct timeline_thread *th = &threads[l->kinds[i].thread];
-		const struct sched_event *e = &l->run.events.events[l->kinds[i].first];
+		const struct sched_event *e = l->kinds[i].first == SCHEDEV_NONE
+						      ? NULL
+						      : &l->run.events.events[l->kinds[i].first];
 		struct perf_sample s = {
 			.pid = schedrun_pid(&l->run, th),
 			.tid = th->tid,
-			.time_ns = e->time_ns,
-			.cpu = e->cpu,
+			.time_ns = e ? e->time_ns : th->end_ns,
+			.cpu = e ? e->cpu : (int32_t)th->cpu,
 		};
 
 		k = &l->kinds[i];
@@ -500,6 +660,8 @@ static void loader_done(struct loader *l)
 	free(l->kinds);
 	free(l->before_ns);
 	free(l->unknown_ns);
+	free(l->on_ns);
+	free(l->lives);
 	free(l->wakers);
 }
 
@@ -507,7 +669,12 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 		const struct offcpu_query *query, struct sampler **out, struct offcpu *o)
 {
 	struct offcpu fresh = { 0 };
-	struct loader l = { .filter = query->filter, .model = model, .out = &fresh };
+	struct loader l = {
+		.filter = query->filter,
+		.model = model,
+		.cpu_attr = query->wall,
+		.out = &fresh,
+	};
 	int err;
 
 	err = schedrun_open(c, names, query->filter, on_interval, &l, &l.run);
@@ -522,9 +689,12 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 	if (!err && query->wakers)
 		err = add_wakers(&l, c);
 	if (!err && l.run.events.switch_attr)
-		err = each_sample(&l, c, l.run.events.switch_attr, add_stack);
+		err = each_sample(&l, c, EBX_STREAM_SCHED, l.run.events.switch_attr, add_stack);
+	if (!err && l.cpu_attr)
+		err = add_on_cpu(&l, c);
 	if (!err)
 		err = add_bare(&l);
+	fresh.facts.is_wall = l.cpu_attr != NULL;
 	fresh.facts.lost = l.run.events.lost;
 	fresh.facts.gaps = timeline_gaps(l.run.timeline);
 	loader_done(&l);
@@ -636,12 +806,16 @@ static int put_wait(const struct offcpu *o, const struct stacks *from, const str
 {
 	const struct offcpu_end *end = &o->ends[e->key.end];
 	struct stacks_key key = e->key;
-	int err;
+	int err = 0;
 
 	key.end = end->walk_end;
 	key.user = map[e->key.user];
-	err = stacks_child(to, map[e->key.kernel], reasons[reason_of(o, from, &e->key, n, names)],
-			   &key.kernel);
+	key.kernel = map[e->key.kernel];
+	/* What runs says by its frames what it does. */
+	if (end->kind != WAIT_ON_CPU ||
+	    (e->key.user < STACKS_FIRST_NODE && e->key.kernel < STACKS_FIRST_NODE))
+		err = stacks_child(to, key.kernel, reasons[reason_of(o, from, &e->key, n, names)],
+				   &key.kernel);
 	if (!err && end->waker != OFFCPU_NO_WAKER)
 		err = put_waker(&o->ends[end->waker], from, to, n, names, &key.kernel);
 	return err ? err : stacks_count(to, &key, e->sample_count, e->period_sum);

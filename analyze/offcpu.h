@@ -34,6 +34,9 @@ struct offcpu_facts {
 	uint64_t switches, stacks; /* that began a wait; of these with a stack */
 	uint64_t lost, gaps;       /* events that are missing; contradictions */
 	double error_share;        /* standard error of the scaled times, of with_stack_ns */
+	bool is_wall;              /* before_ns and unknown_ns are among the stacks, */
+	uint64_t on_ns;            /* as is time on a CPU, */
+	uint64_t on_samples;       /* whose stacks these samples share */
 };
 
 /* What the end of a stack of waits means: waits that differ in one of these are counted apart. */
@@ -61,6 +64,11 @@ struct offcpu_query {
 	const struct filter *filter;
 	struct groups *groups; /* as for sampler_new() */
 	bool wakers;           /* keep apart by who ended the wait */
+	/*
+	 * Also the time on a CPU, as the samples of this event share it, and what a report of waits
+	 * leaves out: all adds up to the time that threads lived.  NULL: no.
+	 */
+	const struct capture_attr *wall;
 };
 
 /*

@@ -150,6 +150,8 @@ int report_make(struct report *r, const struct report_query *query)
 		.thread_count = query->thread_count,
 	};
 	struct sampler *sampler;
+	size_t attr_count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &attr_count);
 	int err;
 
 	err = groups_new(query->fields, query->quantum_ns ? query->quantum_ns : 1, &r->groups);
@@ -157,11 +159,13 @@ int report_make(struct report *r, const struct report_query *query)
 		return err;
 	load.groups = r->groups;
 	if (query->off_cpu)
-		err = offcpu_load(r->capture, r->model, r->names,
-				  &(struct offcpu_query){ .filter = query->filter,
-							  .groups = r->groups,
-							  .wakers = query->wakers },
-				  &sampler, &r->waits);
+		err = offcpu_load(
+			r->capture, r->model, r->names,
+			&(struct offcpu_query){ .filter = query->filter,
+						.groups = r->groups,
+						.wakers = query->wakers,
+						.wall = query->wall ? &attrs[query->attr] : NULL },
+			&sampler, &r->waits);
 	else
 		err = load_samples(r->capture, r->model, &load, &sampler, &r->stats);
 	if (err)

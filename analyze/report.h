@@ -48,6 +48,7 @@ struct report_query {
 	const struct pick *pick; /* NULL: all */
 	bool off_cpu;            /* not samples but waits, in microseconds as their period */
 	bool wakers;             /* with off_cpu: and who ended them */
+	bool wall;               /* with off_cpu: and the time on a CPU, by samples of attr */
 	unsigned fields;         /* enum group_fields: what is kept apart */
 	uint64_t quantum_ns;     /* of GROUP_TIME; 0: 1 */
 	uint64_t sample_ns;      /* see load_query */

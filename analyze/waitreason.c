@@ -32,6 +32,9 @@ const char *waitreason_text(enum wait_reason reason)
 		[WAITREASON_UNINTERRUPTIBLE] = "uninterruptible",
 		[WAITREASON_PREEMPTED] = "preempted",
 		[WAITREASON_RUN_QUEUE] = "run queue",
+		[WAITREASON_ON_CPU] = "on CPU",
+		[WAITREASON_BEFORE] = "since before the recording",
+		[WAITREASON_UNKNOWN] = "unknown",
 	};
 
 	return texts[reason];
@@ -176,12 +179,15 @@ void waitreason_function(struct waitreason *w, const char *name)
 
 enum wait_reason waitreason_end(const struct waitreason *w, uint16_t syscall)
 {
+	static const enum wait_reason plain[WAIT_KINDS] = {
+		[WAIT_PREEMPTED] = WAITREASON_PREEMPTED, [WAIT_RUN_QUEUE] = WAITREASON_RUN_QUEUE,
+		[WAIT_ON_CPU] = WAITREASON_ON_CPU,       [WAIT_BEFORE] = WAITREASON_BEFORE,
+		[WAIT_UNKNOWN] = WAITREASON_UNKNOWN,
+	};
 	enum wait_reason by_call = waitreason_of_syscall(syscall);
 
-	if (w->kind == WAIT_PREEMPTED)
-		return WAITREASON_PREEMPTED;
-	if (w->kind == WAIT_RUN_QUEUE)
-		return WAITREASON_RUN_QUEUE;
+	if (plain[w->kind] != WAITREASON_OTHER)
+		return plain[w->kind];
 	if (w->found != WAITREASON_OTHER)
 		return w->found;
 	if (w->kind == WAIT_STOP)

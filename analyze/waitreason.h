@@ -17,6 +17,10 @@ enum wait_kind {
 	WAIT_STOP,
 	WAIT_PREEMPTED,
 	WAIT_RUN_QUEUE, /* woken, and not yet on a CPU */
+	/* With all of the wall-clock: */
+	WAIT_ON_CPU,  /* it does not wait */
+	WAIT_BEFORE,  /* since before the recording: for what, nobody saw */
+	WAIT_UNKNOWN, /* events are missing */
 	WAIT_KINDS,
 };
 
@@ -46,6 +50,9 @@ enum wait_reason {
 	WAITREASON_UNINTERRUPTIBLE,
 	WAITREASON_PREEMPTED,
 	WAITREASON_RUN_QUEUE,
+	WAITREASON_ON_CPU,
+	WAITREASON_BEFORE,
+	WAITREASON_UNKNOWN,
 	WAITREASON_COUNT,
 };
 

@@ -174,6 +174,7 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 				    o->long_name, value);
 		return 0;
 	case OPT_STRING:
+	case OPT_FORM:
 		*(const char **)to = value;
 		return 0;
 	case OPT_LIST:
@@ -190,12 +191,14 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 
 static bool takes_value(const struct option *o)
 {
-	return o->type != OPT_FLAG && o->type != OPT_COUNT;
+	return o->type != OPT_FLAG && o->type != OPT_COUNT && o->type != OPT_FORM;
 }
 
 static void store_switch(const struct parse *p, const struct option *o, bool on)
 {
-	if (o->type == OPT_COUNT)
+	if (o->type == OPT_FORM)
+		*(const char **)(void *)(p->opts + o->offset) = "";
+	else if (o->type == OPT_COUNT)
 		++*(unsigned *)(void *)(p->opts + o->offset);
 	else
 		*(bool *)(p->opts + o->offset) = on;
@@ -257,6 +260,8 @@ static int parse_long(struct parse *p, const char *name)
 	if (!o)
 		return unknown_long(p, name, length);
 	if (!takes_value(o)) {
+		if (value && o->type == OPT_FORM)
+			return store_value(p, o, value);
 		if (value)
 			return fail(p->error, "option '--%.*s' takes no value", (int)length, name);
 		store_switch(p, o, on);
@@ -350,8 +355,12 @@ static int print_name(const struct option *o, char *out, size_t out_bytes)
 
 	if (o->short_name)
 		snprintf(letter, sizeof(letter), "-%c, ", o->short_name);
-	return snprintf(out, out_bytes, "  %s--%s%s%s", letter, o->long_name,
-			takes_value(o) ? " " : "", takes_value(o) ? o->value_name : "");
+	return snprintf(out, out_bytes, "  %s--%s%s%s%s", letter, o->long_name,
+			takes_value(o)        ? " "
+			: o->type == OPT_FORM ? "[="
+					      : "",
+			takes_value(o) || o->type == OPT_FORM ? o->value_name : "",
+			o->type == OPT_FORM ? "]" : "");
 }
 
 /* text from column on, in lines of at most HELP_WIDTH columns; the cursor stands at `at`. */

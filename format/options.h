@@ -24,6 +24,7 @@ enum option_type {
 	OPT_SIZE,    /* uint64_t bytes; a suffix K, M or G (powers of 1024); bare numbers are MiB */
 	OPT_STRING,  /* const char *, borrowed from argv */
 	OPT_LIST,    /* struct option_list: may be given several times */
+	OPT_FORM,    /* const char *: NULL, not given; `--long` is "", `--long=FORM` is FORM */
 	OPT_PAIR,    /* struct option_pair: two words, `--long A B` or `--long=A B` */
 };
 

@@ -17,6 +17,7 @@ struct opts {
 	const char *output;
 	struct option_list pids;
 	struct option_pair between;
+	const char *json;
 };
 
 static const struct option table[] = {
@@ -31,6 +32,7 @@ static const struct option table[] = {
 	{ OPT_SIZE, 'm', "ring", "MIB", offsetof(struct opts, ring_bytes), 0, 0, "ring size" },
 	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct opts, output), 0, 0, "the capture" },
 	{ OPT_LIST, 'p', "pid", "PID", offsetof(struct opts, pids), 0, 0, "only these" },
+	{ OPT_FORM, 'j', "json", "FORM", offsetof(struct opts, json), 0, 0, "as JSON" },
 	{ OPT_PAIR, 0, "between", "A B", offsetof(struct opts, between), 0, 0, "from A to B" },
 	{ OPT_FLAG, 0, "a-name-so-long-it-gets-a-line", NULL, offsetof(struct opts, all), 0, 0,
 	  "text" },
@@ -89,6 +91,30 @@ static void options_pair_takes_two_words(void **state)
 		assert_int_equal(r.rc, -EINVAL);
 		assert_non_null(strstr(r.error.text, "between"));
 	}
+}
+
+static void options_form_may_be_left_out(void **state)
+{
+	char buf[256];
+	struct run r;
+
+	run(&r, buf, "-a", true);
+	assert_null(r.opts.json);
+	run(&r, buf, "--json word", true);
+	assert_int_equal(r.rc, 0);
+	assert_string_equal(r.opts.json, "");
+	left(&r, buf + 128);
+	assert_string_equal(buf + 128, "word");
+	run(&r, buf, "-aj -o x", true);
+	assert_int_equal(r.rc, 0);
+	assert_true(r.opts.all);
+	assert_string_equal(r.opts.json, "");
+	assert_string_equal(r.opts.output, "x");
+	run(&r, buf, "--json=denet", true);
+	assert_int_equal(r.rc, 0);
+	assert_string_equal(r.opts.json, "denet");
+	run(&r, buf, "--no-json", true);
+	assert_int_equal(r.rc, -EINVAL);
 }
 
 static void options_values_arrive(void **state)
@@ -303,6 +329,7 @@ static void options_help_text_is_aligned(void **state)
 		"  -m, --ring MIB          ring size\n"
 		"  -o, --output FILE       the capture\n"
 		"  -p, --pid PID           only these\n"
+		"  -j, --json[=FORM]       as JSON\n"
 		"      --between A B       from A to B\n"
 		"      --a-name-so-long-it-gets-a-line\n"
 		"                          text\n"
@@ -345,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_values_arrive),
 		cmocka_unit_test(options_pair_takes_two_words),
+		cmocka_unit_test(options_form_may_be_left_out),
 		cmocka_unit_test(options_defaults_stay_when_nothing_is_given),
 		cmocka_unit_test(options_forms_of_numbers),
 		cmocka_unit_test(options_words_and_their_order),

@@ -453,7 +453,9 @@ static int show_texts(struct view *v, const struct capture *c)
 			snprintf(key, sizeof(key), "note_%" PRIu64, o->object);
 		else
 			snprintf(key, sizeof(key), "%s",
-				 o->object == EBX_META_ACCOUNT ? "account" : "meta");
+				 o->object == EBX_META_ACCOUNT ? "account"
+				 : o->object == EBX_META_PARTS ? "parts"
+							       : "meta");
 		view_section(v, key);
 		view_lines(v, "text", laid_bytes ? laid : (const char *)data,
 			   laid_bytes ? laid_bytes : size_bytes);

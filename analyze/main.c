@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{ "mark", cmd_mark, "put a mark into the recording that is running", false },
 	{ "info", cmd_info, "everything that is inside a capture", true },
 	{ "slice", cmd_slice, "a part of a capture's time as a capture of its own", false },
+	{ "merge", cmd_merge, "several captures of one machine as one", false },
 	{ "bundle", cmd_bundle, "put the names that a capture needs into it", false },
 	{ "export", cmd_export, "a capture in another form", false },
 	{ "recover", cmd_recover, "make a capture whole that was cut off", false },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/rewrite.h"
+#include "analyze/rewrite_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,20 +9,10 @@
 
 #include "format/cursor.h"
 #include "format/perfrec.h"
-#include "format/writer.h"
 
 #define LEVEL             3         /* zstd */
 #define FLUSH_BYTES       (8 << 20) /* records in memory between two flushes */
 #define FALLBACK_ID_FIRST 1         /* ids of events for which the source has none */
-
-struct rewrite {
-	const struct capture *c;
-	const struct rewrite_opts *opts;
-	struct timespan span; /* of the filter, or all */
-	struct writer *w;
-	struct rewrite_stats stats;
-	_Alignas(8) uint8_t copy[PERFFILE_RECORD_MAX]; /* of a record that had to be mended */
-};
 
 /* ---- the head of the new file ---- */
 
@@ -113,12 +103,14 @@ static bool is_kept(const struct rewrite *rw, const struct capture_object *o)
 {
 	if (!o->whole || o->kind == EBX_CKPT || o->kind == EBX_INDEX)
 		return false;
+	if (rw->join)
+		return rw->join->wants(rw->join->ctx, o);
 	if (rw->opts->add)
 		return o->kind != EBX_SYMTAB;
 	return o->kind != EBX_META || o->object != EBX_META_ACCOUNT; /* it counts the whole */
 }
 
-static int copy_objects(struct rewrite *rw)
+int rewrite_objects(struct rewrite *rw)
 {
 	size_t i, count, size_bytes;
 	const struct capture_object *o = capture_objects(rw->c, &count);
@@ -136,7 +128,10 @@ static int copy_objects(struct rewrite *rw)
 			err = 0;
 			continue;
 		}
-		err = writer_object(rw->w, o[i].kind, o[i].object, data, size_bytes);
+		if (rw->join)
+			err = rw->join->object(rw->join->ctx, &o[i], data, size_bytes);
+		else
+			err = writer_object(rw->w, o[i].kind, o[i].object, data, size_bytes);
 		free(data);
 	}
 	return err;
@@ -205,21 +200,57 @@ static bool says_build_id_without_one(const struct record *r, const struct perf_
 	       !side.mmap.build_id_bytes;
 }
 
-/* The record, or a copy without what the kernel did not mean. */
+static void patch_id(struct rewrite *rw, uint8_t *at)
+{
+	const struct capture_attr *of = capture_attr_by_id(rw->c, le64_load(at));
+	size_t count;
+
+	if (of)
+		le64_store(at, rw->join->new_ids[of - capture_attrs(rw->c, &count)]);
+}
+
+/* A joined capture has its events under other ids, and its state of the start gets a time. */
+static void adopt(struct rewrite *rw, struct perf_event_header *copy,
+		  const struct capture_attr *attr, uint64_t *time_ns)
+{
+	uint64_t type = attr->attr.sample_type;
+	size_t tail_bytes = perfrec_tail_bytes(&attr->attr), size = copy->size;
+	uint8_t *rec = (uint8_t *)copy, *tail = rec + size - tail_bytes;
+
+	if (copy->type == PERF_RECORD_SAMPLE) {
+		if (type & PERF_SAMPLE_IDENTIFIER && size >= sizeof(*copy) + 8)
+			patch_id(rw, rec + sizeof(*copy));
+		return;
+	}
+	if (copy->type == PERF_RECORD_LOST && size >= sizeof(*copy) + 16 + tail_bytes)
+		patch_id(rw, rec + sizeof(*copy));
+	if (size < sizeof(*copy) + tail_bytes || tail_bytes < 8)
+		return;
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		patch_id(rw, rec + size - 8);
+	if (type & PERF_SAMPLE_TIME && !*time_ns && rw->join->start_ns) {
+		*time_ns = rw->join->start_ns;
+		le64_store(tail + (type & PERF_SAMPLE_TID ? 8 : 0), *time_ns);
+	}
+}
+
+/* The record, or a copy without what the kernel did not mean, and with what a join changes. */
 static const struct perf_event_header *mended(struct rewrite *rw, const struct record *r,
-					      const struct perf_event_attr *attr)
+					      const struct capture_attr *attr, uint64_t *time_ns)
 {
 	size_t told = r->header->size;
-	size_t size = perfrec_true_size(r->header, told, perfrec_tail_bytes(attr));
-	bool wrong_id = says_build_id_without_one(r, attr);
+	size_t size = perfrec_true_size(r->header, told, perfrec_tail_bytes(&attr->attr));
+	bool wrong_id = says_build_id_without_one(r, &attr->attr);
 	struct perf_event_header *copy = (void *)rw->copy;
 
-	if (size == told && !wrong_id)
+	if (size == told && !wrong_id && !rw->join)
 		return r->header;
 	memcpy(copy, r->header, size);
 	copy->size = (uint16_t)size;
 	if (wrong_id)
 		copy->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+	if (rw->join)
+		adopt(rw, copy, attr, time_ns);
 	return copy;
 }
 
@@ -269,7 +300,12 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 		return 0;
 	if (stream == CAPTURE_STREAM_MIXED || stream >= EBX_STREAM_END)
 		stream = stream_of(r, attr);
-	return put(rw, stream, mended(rw, r, &attr->attr), time_ns, cpu);
+	if (rw->join && time_ns && type == PERF_RECORD_SAMPLE && stream != EBX_STREAM_CPU &&
+	    timespan_has(&rw->join->told, time_ns)) {
+		rw->stats.twin_count++;
+		return 0;
+	}
+	return put(rw, stream, mended(rw, r, attr, &time_ns), time_ns, cpu);
 }
 
 /* Records of frames [first, first + count). */
@@ -300,7 +336,7 @@ static bool is_needed(const struct capture_frame *f, const struct timespan *span
 }
 
 /* Only the frames that hold something of the span: a small slice of a large capture is quick. */
-static int copy_records(struct rewrite *rw)
+int rewrite_records(struct rewrite *rw)
 {
 	const struct timespan *span = &rw->span;
 	size_t i, first, count;
@@ -335,11 +371,11 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 	err = open_writer(&rw, fd);
 	if (err)
 		return err;
-	err = copy_objects(&rw);
+	err = rewrite_objects(&rw);
 	if (!err && opts->add)
 		err = opts->add(opts->add_arg, rw.w);
 	if (!err)
-		err = copy_records(&rw);
+		err = rewrite_records(&rw);
 	if (!err)
 		err = writer_finish(rw.w, &build_id, ids.size_bytes ? 1 : 0);
 	if (!err) {

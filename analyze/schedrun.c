@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/merge.h"
+#include "analyze/metatext.h"
+
 /* ---- who is asked for ---- */
 
 uint32_t schedrun_pid(const struct schedrun *run, const struct timeline_thread *th)
@@ -65,27 +68,10 @@ static int recorded_span(const struct schedev *events, uint64_t *start_ns, uint6
 /* Whether only some processes were to be recorded: the capture's own words about itself. */
 static bool is_partial(const struct capture *c)
 {
-	static const char key[] = "\"system_wide\":";
-	size_t count, bytes;
-	const struct capture_object *objects = capture_objects(c, &count);
-	bool partial = false;
-	uint8_t *text;
-	const char *at;
+	char *text = metatext_read(c, EBX_META_START);
+	bool partial = text && metatext_is(text, "system_wide", "false");
 
-	for (size_t i = 0; i < count; i++) {
-		if (objects[i].kind != EBX_META || objects[i].object != EBX_META_START ||
-		    capture_object_read(c, &objects[i], &text, &bytes))
-			continue;
-		at = memmem(text, bytes, key, sizeof(key) - 1);
-		if (at) {
-			bytes -= (size_t)(at + sizeof(key) - 1 - (const char *)text);
-			at += sizeof(key) - 1;
-			for (; bytes && *at == ' '; bytes--)
-				at++;
-			partial = bytes && *at == 'f';
-		}
-		free(text);
-	}
+	free(text);
 	return partial;
 }
 
@@ -117,6 +103,7 @@ int schedrun_open(const struct capture *c, struct strings *names, const struct f
 	if (fresh.end_ns < fresh.start_ns)
 		fresh.end_ns = fresh.start_ns;
 	fresh.has_strangers = is_partial(c);
+	fresh.gap_count = merge_gaps(c, fresh.gaps, SCHEDRUN_GAPS_MAX);
 	*run = fresh;
 	return 0;
 }
@@ -125,6 +112,7 @@ int schedrun_play(struct schedrun *run, int (*event)(void *ctx, const struct sch
 		  void *ctx)
 {
 	const struct sched_event *e;
+	size_t gap = 0;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < run->known.count; i++) {
@@ -137,7 +125,11 @@ int schedrun_play(struct schedrun *run, int (*event)(void *ctx, const struct sch
 		e = &run->events.events[i];
 		if (e->time_ns > run->recorded_end_ns)
 			break;
-		err = timeline_add(run->timeline, e, (uint32_t)i);
+		for (; !err && gap < run->gap_count && run->gaps[gap].to_ns <= e->time_ns; gap++)
+			err = timeline_gap(run->timeline, run->gaps[gap].from_ns,
+					   run->gaps[gap].to_ns);
+		if (!err)
+			err = timeline_add(run->timeline, e, (uint32_t)i);
 		if (!err && event && e->time_ns >= run->start_ns && e->time_ns <= run->end_ns)
 			err = event(ctx, e);
 	}

@@ -18,6 +18,8 @@
 #include "analyze/timeline.h"
 #include "format/capture.h"
 
+#define SCHEDRUN_GAPS_MAX 64 /* as many captures as are merged at once */
+
 /* Embedded by the owner; read freely. */
 struct schedrun {
 	struct schedev events;
@@ -26,6 +28,8 @@ struct schedrun {
 	const struct strings *names;
 	uint64_t recorded_end_ns;  /* the last switch */
 	uint64_t start_ns, end_ns; /* what was recorded of the filter's span */
+	struct timespan gaps[SCHEDRUN_GAPS_MAX]; /* between the parts of a merged capture */
+	size_t gap_count;
 	bool has_strangers;        /* there are threads that were not to be recorded */
 };
 

@@ -443,6 +443,27 @@ int timeline_add(struct timeline *t, const struct sched_event *e, uint32_t index
 	}
 }
 
+int timeline_gap(struct timeline *t, uint64_t from_ns, uint64_t to_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < t->count; i++) {
+		struct timeline_thread *th = &t->threads[i];
+
+		if (th->state == TIMELINE_GONE || th->state == TIMELINE_NEW)
+			continue;
+		err = close_open(t, i, from_ns);
+		th->state = TIMELINE_UNKNOWN;
+		th->out = SCHEDEV_NONE;
+		if (!err)
+			err = close_as(t, i, TIMELINE_UNKNOWN, to_ns, SCHEDEV_NONE, false);
+	}
+	for (size_t i = 0; i < t->cpu_count; i++)
+		t->cpus[i] = (struct cpu){ .thread = NO_THREAD };
+	t->opts.start_ns = to_ns; /* of those who are seen for the first time behind it */
+	return err;
+}
+
 int timeline_finish(struct timeline *t)
 {
 	int err = 0;

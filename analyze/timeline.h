@@ -82,6 +82,8 @@ void timeline_free(struct timeline *t); /* NULL is fine */
 int timeline_know(struct timeline *t, uint32_t pid, uint32_t tid, uint32_t ppid, uint64_t time_ns);
 /* In order of time; index: what intervals name the event by. */
 int timeline_add(struct timeline *t, const struct sched_event *e, uint32_t index);
+/* Nothing was recorded between these times: what everybody does then is not known. */
+int timeline_gap(struct timeline *t, uint64_t from_ns, uint64_t to_ns);
 /* Closes what is open. */
 int timeline_finish(struct timeline *t);
 

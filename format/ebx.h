@@ -116,6 +116,7 @@ enum ebx_kind {
 enum ebx_meta_object {
 	EBX_META_START = 1,   /* the machine and the options: written first */
 	EBX_META_ACCOUNT = 2, /* what was counted: written last; absent after a crash */
+	EBX_META_PARTS = 3,   /* of a merged capture: the times of its parts */
 };
 
 enum ebx_private_flags {

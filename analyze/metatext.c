@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/metatext.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *metatext_read(const struct capture *c, uint64_t object)
+{
+	size_t count, size_bytes;
+	const struct capture_object *o = capture_objects(c, &count);
+	uint8_t *data;
+	char *text;
+
+	while (count--) {
+		if (o[count].kind != EBX_META || o[count].object != object || !o[count].whole ||
+		    capture_object_read(c, &o[count], &data, &size_bytes))
+			continue;
+		text = strndup((const char *)data, size_bytes);
+		free(data);
+		return text;
+	}
+	return NULL;
+}
+
+const char *metatext_after(const char *text, const char *key)
+{
+	size_t size = strlen(key);
+
+	for (; (text = strstr(text, key)); text += size) {
+		if (text[-1] != '"' || text[size] != '"' || text[size + 1] != ':')
+			continue;
+		text += size + 2;
+		return text + strspn(text, " \n\t");
+	}
+	return NULL;
+}
+
+bool metatext_is(const char *text, const char *key, const char *value)
+{
+	const char *at = metatext_after(text, key);
+
+	return at && !strncmp(at, value, strlen(value));
+}
+
+bool metatext_number(const char *text, const char *key, uint64_t *out)
+{
+	const char *at = key ? metatext_after(text, key) : text;
+	char *end;
+	uint64_t value;
+
+	if (!at || *at < '0' || *at > '9')
+		return false;
+	value = strtoull(at, &end, 10);
+	if (end == at)
+		return false;
+	*out = value;
+	return true;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * metatext - a fact or two from the JSON that a capture says of itself
+ *
+ * META objects are for people; the few facts that decide something are found by their key, which
+ * is unique in the object.  A key inside another text would be escaped there, so it does not match.
+ */
+#ifndef EBPREC_ANALYZE_METATEXT_H
+#define EBPREC_ANALYZE_METATEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/capture.h"
+
+/* The last META object of that number, with a NUL behind; owned, NULL: there is none. */
+char *metatext_read(const struct capture *c, uint64_t object);
+/* Behind the colon of the first such key; NULL: none. */
+const char *metatext_after(const char *text, const char *key);
+/* Whether the value begins so. */
+bool metatext_is(const char *text, const char *key, const char *value);
+/* The value of the first such key, or for NULL what text begins with; false: it is no number. */
+bool metatext_number(const char *text, const char *key, uint64_t *out);
+
+#endif

@@ -1,0 +1,143 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec merge: what was in the parts is in the whole, each as it was.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# sum FILE... - the folded stacks of captures, added up.
+sum() {
+	for file; do
+		ebprec report -q --folded "$file"
+	done | awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n }
+		END { for (s in sum) print s, sum[s] }' | sort
+}
+
+# A process 100 that runs FILE from the start, sampled at each TIME.
+story() { # FILE TIME...
+	local file=$1
+	shift
+	printf '0 fork 1 100 100\n0 comm 100 100 %s\n0 map 100 0x400000 0x10000 0 /no/such/%s\n' \
+		"$file" "$file"
+	for time; do
+		printf '%s sample 100 100 0 10 u:0x400100,0x400200\n' "$time"
+	done
+}
+
+@test "stacks are the sums of the parts'" {
+	gen_capture -o a.data --samples 3000 --pids 30
+	gen_capture -o b.data --samples 2000 --pids 50
+	ebprec merge -q -o m.data a.data b.data
+	same "$(sum a.data b.data)" "$(ebprec report -q --folded m.data)"
+	same 5000 "$(ebprec report -q --folded m.data | awk '{ n += $NF } END { print n }')"
+	t3walk m.data >walk || fail "$(cat walk)"
+}
+
+@test "the order of the words is of no matter" {
+	story one 1000 2000 3000 | gen_story a.data
+	story two 9000 9100 | gen_story b.data
+	ebprec merge -q -o ab.data a.data b.data
+	ebprec merge -q -o ba.data b.data a.data
+	same "$(ebprec report -q --folded ab.data)" "$(ebprec report -q --folded ba.data)"
+}
+
+@test "a pid that was used again is another process, as of the later capture's start" {
+	story one 1000 2000 3000 | gen_story a.data
+	story two 9000 9100 | gen_story b.data
+	ebprec merge -q -o m.data b.data a.data
+	same $'one;[one];[one] 3\ntwo;[two];[two] 2' "$(ebprec report -q --folded m.data)"
+	# A library that the first had and the second has not.
+	{ story one 1000 2000; echo '0 map 100 0x700000 0x1000 0 /no/such/lib.so'
+		echo '2500 sample 100 100 0 10 u:0x700010,0x400200'; } | gen_story a.data
+	{ story two 9000; echo '9500 sample 100 100 0 10 u:0x700010,0x400200'; } | gen_story b.data
+	ebprec merge -q -o m.data a.data b.data
+	same "$(sum a.data b.data)" "$(ebprec report -q --folded m.data)"
+}
+
+@test "captures that overlap in time" {
+	story one 1000 3000 5000 7000 | gen_story a.data
+	story one 2000 4000 9000 | gen_story b.data
+	ebprec merge -q -o m.data a.data b.data
+	same "one;[one];[one] 7" "$(ebprec report -q --folded m.data)"
+}
+
+@test "a merged capture can be merged, sliced and bundled" {
+	story one 1000 2000 | gen_story a.data
+	story two 4000 | gen_story b.data
+	story three 6000 7000 8000 | gen_story c.data
+	ebprec merge -q -o ab.data a.data b.data
+	ebprec merge -q -o m.data ab.data c.data
+	ebprec merge -q -o abc.data a.data b.data c.data
+	same "$(ebprec report -q --folded abc.data)" "$(ebprec report -q --folded m.data)"
+	ebprec slice -q --time 0.000004,0.000006 -o part.data -i m.data
+	same 2 "$(ebprec report -q --folded part.data | awk '{ n += $NF } END { print n }')"
+	ebprec bundle -q -i m.data -o whole.data || ebprec bundle -q m.data
+}
+
+@test "names of the kernel that only one of them has" {
+	kernel='0 kmap 0xffffffff81000000 0x600 _text'
+	printf -- '- kallsyms %s\n' 'ffffffff81000000 T _text' 'ffffffff81000100 T first' 'ffffffff81000200 T _etext' >a
+	printf '%s\n' "$kernel" '1000 sample 7 7 0 1 k:0xffffffff81000110' >>a
+	printf -- '- kallsyms %s\n' 'ffffffff81000000 T _text' 'ffffffff81000300 T second' 'ffffffff81000400 T _etext' >b
+	printf '%s\n' "$kernel" '2000 sample 7 7 0 1 k:0xffffffff81000310' >>b
+	gen_story a.data <a
+	gen_story b.data <b
+	ebprec merge -q -o m.data a.data b.data
+	contains "$(ebprec report -q --folded m.data)" "first"
+	contains "$(ebprec report -q --folded m.data)" "second"
+}
+
+@test "lost events stay lost" {
+	{ story one 1000; echo '1500 lost 30'; } | gen_story a.data
+	{ story one 2000; echo '2500 lost 12'; } | gen_story b.data
+	ebprec merge -q -o m.data a.data b.data
+	same '"lost_samples": 42' "$(ebprec summary --json m.data | grep -o '"lost_samples": [0-9]*')"
+}
+
+@test "switches of both are there, and between the parts nothing is known" {
+	part() { # TIME: runs 1 ms, sleeps 1 ms, runs 1 ms
+		printf '0 fork 1 7 7\n0 comm 7 7 run\n'
+		printf '%d switch 0 0 0 0 idle 7 run\n' "$1"
+		printf '%d switch 0 7 7 1 run 0 idle\n' $(($1 + 1000000))
+		printf '%d wakeup 0 1 1 7 run\n' $(($1 + 2000000))
+		printf '%d switch 0 0 0 0 idle 7 run\n' $(($1 + 2000000))
+		printf '%d switch 0 7 7 1 run 0 idle\n' $(($1 + 3000000))
+	}
+	part 1000000000 | gen_story a.data
+	part 2000000000 | gen_story b.data
+	ebprec merge -q -o m.data a.data b.data
+	ebprec sched m.data 2>err >out
+	# RUN 4 ms, SLEEP 2 ms, and the second between them is not slept.
+	same "4.000 0.000 2.000 0.000 997.000" "$(awk '$1 == "run" { print $5, $6, $7, $8, $9 }' out)"
+}
+
+@test "what does not go together is refused, and nothing is left" {
+	story one 1000 | gen_story a.data
+	gen_capture -o b.data --samples 10
+	printf 'no capture' >c.data
+	: >empty.data
+	for other in b.data c.data empty.data nowhere.data .; do
+		refuses ebprec merge -o m.data a.data $other
+		contains "$stderr" "'$other'"
+		[ ! -e m.data ] || fail "$other: left m.data"
+	done
+	mkdir folder
+	refuses ebprec merge -o folder a.data a.data
+	run ebprec merge a.data a.data
+	same 2 "$status"
+	run ebprec merge -o m.data a.data
+	same 2 "$status"
+}
+
+@test "a part that is cut or broken gives what it has" {
+	gen_capture -o a.data --samples 2000
+	gen_capture -o b.data --samples 20000
+	head -c $(($(stat -c %s b.data) * 2 / 3)) b.data >cut.data
+	ebprec merge -q -o m.data a.data cut.data
+	same "$(sum a.data cut.data)" "$(ebprec report -q --folded m.data)"
+	[ "$(ebprec report -q --folded m.data | awk '{ n += $NF } END { print n }')" -gt 2000 ]
+}

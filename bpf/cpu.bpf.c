@@ -8,15 +8,12 @@
  */
 #include "bpf/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 
+#define COPY_BUFFER_BYTES COPY_MAX_BYTES
+#include "bpf/copy.bpf.h"
 #include "bpf/walk.bpf.h"
 
 /* How user stacks are taken: enum cpu_stacks. */
 const volatile __u32 stacks = CPU_STACKS_AUTO;
-/* Of a copy, without what lies below sp; a multiple of 8. */
-const volatile __u32 copy_bytes = 24 << 10;
-/* Copies a second and CPU that `auto` may make, and at once. */
-const volatile __u32 copies_a_second = 600;
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -30,37 +27,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct copy_event);
 } copy_scratch SEC(".maps");
-
-struct bucket {
-	__u64 filled_ns; /* when tokens was right */
-	__u64 tokens_ns; /* each costs a second / copies_a_second */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct bucket);
-} buckets SEC(".maps");
-
-static __always_inline bool take_token(void)
-{
-	__u64 cost_ns, now_ns = bpf_ktime_get_ns();
-	__u32 zero = 0;
-	struct bucket *b = bpf_map_lookup_elem(&buckets, &zero);
-
-	if (!b || !copies_a_second)
-		return false;
-	b->tokens_ns += now_ns - b->filled_ns;
-	b->filled_ns = now_ns;
-	if (b->tokens_ns > 1000000000)
-		b->tokens_ns = 1000000000;
-	cost_ns = 1000000000 / copies_a_second;
-	if (b->tokens_ns < cost_ns)
-		return false;
-	b->tokens_ns -= cost_ns;
-	return true;
-}
 
 static __always_inline __u32 kernel_stack(struct bpf_perf_event_data *ctx, __u64 *frames)
 {
@@ -79,55 +45,12 @@ static __always_inline __u32 kernel_stack(struct bpf_perf_event_data *ctx, __u64
 
 /* ---- copies ---- */
 
-/*
- * Copies what is left of a page of the stack from addr on, to where `done` bytes are already; returns
- * how much that is.  Global: the verifier looks at it once, not in each round.
- */
-__attribute__((noinline)) int copy_page(__u64 addr, __u64 done, __u64 left_bytes)
+static __always_inline __u8 *copy_buffer(void)
 {
-	__u64 part = 4096 - (addr & 4095);
 	__u32 zero = 0;
 	struct copy_event *ev = bpf_map_lookup_elem(&copy_scratch, &zero);
 
-	if (part > left_bytes)
-		part = left_bytes;
-	barrier_var(part);
-	if (!ev || part > 4096 || done > COPY_MAX_BYTES - 4096) /* for the verifier */
-		return 0;
-	return bpf_probe_read_user(ev->stack + done, part, (const void *)addr) ? 0 : part;
-}
-
-/*
- * Copies the stack from a little below sp, page by page, because a read that meets the end of the
- * stack gives nothing at all.  Returns how much there is.
- */
-static __always_inline __u32 copy_stack(__u64 addr, __u64 want_bytes)
-{
-	__u64 done = 0;
-	__u32 i, part;
-
-	for (i = 0; i < COPY_MAX_BYTES / 4096 + 1 && done < want_bytes; i++) {
-		part = copy_page(addr + done, done, want_bytes - done);
-		if (!part)
-			break;
-		done += part & 8191;
-	}
-	return done < want_bytes ? done : want_bytes;
-}
-
-#define SMALL_COPY_BYTES 4096
-
-/* How much of a stack there is room for, leaving some to samples; 0: none. */
-static __always_inline __u32 copy_room(void *ring)
-{
-	__u64 used_bytes = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + COPY_EVENT_HEAD_BYTES;
-	__u64 ring_bytes = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
-
-	if (used_bytes + copy_bytes <= ring_bytes / 2)
-		return copy_bytes;
-	if (SMALL_COPY_BYTES < copy_bytes && used_bytes + SMALL_COPY_BYTES <= ring_bytes / 4 * 3)
-		return SMALL_COPY_BYTES;
-	return 0;
+	return ev ? ev->stack : NULL;
 }
 
 /* Sends the sample with a copy of its stack.  False: it has to be sent otherwise. */
@@ -141,17 +64,8 @@ static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *rin
 
 	if (!ev || !want)
 		return false;
-	want += COPY_BELOW_SP;
-	if (want > COPY_MAX_BYTES)
-		want = COPY_MAX_BYTES;
 	__builtin_memcpy(ev->regs, w->gprs, sizeof(ev->regs));
-	ev->stack_addr = w->gprs[7] - COPY_BELOW_SP;
-	ev->stack_bytes = copy_stack(ev->stack_addr, want);
-	if (!ev->stack_bytes) { /* below sp there may be a page that was never touched */
-		ev->stack_addr = w->gprs[7];
-		ev->stack_bytes = copy_stack(ev->stack_addr, want - COPY_BELOW_SP);
-	}
-	if (ev->stack_addr + ev->stack_bytes <= w->gprs[7])
+	if (!copy_stack(w->gprs[7], want, &ev->stack_addr, &ev->stack_bytes))
 		return false;
 	ev->kernel_count = kernel_stack(ctx, ev->kernel);
 	ev->why = w->why;
@@ -169,25 +83,11 @@ static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *rin
 
 /* ---- samples ---- */
 
-/* In exec, between the old program and the new: registers of the one, memory of the other. */
-static __always_inline bool between_programs(const struct walk_state *w)
-{
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	__u64 word;
-
-	return w->n <= 1 && BPF_CORE_READ_BITFIELD(task, in_execve) &&
-	       bpf_probe_read_user(&word, sizeof(word), (const void *)w->gprs[7]);
-}
-
-/* Whether user space could make more of this stack than we do. */
 static __always_inline bool wants_copy(const struct walk_state *w)
 {
-	if (w->compat)
-		return false;
 	if (stacks == CPU_STACKS_COPY)
-		return true;
-	return stacks == CPU_STACKS_AUTO &&
-	       (w->why == UNWIND_NO_MAPPING || w->why == UNWIND_NO_TABLE);
+		return !w->compat;
+	return stacks == CPU_STACKS_AUTO && copy_helps(w);
 }
 
 /*
@@ -220,7 +120,7 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 	} else {
 		walk_run(w);
 	}
-	if (between_programs(w)) {
+	if (walk_between_programs(w)) {
 		w->n = 0;
 		return false;
 	}
@@ -230,7 +130,7 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 		    (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
 	if (!wants_copy(w))
 		return false;
-	if ((stacks == CPU_STACKS_COPY || take_token()) && send_copy(ctx, ring, w))
+	if ((stacks == CPU_STACKS_COPY || copy_take_token()) && send_copy(ctx, ring, w))
 		return true;
 	ev->flags |= CPU_FLAG_COPY_REFUSED;
 	return false;

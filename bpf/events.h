@@ -17,10 +17,12 @@ enum ebprec_event_type {
 	EBPREC_EV_MARK = 3,   /* struct mark_event */
 	EBPREC_EV_COPY = 4, /* struct copy_event: a sample whose user stack is still to be walked */
 	EBPREC_EV_TASK = 5, /* struct task_event */
-	EBPREC_EV_WAKER = 6, /* struct waker_event */
-	EBPREC_EV_PROBE = 7, /* struct probe_event */
+	EBPREC_EV_WAKER = 6,  /* struct waker_event */
+	EBPREC_EV_PROBE = 7,  /* struct probe_event */
 	EBPREC_EV_METRIC = 8, /* struct metric_event; as lost: what a table had no room for */
-	EBPREC_EV_END,       /* one past the last: size of the map `lost` */
+	EBPREC_EV_SWITCH_COPY =
+		9,     /* struct switch_copy_event: a switch whose stack is still to be walked */
+	EBPREC_EV_END, /* one past the last: size of the map `lost` */
 };
 
 struct event_header {
@@ -107,6 +109,20 @@ struct switch_event {
 
 #define SWITCH_EVENT_SHORT_BYTES 96 /* without a stack */
 #define SWITCH_EVENT_HEAD_BYTES  104
+
+#define SWITCH_COPY_BYTES (24u << 10)
+
+/* A switch, as far as its stack was walked, and what user space needs to walk it itself. */
+struct switch_copy_event {
+	struct switch_event sw; /* sent whole */
+	__u64 stack_addr;       /* of stack[0] */
+	__u32 stack_bytes, pad;
+	__u64 regs[COPY_REGS];
+	__u8 stack[SWITCH_COPY_BYTES]; /* only stack_bytes are sent */
+};
+
+#define SWITCH_COPY_HEAD_BYTES \
+	(SWITCH_EVENT_HEAD_BYTES + 8 * (CPU_KERNEL_MAX + CPU_USER_MAX) + 16 + 8 * COPY_REGS)
 
 enum switch_wants { /* whose process is recorded */
 		    SWITCH_WANTS_PREV = 1,
@@ -229,6 +245,8 @@ _Static_assert(__builtin_offsetof(struct copy_event, stack) == COPY_EVENT_HEAD_B
 _Static_assert(__builtin_offsetof(struct switch_event, kernel_count) == SWITCH_EVENT_SHORT_BYTES,
 	       "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct switch_event, frames) == SWITCH_EVENT_HEAD_BYTES,
+	       "bpf/user contract");
+_Static_assert(__builtin_offsetof(struct switch_copy_event, stack) == SWITCH_COPY_HEAD_BYTES,
 	       "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct task_event, by_comm) == TASK_EVENT_SHORT_BYTES,
 	       "bpf/user contract");

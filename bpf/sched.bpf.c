@@ -21,6 +21,8 @@
  */
 #include "bpf/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 
+#define COPY_BUFFER_BYTES SWITCH_COPY_BYTES
+#include "bpf/copy.bpf.h"
 #include "bpf/walkself.bpf.h"
 
 /* What stacks may cost; 0: none is taken. */
@@ -51,7 +53,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct switch_event);
+	__type(value, struct switch_copy_event);
 } scratch SEC(".maps"); /* too large for the stack; a switch never interrupts a switch */
 
 struct {
@@ -198,10 +200,43 @@ static __always_inline __u32 choose(struct stack_budget *b, __u32 tid, __u32 sys
 	return CHANCE_ONE / b->chance;
 }
 
+static __always_inline __u8 *copy_buffer(void)
+{
+	__u32 zero = 0;
+	struct switch_copy_event *ev = bpf_map_lookup_elem(&scratch, &zero);
+
+	return ev ? ev->stack : NULL;
+}
+
+/* Sends the switch with a copy of its user stack.  False: it has to be sent without. */
+static __always_inline bool send_copy(void *ring, struct switch_copy_event *ev,
+				      const struct walk_state *w)
+{
+	__u64 size_bytes; /* 64 bits: the bound must survive clang's shifting */
+	__u32 want = copy_room(ring);
+
+	if (!want || !copy_take_token())
+		return false;
+	__builtin_memcpy(ev->regs, w->gprs, sizeof(ev->regs));
+	if (!copy_stack(w->gprs[7], want, &ev->stack_addr, &ev->stack_bytes))
+		return false;
+	ev->pad = 0;
+	size_bytes = SWITCH_COPY_HEAD_BYTES + ev->stack_bytes;
+	ev->sw.h.type = EBPREC_EV_SWITCH_COPY;
+	ev->sw.h.size_bytes = size_bytes;
+	barrier_var(size_bytes);
+	if (size_bytes <= sizeof(*ev) &&
+	    !bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
+		return true;
+	ev->sw.h.type = EBPREC_EV_SWITCH;
+	return false;
+}
+
 /* Adds the stacks and sends the event.  False: there was no room. */
-static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch_event *ev,
+static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch_copy_event *copy,
 					    __u64 *spent_ns)
 {
+	struct switch_event *ev = &copy->sw;
 	struct walk_state *w;
 	__u64 kernel_count = 0,
 	      user_count = 0; /* 64 bits: the bound must survive clang's shifting */
@@ -220,6 +255,8 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 		user_count = CPU_USER_MAX;
 	ev->kernel_count = kernel_count;
 	ev->user_count = user_count;
+	if (w && copy_helps(w) && send_copy(ring, copy, w))
+		goto sent;
 	size_bytes = SWITCH_EVENT_HEAD_BYTES + (kernel_count + user_count) * sizeof(__u64);
 	ev->h.size_bytes = size_bytes;
 	barrier_var(size_bytes);
@@ -227,6 +264,7 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 		return false;
 	if (bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
 		return false;
+sent:
 	*spent_ns += bpf_ktime_get_ns() - ev->h.time_ns;
 	return true;
 }
@@ -266,6 +304,7 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 					  struct task_struct *prev, struct task_struct *next,
 					  __u32 prev_state)
 {
+	struct switch_copy_event *copy;
 	struct switch_event *ev;
 	struct stack_budget *b;
 	__u32 zero = 0, weight = 0, wanted, syscall;
@@ -286,14 +325,15 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 		b = bpf_map_lookup_elem(&stack_budgets, &zero);
 		if (b)
 			weight = choose(b, TASK(prev, pid, direct), syscall, now_ns, &rare);
-		ev = b && weight ? bpf_map_lookup_elem(&scratch, &zero) : NULL;
-		if (ev) {
+		copy = b && weight ? bpf_map_lookup_elem(&scratch, &zero) : NULL;
+		if (copy) {
+			ev = &copy->sw;
 			fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall,
 				    now_ns);
 			ev->weight = weight;
 			ev->how = ev->why = 0;
 			ev->flags = 0;
-			if (!send_with_stack(ctx, ring, ev, rare ? &b->rare_ns : &b->spent_ns))
+			if (!send_with_stack(ctx, ring, copy, rare ? &b->rare_ns : &b->spent_ns))
 				goto lost;
 			return;
 		}

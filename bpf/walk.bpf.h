@@ -421,6 +421,16 @@ static __always_inline __u32 walk_how(const struct walk_state *w)
 	return w->how & WALK_BY_FP ? STACKINFO_FP : STACKINFO_PC;
 }
 
+/* In exec, between the old program and the new: registers of the one, memory of the other. */
+static __always_inline bool walk_between_programs(const struct walk_state *w)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	__u64 word;
+
+	return w->n <= 1 && BPF_CORE_READ_BITFIELD(task, in_execve) &&
+	       bpf_probe_read_user(&word, sizeof(word), (const void *)w->gprs[7]);
+}
+
 /* ---- processes come, change and go ---- */
 
 static __always_inline void walk_on_fork(struct task_struct *parent, struct task_struct *child)

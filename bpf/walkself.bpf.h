@@ -32,7 +32,7 @@ static __always_inline struct walk_state *walk_current(void)
 	if (!saved_registers((void *)bpf_get_current_task_btf(), w))
 		return NULL;
 	walk_run(w);
-	return w;
+	return walk_between_programs(w) ? NULL : w;
 }
 
 /* Puts the walk's frames behind at kernel frames; returns how many. */

@@ -43,7 +43,8 @@ static const struct task_kind {
 	[TASK_EXIT] = { ATTR_EXIT, "sched_process_exit", { "comm", "pid", "prio" } },
 };
 
-#define TELL_NS 1000000000ULL /* run times are told this often */
+#define TELL_NS         1000000000ULL /* run times are told this often */
+#define COPIES_A_SECOND 200           /* of stacks, and CPU: those of programs that just began */
 
 /* Fields as tell_runtimes() puts them.  vruntime, which is not known, is there up to Linux 6.7. */
 enum { R_COMM, R_PID, R_RUNTIME };
@@ -79,6 +80,8 @@ static int load(struct instrument_ctx *c, struct sched_state *s, bool btf)
 		prog, btf == !strncmp(bpf_program__section_name(prog), "tp_btf/", 7));
 	s->skel->rodata->stack_ns_a_second = c->opts->stack_ns_a_second / c->cpus->count;
 	s->skel->rodata->user_stacks = c->walker != NULL;
+	s->skel->rodata->copy_bytes = SWITCH_COPY_BYTES - COPY_BELOW_SP;
+	s->skel->rodata->copies_a_second = c->opts->stacks == CPU_STACKS_AUTO ? COPIES_A_SECOND : 0;
 	s->skel->rodata->max_frames = c->opts->max_frames;
 	err = instrument_share(c, s->skel);
 	if (!err && c->walker)
@@ -274,10 +277,11 @@ static size_t own_frames(const struct code *first, const __u64 *frames, size_t c
 	return 0;
 }
 
-static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
+/* user: NULL: the frames that came with the event. */
+static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev, const __u64 *user,
+		       size_t user_count)
 {
 	struct sched_state *s = c->state;
-	size_t i, own, frames = 0;
 	uint8_t raw[SAMPLEREC_RAW_MAX];
 	struct samplerec rec = {
 		.pid = ev->prev_pid,
@@ -288,30 +292,79 @@ static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 		.raw = raw,
 		.raw_bytes = s->layout.size_bytes,
 	};
-	int err;
+	size_t own;
 
-	if (ev->h.size_bytes < SWITCH_EVENT_SHORT_BYTES ||
-	    (ev->weight && ev->h.size_bytes < SWITCH_EVENT_HEAD_BYTES))
-		return -EBADMSG;
-	if (ev->weight)
-		frames = (size_t)ev->kernel_count + ev->user_count;
-	if (frames && ev->h.size_bytes < SWITCH_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
-		return -EBADMSG;
-	err = name_stranger(c, s, ev);
-	if (err)
-		return err;
 	switch_encode(&s->layout, ev, raw);
 	if (ev->weight) {
 		own = own_frames(&s->schedule, ev->frames, ev->kernel_count);
 		rec.kernel = ev->frames + own;
 		rec.kernel_count = ev->kernel_count - own;
-		rec.user = ev->frames + ev->kernel_count;
-		rec.user_count = ev->user_count;
-		for (i = 0; c->kallsyms && i < rec.kernel_count; i++)
-			ksyms_touch(c->kallsyms, rec.kernel[i]);
-		c->emit->account.switch_stack_count++;
+		rec.user = user ? user : ev->frames + ev->kernel_count;
+		rec.user_count = user ? user_count : ev->user_count;
 	}
-	err = emit_sample(c->emit, ATTR_SWITCH, &rec);
+	return emit_sample(c->emit, ATTR_SWITCH, &rec);
+}
+
+/* Takes what the walker made of a copy, unless it is less than was known before. */
+static int emit_copied(void *ctx, const struct event_header *h, const struct walker_found *found)
+{
+	struct switch_event ev = ((const struct switch_copy_event *)h)->sw;
+
+	if (found->count < ev.user_count)
+		return emit_switch(ctx, &ev, NULL, 0);
+	ev.how = found->info.how;
+	ev.why = found->info.why;
+	ev.flags = found->info.flags;
+	return emit_switch(ctx, &ev, found->frames, found->count);
+}
+
+static int defer_switch(struct instrument_ctx *c, const struct switch_copy_event *ev)
+{
+	struct walker_stack stack = {
+		.bytes = ev->stack,
+		.size_bytes = ev->stack_bytes,
+		.addr = ev->stack_addr,
+		.regs = ev->regs,
+	};
+
+	return walker_defer(c->walker, &ev->sw.h, ev->sw.prev_pid, &stack, emit_copied, c);
+}
+
+static bool is_whole(const struct instrument_ctx *c, const struct switch_event *ev)
+{
+	const struct switch_copy_event *copy = (const void *)ev;
+	size_t frames;
+
+	if (ev->h.size_bytes < (ev->weight ? SWITCH_EVENT_HEAD_BYTES : SWITCH_EVENT_SHORT_BYTES))
+		return false;
+	frames = ev->weight ? (size_t)ev->kernel_count + ev->user_count : 0;
+	if (frames > CPU_KERNEL_MAX + CPU_USER_MAX)
+		return false;
+	if (ev->h.type == EBPREC_EV_SWITCH_COPY)
+		return c->walker && ev->weight && ev->h.size_bytes >= SWITCH_COPY_HEAD_BYTES &&
+		       copy->stack_bytes <= (uint32_t)ev->h.size_bytes - SWITCH_COPY_HEAD_BYTES;
+	return !frames ||
+	       ev->h.size_bytes >= SWITCH_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]);
+}
+
+static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
+{
+	struct sched_state *s = c->state;
+	size_t i;
+	int err;
+
+	if (ev->h.size_bytes < SWITCH_EVENT_SHORT_BYTES || !is_whole(c, ev))
+		return -EBADMSG;
+	err = name_stranger(c, s, ev);
+	if (err)
+		return err;
+	c->emit->account.switch_stack_count += !!ev->weight;
+	for (i = 0; c->kallsyms && ev->weight && i < ev->kernel_count; i++)
+		ksyms_touch(c->kallsyms, ev->frames[i]);
+	if (ev->h.type == EBPREC_EV_SWITCH_COPY)
+		err = defer_switch(c, (const void *)ev);
+	else
+		err = emit_switch(c, ev, NULL, 0);
 	return err || !s->runtimes ? err : count_runtime(c, s, ev);
 }
 
@@ -391,7 +444,7 @@ static int on_waker(struct instrument_ctx *c, const struct waker_event *ev)
 
 static int sched_on_event(struct instrument_ctx *c, const struct event_header *h)
 {
-	if (h->type == EBPREC_EV_SWITCH)
+	if (h->type == EBPREC_EV_SWITCH || h->type == EBPREC_EV_SWITCH_COPY)
 		return on_switch(c, (const void *)h);
 	if (h->type == EBPREC_EV_WAKER)
 		return on_waker(c, (const void *)h);
@@ -430,7 +483,8 @@ const struct instrument inst_sched = {
 	.summary = "when threads run and wait, and where",
 	.costs = "0.3 us a switch with its wakeup, and --max-overhead for stacks",
 	.needs = NEED_BPF | NEED_SCHED,
-	.events = 1u << EBPREC_EV_SWITCH | 1u << EBPREC_EV_TASK | 1u << EBPREC_EV_WAKER,
+	.events = 1u << EBPREC_EV_SWITCH | 1u << EBPREC_EV_SWITCH_COPY | 1u << EBPREC_EV_TASK |
+		  1u << EBPREC_EV_WAKER,
 	.prepare = sched_prepare,
 	.attach = sched_attach,
 	.on_event = sched_on_event,

@@ -170,3 +170,17 @@ waited() {
 		print STDERR "$a->{switches_with_stack} stacks of $a->{switches} switches\n";
 		exit !($a->{switches_with_stack} > 0 && $a->{switches_with_stack} < $a->{switches} / 4);'
 }
+
+@test "programs that have just begun have whole stacks where they wait" {
+	# They wait for each other, when nothing of them is known to BPF yet.
+	ebprec record -q -o young.data -- \
+		sh -c 'for i in $(seq 60); do ls / | tr a b | cat; done' >/dev/null
+	ebprec report --off-cpu --comm ls,tr,cat -i young.data 2>verdict >/dev/null
+	cat verdict
+	awk '/^ebprec: stacks:/ {
+		for (i = 1; i < NF; i++) {
+			if ($(i + 1) == "with") with = $i
+			if ($(i + 1) == "of" && $(i + 2) == "these") whole = $i
+		}
+	} END { exit !(with >= 40 && whole >= 0.8 * with) }' verdict
+}

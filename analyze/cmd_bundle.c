@@ -42,6 +42,7 @@ static const struct usage bundle_usage = {
 	.about = "Looks up every place that a sample was in and puts the names into the capture.\n"
 		 "After that its reports are the same on any machine, without any other file.\n",
 	.options = bundle_options,
+	.reads = USAGE_REPLACES,
 };
 
 /* ---- what goes in ---- */

@@ -53,6 +53,7 @@ static const struct usage diff_usage = {
 		 "are when the blocks of both recordings are drawn again; where 0 is inside, the\n"
 		 "change is noise.\n",
 	.options = diff_options,
+	.reads = USAGE_READS,
 	.shows = true,
 };
 

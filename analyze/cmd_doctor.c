@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "analyze/commands.h"
+#include "analyze/sandbox.h"
 #include "analyze/say.h"
 #include "analyze/selfcheck.h"
 #include "analyze/usage.h"
@@ -128,6 +129,29 @@ static void look_recorder(struct findings *all)
 	free(path);
 }
 
+/* Entered for good: the last that is tried. */
+static void look_sandbox(struct finding *f)
+{
+	const struct sandbox_opts opts = { 0 };
+	unsigned parts = sandbox_enter(&opts);
+
+	snprintf(f->name, sizeof(f->name), "sandbox");
+	if (parts == (SANDBOX_LANDLOCK | SANDBOX_SECCOMP))
+		finding_say(f, FINDING_WORKS, NULL,
+			    "commands that read captures write their output alone, execute nothing "
+			    "and send nothing");
+	else if (parts == SANDBOX_SECCOMP)
+		finding_say(f, FINDING_DEGRADED, "see 'landlock'",
+			    "seccomp alone: nothing is executed or sent, but files could be "
+			    "written");
+	else if (parts == SANDBOX_LANDLOCK)
+		finding_say(f, FINDING_DEGRADED, "see 'seccomp'",
+			    "landlock alone: files are safe, but data could be sent");
+	else
+		finding_say(f, FINDING_DEGRADED, "see 'landlock' and 'seccomp'",
+			    "none: captures of strangers are read with all rights of the user");
+}
+
 static bool is_there(const struct findings *all, const char *name)
 {
 	for (size_t i = 0; i < all->count; i++) {
@@ -211,6 +235,9 @@ int cmd_doctor(int argc, char **argv)
 		if (f)
 			selfcheck(i, f);
 	}
+	f = add(&all);
+	if (f)
+		look_sandbox(f);
 	for (size_t i = 0; i < all.count; i++) {
 		if (all.list[i].state == FINDING_MISSING)
 			status = SAY_FAILED;

@@ -47,6 +47,7 @@ static const struct usage export_usage = {
 	.about = "Writes what is in a capture in another form.  perf reads captures as they are;\n"
 		 "--raw is for tools that do not know compressed perf.data.\n",
 	.options = export_options,
+	.reads = USAGE_READS,
 };
 
 static int list_forms(void)

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analyze/confine.h"
+
 /* F: quit when it fits; R: colours; S: cut long lines; X: leave the text there; K: end by Ctrl-C. */
 #define LESS_HABITS "FRSXK"
 
@@ -18,18 +20,22 @@ static const struct option options[] = {
 	  "auto (on a terminal, unless NO_COLOR is set), always or never" },
 	{ OPT_FLAG, 0, "utf8", NULL, offsetof(struct habits, utf8), 0, 0,
 	  "draw with lines (default: as the locale of the terminal is); --no-utf8: not" },
+	{ OPT_FLAG, 0, "sandbox", NULL, offsetof(struct habits, sandbox), 0, 0,
+	  "--no-sandbox: read without landlock and seccomp" },
 	{ 0 },
 };
 
-const struct option *habits_options(void)
+#define SHOWING_COUNT 3 /* those of a command that shows something; the others all have */
+
+const struct option *habits_options(bool shows)
 {
-	return options;
+	return options + (shows ? 0 : SHOWING_COUNT);
 }
 
 /* ---- the options ---- */
 
 /* How many words at argv[i] are of an option of the table: 0, 1, or 2 with its value. */
-static int words_of(int argc, char **argv, int i)
+static int words_of(const struct option *table, int argc, char **argv, int i)
 {
 	const struct option *o;
 	const char *name = argv[i] + 2;
@@ -38,7 +44,7 @@ static int words_of(int argc, char **argv, int i)
 	if (strncmp(argv[i], "--", 2) != 0)
 		return 0;
 	length = strcspn(name, "=");
-	for (o = options; o->type != OPT_END; o++) {
+	for (o = table; o->type != OPT_END; o++) {
 		if (strlen(o->long_name) == length && !strncmp(o->long_name, name, length))
 			return o->type == OPT_FLAG || name[length] || i + 1 == argc ? 1 : 2;
 		if (o->type == OPT_FLAG && !strncmp(name, "no-", 3) &&
@@ -70,13 +76,13 @@ static int take(struct habits *h, char **words, int count, struct option_error *
 	return -EINVAL;
 }
 
-int habits_take(int *argc, char **argv, struct habits *out, struct option_error *error)
+int habits_take(int *argc, char **argv, bool shows, struct habits *out, struct option_error *error)
 {
-	struct habits h = { .pager = true, .color = "auto" };
+	struct habits h = { .pager = true, .color = "auto", .sandbox = true };
 	int from, count, to = 1, err;
 
 	for (from = 1; from < *argc && strcmp(argv[from], "--") != 0; from += count) {
-		count = words_of(*argc, argv, from);
+		count = words_of(habits_options(shows), *argc, argv, from);
 		if (!count) {
 			argv[to++] = argv[from];
 			count = 1;
@@ -169,6 +175,8 @@ void habits_begin(struct habits *h, bool paged)
 		setenv("EBPREC_COLOR", h->color, 1);
 	if (h->utf8_given)
 		setenv("EBPREC_UTF8", h->utf8 ? "1" : "0", 1);
+	if (!h->sandbox)
+		setenv(CONFINE_VARIABLE, "0", 1);
 	if (paged && h->pager && isatty(STDOUT_FILENO))
 		start_pager(h);
 }

@@ -43,6 +43,7 @@ static const struct usage info_usage = {
 	.about = "Shows everything that is inside a capture, or any perf.data file: the machine,\n"
 		 "the events, what was recorded, what was lost, and what is broken.\n",
 	.options = info_options,
+	.reads = USAGE_READS,
 	.shows = true,
 };
 

@@ -49,6 +49,7 @@ static const struct usage marks_usage = {
 	.about = "Shows the marks of a capture in the order of time.  A span is what has a\n"
 		 "beginning and an end; it counts where it begins.\n",
 	.options = marks_options,
+	.reads = USAGE_READS,
 	.shows = true,
 };
 

@@ -33,6 +33,7 @@ static const struct usage merge_usage = {
 	.about = "Joins captures of one machine, which may overlap in time or follow each other.\n"
 		 "Reports of the result are the sums of theirs.\n",
 	.options = merge_options,
+	.reads = USAGE_READS,
 };
 
 static int fail(char **paths, const struct merge_opts *opts, int err,

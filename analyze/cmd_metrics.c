@@ -52,6 +52,7 @@ static const struct usage metrics_usage = {
 	.about = "Shows the tables that the instruments of a recording filled ('ebprec record\n"
 		 "--with syscalls'): all of them, or those of the instrument or table NAME.\n",
 	.options = metrics_options,
+	.reads = USAGE_READS,
 	.shows = true,
 };
 

@@ -38,6 +38,7 @@ static const struct usage recover_usage = {
 		 "broken in some places: every part with a right checksum is kept.  Works in\n"
 		 "place, unless -o is given.  A capture that is whole stays as it is.\n",
 	.options = recover_options,
+	.reads = USAGE_REPLACES,
 };
 
 static void say_kept(const struct recover_opts *opts, const struct recover_report *r)

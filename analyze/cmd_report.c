@@ -84,6 +84,7 @@ static const struct usage report_usage = {
 		 "trees of calls, or with --folded every stack as a line, as flamegraph.pl takes\n"
 		 "it.  What the stacks are worth is said on stderr at the end.\n",
 	.options = report_options,
+	.reads = USAGE_READS,
 	.shows = true,
 };
 

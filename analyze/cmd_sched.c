@@ -49,6 +49,7 @@ static const struct usage sched_usage = {
 		"the run queue and then ran.  The times of a thread add up to its life within the\n"
 		"recording; what missing events leave open is counted as unknown.\n",
 	.options = sched_options,
+	.reads = USAGE_READS,
 	.shows = true,
 };
 

@@ -50,6 +50,7 @@ static const struct usage script_usage = {
 	.about = "Prints every sample in the order of time: a line that says who, where and when,\n"
 		 "a line for each frame of its stack, and an empty line, as 'perf script' does.\n",
 	.options = script_options,
+	.reads = USAGE_READS,
 	.shows = true,
 };
 

@@ -34,6 +34,7 @@ static const struct usage slice_usage = {
 	.about = "Copies a part of a capture's time into a capture of its own: the samples from\n"
 		 "FROM to TO, both included, and all the mappings and names they need.\n",
 	.options = slice_options,
+	.reads = USAGE_READS,
 };
 
 static void say_written(const struct copy_opts *opts, const struct rewrite_stats *s)

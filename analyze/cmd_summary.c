@@ -44,6 +44,7 @@ static const struct usage summary_usage = {
 	.about = "One page about a capture: the machine, what ran and when, the functions where\n"
 		 "the time went, what was lost, and how far stacks and names can be trusted.\n",
 	.options = summary_options,
+	.reads = USAGE_READS,
 	.shows = true,
 };
 

@@ -8,13 +8,17 @@
 #ifndef EBPREC_ANALYZE_COMMANDS_H
 #define EBPREC_ANALYZE_COMMANDS_H
 
-#include <stdbool.h>
+enum command_kind {
+	COMMAND_ACTS,   /* reads no capture */
+	COMMAND_WRITES, /* reads captures, into a file */
+	COMMAND_SHOWS,  /* its answer is for reading: shown in a pager */
+};
 
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary;
-	bool paged; /* its answer is for reading: shown in a pager */
+	enum command_kind kind;
 };
 
 int cmd_doctor(int argc, char **argv);

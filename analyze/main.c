@@ -16,24 +16,28 @@ static int run_help(int argc, char **argv);
 static int run_version(int argc, char **argv);
 
 static const struct command commands[] = {
-	{ "record", cmd_record, "record the machine, or a program, into a capture", false },
-	{ "summary", cmd_summary, "one page about a capture: read this first", true },
-	{ "report", cmd_report, "where the time went: functions by cost, or folded stacks", true },
-	{ "sched", cmd_sched, "how long threads ran, waited for a CPU, and slept", true },
-	{ "metrics", cmd_metrics, "what the instruments counted: system calls, block I/O, ...", true },
-	{ "script", cmd_script, "every sample as text, as perf script prints it", true },
-	{ "diff", cmd_diff, "what changed between two captures, and what is noise", true },
-	{ "marks", cmd_marks, "moments and spans that programs marked", true },
-	{ "mark", cmd_mark, "put a mark into the recording that is running", false },
-	{ "info", cmd_info, "everything that is inside a capture", true },
-	{ "slice", cmd_slice, "a part of a capture's time as a capture of its own", false },
-	{ "merge", cmd_merge, "several captures of one machine as one", false },
-	{ "bundle", cmd_bundle, "put the names that a capture needs into it", false },
-	{ "export", cmd_export, "a capture in another form", false },
-	{ "recover", cmd_recover, "make a capture whole that was cut off", false },
-	{ "doctor", cmd_doctor, "what can be recorded on this machine, and what mends the rest", false },
-	{ "help", run_help, "this list, or the help of a command", false },
-	{ "version", run_version, "the version, and what it was built with", false },
+	{ "record", cmd_record, "record the machine, or a program, into a capture", COMMAND_ACTS },
+	{ "summary", cmd_summary, "one page about a capture: read this first", COMMAND_SHOWS },
+	{ "report", cmd_report, "where the time went: functions by cost, or folded stacks",
+	  COMMAND_SHOWS },
+	{ "sched", cmd_sched, "how long threads ran, waited for a CPU, and slept", COMMAND_SHOWS },
+	{ "metrics", cmd_metrics, "what the instruments counted: system calls, block I/O, ...",
+	  COMMAND_SHOWS },
+	{ "script", cmd_script, "every sample as text, as perf script prints it", COMMAND_SHOWS },
+	{ "diff", cmd_diff, "what changed between two captures, and what is noise", COMMAND_SHOWS },
+	{ "marks", cmd_marks, "moments and spans that programs marked", COMMAND_SHOWS },
+	{ "mark", cmd_mark, "put a mark into the recording that is running", COMMAND_ACTS },
+	{ "info", cmd_info, "everything that is inside a capture", COMMAND_SHOWS },
+	{ "slice", cmd_slice, "a part of a capture's time as a capture of its own",
+	  COMMAND_WRITES },
+	{ "merge", cmd_merge, "several captures of one machine as one", COMMAND_WRITES },
+	{ "bundle", cmd_bundle, "put the names that a capture needs into it", COMMAND_WRITES },
+	{ "export", cmd_export, "a capture in another form", COMMAND_WRITES },
+	{ "recover", cmd_recover, "make a capture whole that was cut off", COMMAND_WRITES },
+	{ "doctor", cmd_doctor, "what can be recorded on this machine, and what mends the rest",
+	  COMMAND_ACTS },
+	{ "help", run_help, "this list, or the help of a command", COMMAND_ACTS },
+	{ "version", run_version, "the version, and what it was built with", COMMAND_ACTS },
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -68,7 +72,7 @@ static void list(FILE *to)
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
 	fputs("\nCommands that show something also take:\n", to);
-	options_print_bare(habits_options(), to);
+	options_print_bare(habits_options(true), to);
 	fputs("\n'ebprec help COMMAND' tells more.  Exit status: 0; 1: it failed; 2: wrong usage.\n",
 	      to);
 }
@@ -145,7 +149,7 @@ static int run(const struct command *c, struct habits *h, int argc, char **argv)
 {
 	int status;
 
-	habits_begin(h, c->paged);
+	habits_begin(h, c->kind == COMMAND_SHOWS);
 	status = close_output(c->run(argc - 1, argv + 1));
 	habits_end(h);
 	return status;
@@ -154,11 +158,12 @@ static int run(const struct command *c, struct habits *h, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const struct command *c = argc > 1 ? find(argv[1]) : NULL;
-	struct habits habits = { .color = "auto" };
+	struct habits habits = { .color = "auto", .sandbox = true };
 	struct option_error error;
 
 	/* The words behind `record` may be of another command's. */
-	if ((!c || c->paged) && habits_take(&argc, argv, &habits, &error)) {
+	if ((!c || c->kind != COMMAND_ACTS) &&
+	    habits_take(&argc, argv, !c || c->kind == COMMAND_SHOWS, &habits, &error)) {
 		say_error("%s (see 'ebprec help')", error.text);
 		return SAY_USAGE;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyze/cmd_habits.h"
+#include "analyze/confine.h"
 #include "analyze/say.h"
 
 int usage_error(const struct usage *u, const char *fmt, ...)
@@ -28,8 +29,8 @@ static void print(const struct usage *u)
 {
 	printf("usage: ebprec %s %s\n\n%s\n", u->command, u->words, u->about);
 	options_print(u->options, stdout);
-	if (u->shows)
-		options_print_bare(habits_options(), stdout);
+	if (u->reads)
+		options_print_bare(habits_options(u->shows), stdout);
 }
 
 bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,
@@ -59,5 +60,7 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 	}
 	if (words)
 		*words = argv + first;
+	if (u->reads)
+		confine(u, opts, argv + first);
 	return true;
 }

@@ -7,11 +7,18 @@
 
 #include "format/options.h"
 
+enum usage_reads {
+	USAGE_READS_NOTHING,
+	USAGE_READS,    /* files of strangers: from usage_parse() on it is confined (confine.h) */
+	USAGE_REPLACES, /* the same, and without --output it replaces what it reads */
+};
+
 struct usage {
 	const char *command; /* "info" */
 	const char *words;   /* what follows the name: "[-i FILE] [--json]" */
 	const char *about;   /* a paragraph, each line within 80 columns and ended */
 	const struct option *options;
+	enum usage_reads reads;
 	bool shows; /* also takes the options of habits */
 };
 

@@ -163,6 +163,7 @@ showing() {
 	doctor 0 refuse landlock,seccomp ebprec
 	is landlock degraded
 	is seccomp degraded
+	is sandbox "degraded seccomp alone"
 	doctor 0 ebprec
 	is seccomp works
 }

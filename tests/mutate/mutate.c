@@ -349,6 +349,7 @@ int main(int argc, char **argv)
 				"       mutate bytes DIR FILE...\n");
 		return 2;
 	}
+	setenv("EBPREC_SANDBOX", "0", 1); /* one process runs them all */
 	r.dir = argv[words];
 	r.source_count = (size_t)(argc - words - 1);
 	sources = calloc(r.source_count, sizeof(*sources));

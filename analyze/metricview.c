@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/metricview.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -130,6 +131,91 @@ static const struct metric_view views[] = {
 		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
 		       U("MAX(us)", "max_ns", METRIC_US),
 		       { "RATE/s", "per_s", METRIC_RATE, "count", NULL, METRIC_TENTH } } },
+	{ .table = "tcp",
+	  .instrument = "tcp",
+	  .title = "TCP by process",
+	  .by = { "process" },
+	  .sort = "connections",
+	  .histogram = "hist_connect_ns",
+	  .columns = { N("CONNECTS", "connects", "connects"), N("FAILED", "failed", "failed"),
+		       { "AVG LAT(ms)", "avg_connect_ns", METRIC_AVG, "connect_ns", "connects",
+			 METRIC_MS },
+		       U("MAX LAT(ms)", "max_connect_ns", METRIC_MS),
+		       N("ACCEPTED", "accepts", "accepts"), N("ENDED", "closes", "closes"),
+		       U("SENT(KiB)", "sent_bytes", METRIC_KIB),
+		       U("RECEIVED(KiB)", "received_bytes", METRIC_KIB),
+		       N("RETRANSMITS", "retransmits", "retransmits"),
+		       N("", "connections", "connects+failed+closes+retransmits") } },
+	{ .table = "tcp_connects",
+	  .instrument = "tcp",
+	  .title = "TCP connections asked for",
+	  .columns = { DIM("PID", "pid", "of_pid"), DIM("COMM", "comm", "comm"),
+		       DIM("IP", "ip", "ip"), DIM("SADDR", "saddr", "saddr"),
+		       DIM("LPORT", "lport", "lport"), DIM("DADDR", "daddr", "daddr"),
+		       DIM("DPORT", "dport", "dport"), U("LAT(ms)", "took_ns", METRIC_MS),
+		       DIM("RESULT", "result", "result") } },
+	{ .table = "tcp_life",
+	  .instrument = "tcp",
+	  .title = "TCP connections that ended",
+	  .columns = { DIM("PID", "pid", "of_pid"), DIM("COMM", "comm", "comm"),
+		       DIM("SADDR", "saddr", "saddr"), DIM("LPORT", "lport", "lport"),
+		       DIM("DADDR", "daddr", "daddr"), DIM("DPORT", "dport", "dport"),
+		       N("ACCEPTED", "accepted", "accepted"), U("LIVED(ms)", "lived_ns", METRIC_MS),
+		       U("SENT(KiB)", "sent_bytes", METRIC_KIB),
+		       U("RECEIVED(KiB)", "received_bytes", METRIC_KIB),
+		       N("RETRANSMITS", "retransmits", "retransmits") } },
+	{ .table = "net",
+	  .instrument = "net",
+	  .title = "Interfaces",
+	  .by = { "device" },
+	  .sort = "bytes",
+	  .histogram = "hist_queue_ns",
+	  .columns = { N("RX PACKETS", "rx_packets", "rx_packets"),
+		       U("RX KiB", "rx_bytes", METRIC_KIB),
+		       N("TX PACKETS", "tx_packets", "tx_packets"),
+		       U("TX KiB", "tx_bytes", METRIC_KIB),
+		       N("TX ERRORS", "tx_errors", "tx_errors"),
+		       { "QUEUE(us)", "avg_queue_ns", METRIC_AVG, "queue_ns", "queued", METRIC_US },
+		       { "DRIVER(us)", "avg_driver_ns", METRIC_AVG, "driver_ns", "queued",
+			 METRIC_US },
+		       N("", "bytes", "rx_bytes+tx_bytes") } },
+	{ .table = "net_sockets",
+	  .instrument = "net",
+	  .title = "Sockets by process",
+	  .by = { "process", "protocol" },
+	  .sort = "bytes",
+	  .columns = { N("SENDS", "sends", "sends"), U("SENT(KiB)", "send_bytes", METRIC_KIB),
+		       N("ERRORS", "send_errors", "send_errors"),
+		       N("RECEIVES", "receives", "receives"),
+		       U("RECEIVED(KiB)", "receive_bytes", METRIC_KIB),
+		       N("ERRORS", "receive_errors", "receive_errors"),
+		       N("", "bytes", "send_bytes+receive_bytes") } },
+	{ .table = "futexes",
+	  .instrument = "locks",
+	  .title = "Futexes",
+	  .by = { "process", "address" },
+	  .sort = "total_ns",
+	  .histogram = "hist_ns",
+	  .columns = { N("WAITS", "waits", "waits"), U("TIME(ms)", "total_ns", METRIC_MS),
+		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "waits", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US), N("TIMEOUTS", "timeouts", "timeouts"),
+		       N("TOO LATE", "not_waited", "not_waited"), N("WAKES", "wakes", "wakes"),
+		       N("WOKEN", "woken", "woken") } },
+	{ .table = "locks",
+	  .instrument = "locks",
+	  .title = "Locks of the kernel",
+	  .by = { "lock", "process" },
+	  .sort = "total_ns",
+	  .histogram = "hist_ns",
+	  .columns = { N("WAITS", "count", "count"), U("TIME(us)", "total_ns", METRIC_US),
+		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US) } },
+	{ .table = "locks_slow",
+	  .instrument = "locks",
+	  .title = "Long waits",
+	  .columns = { DIM("PID", "pid", "pid"), DIM("TID", "tid", "tid"),
+		       DIM("COMM", "comm", "comm"), DIM("ADDRESS", "address", "address"),
+		       N("FUTEX", "is_futex", "is_futex"), U("TIME(ms)", "took_ns", METRIC_MS) } },
 };
 
 const struct metric_view *metricview_at(size_t i)
@@ -249,7 +335,77 @@ static void text_softirq(const uint64_t *values, char out[METRICNAME_BYTES])
 		snprintf(out, METRICNAME_BYTES, "soft_%" PRIu64, values[1]);
 }
 
+static void text_address(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	snprintf(out, METRICNAME_BYTES, "0x%" PRIx64, values[0]);
+}
+
+/* High bytes first; IPv4 is mapped into IPv6. */
+static void text_ip(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	uint8_t bytes[16];
+
+	for (int i = 0; i < 8; i++) {
+		bytes[i] = (uint8_t)(values[0] >> (56 - 8 * i));
+		bytes[8 + i] = (uint8_t)(values[1] >> (56 - 8 * i));
+	}
+	if (!values[0] && values[1] >> 32 == 0xffff)
+		inet_ntop(AF_INET, bytes + 12, out, METRICNAME_BYTES);
+	else
+		inet_ntop(AF_INET6, bytes, out, METRICNAME_BYTES);
+}
+
+static void text_family(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	snprintf(out, METRICNAME_BYTES, "%s", values[0] == AF_INET ? "4" : "6");
+}
+
+static void text_protocol(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	const char *six = values[0] == AF_INET6 ? "6" : "";
+
+	if (values[0] == AF_UNIX || values[0] == AF_NETLINK)
+		snprintf(out, METRICNAME_BYTES, "%s", values[0] == AF_UNIX ? "unix" : "netlink");
+	else if (values[0] != AF_INET && values[0] != AF_INET6)
+		snprintf(out, METRICNAME_BYTES, "family_%" PRIu64, values[0]);
+	else if (values[1] == IPPROTO_TCP || values[1] == IPPROTO_UDP)
+		snprintf(out, METRICNAME_BYTES, "%s%s", values[1] == IPPROTO_TCP ? "tcp" : "udp", six);
+	else
+		snprintf(out, METRICNAME_BYTES, "ip%s_%" PRIu64, six, values[1]);
+}
+
+static void text_result(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	if (values[0])
+		metricname_errno((uint32_t)values[0], out);
+	else
+		snprintf(out, METRICNAME_BYTES, "ok");
+}
+
+/* include/trace/events/lock.h: LCB_F_* */
+static void text_lock(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	uint64_t kind = values[0];
+	const char *name = kind & 0x20	 ? "mutex"
+			   : kind & 0x10 ? "percpu-rwsem"
+			   : kind & 0x8	 ? "rtmutex"
+			   : kind & 0x6	 ? kind & 0x1 ? "rwlock" : "rwsem"
+			   : kind & 0x1	 ? "spinlock"
+					 : "semaphore";
+
+	snprintf(out, METRICNAME_BYTES, "%s%s%s", name, kind & 0x2 ? " read" : "",
+		 kind & 0x4 ? " write" : "");
+}
+
 static const struct metric_dim dims[] = {
+	{ "address", "ADDRESS", { "address" }, text_address, false },
+	{ "ip", "IP", { "family" }, text_family, false },
+	{ "saddr", "SADDR", { "saddr_hi", "saddr_lo" }, text_ip, false },
+	{ "daddr", "DADDR", { "daddr_hi", "daddr_lo" }, text_ip, false },
+	{ "protocol", "PROTOCOL", { "family", "protocol" }, text_protocol, false },
+	{ "result", "RESULT", { "error" }, text_result, false },
+	{ "lock", "LOCK", { "kind" }, text_lock, false },
+	{ "device", "DEVICE", { "device" }, NULL, false },
 	{ "exit", "PID", { "start_ns", "pid" }, NULL, true },
 	{ "policy", "POLICY", { "is_policy" }, text_policy, false },
 	{ "ended", "ENDED", { "is_exit_code" }, text_ended, false },

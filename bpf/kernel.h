@@ -91,6 +91,40 @@ struct request {
 	unsigned int __data_len; /* bytes left */
 };
 
+struct in6_addr {
+	unsigned char bytes[16];
+};
+
+struct sock_common {
+	unsigned int skc_daddr, skc_rcv_saddr;
+	unsigned short skc_dport; /* high byte first */
+	unsigned short skc_num;   /* the local port */
+	unsigned short skc_family;
+	unsigned long skc_flags; /* SOCKET_DONE */
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	unsigned short sk_protocol;
+	int sk_err;
+};
+
+struct tcp_sock {
+	unsigned long long bytes_sent, bytes_retrans, bytes_received;
+};
+
+struct net_device {
+	char name[16];
+	unsigned short hard_header_len;
+	unsigned int flags; /* DEVICE_LOOPBACK */
+};
+
+struct sk_buff {
+	struct net_device *dev;
+	unsigned int len;
+};
+
 struct bpf_iter_meta;
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
@@ -106,6 +140,15 @@ enum request_flags {
 	REQUEST_OP = 0xff,
 	REQUEST_SYNC = 1 << 11 | 1 << 17 | 1 << 18, /* or FUA, or PREFLUSH */
 };
+
+/* include/net/sock.h: enum sock_flags; the other side has ended. */
+enum { SOCKET_DONE = 1 << 1 };
+
+/* include/uapi/linux/if.h: IFF_LOOPBACK. */
+enum { DEVICE_LOOPBACK = 0x8 };
+
+/* include/linux/socket.h: MSG_PEEK. */
+enum { MESSAGE_PEEK = 2 };
 
 /* include/linux/sched.h: TASK_DEAD, leaves its CPU for the last time. */
 enum { TASK_GONE = 0x80 };

@@ -138,6 +138,8 @@ static __always_inline struct metric_event *event_begin(__u32 n, __u32 row_bytes
 	return ev;
 }
 
+#define OWN_FRAMES 3 /* of the tracepoint and the program */
+
 /* Stacks of the current thread: kernel frames from where the program is, and user frames. */
 static __always_inline __u64 event_stacks(void *ctx, struct metric_event *ev)
 {
@@ -145,7 +147,7 @@ static __always_inline __u64 event_stacks(void *ctx, struct metric_event *ev)
 	struct walk_state *w;
 	long bytes;
 
-	bytes = bpf_get_stack(ctx, ev->frames, CPU_KERNEL_MAX * sizeof(__u64), 0);
+	bytes = bpf_get_stack(ctx, ev->frames, CPU_KERNEL_MAX * sizeof(__u64), OWN_FRAMES);
 	if (bytes > 0)
 		kernel_count = bytes / sizeof(__u64);
 	if (kernel_count > CPU_KERNEL_MAX)

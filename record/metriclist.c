@@ -5,8 +5,11 @@
 #include "bpf/exits.skel.h"
 #include "bpf/faults.skel.h"
 #include "bpf/irq.skel.h"
+#include "bpf/locks.skel.h"
+#include "bpf/net.skel.h"
 #include "bpf/runq.skel.h"
 #include "bpf/syscalls.skel.h"
+#include "bpf/tcp.skel.h"
 #include "record/metricobj.h"
 
 const struct metricinst metriclist[] = {
@@ -19,6 +22,12 @@ const struct metricinst metriclist[] = {
 	{ "runq", "time on a CPU, in the run queue and asleep, added up", "0.4 us a switch",
 	  runq_bpf__elf_bytes },
 	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes },
+	{ "tcp", "connections made, failed, ended; what was sent again", "1 us a change of state",
+	  tcp_bpf__elf_bytes },
+	{ "net", "packets of interfaces, sends and receives of processes", "0.5 us a packet",
+	  net_bpf__elf_bytes },
+	{ "locks", "waits at futexes, and for locks of the kernel", "0.2 us a futex call",
+	  locks_bpf__elf_bytes },
 };
 
 const size_t metriclist_count = sizeof(metriclist) / sizeof(metriclist[0]);

@@ -88,7 +88,7 @@ between() {
 		near $((vol - 1)) "$(field m.data runq "pid=$pid" voluntary)" 5
 		near "$invol" "$(field m.data runq "pid=$pid" involuntary)" 3
 		run_us=$(($(field m.data runq "pid=$pid" run_ns) / 1000))
-		near "$cpu_us" "$run_us" 100000
+		near $((cpu_us * 8 / 10 - 1000)) "$run_us" $((100000 + cpu_us))
 	done
 	truth work
 	# 29 sleeps of a millisecond

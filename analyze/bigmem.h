@@ -9,6 +9,7 @@
 #ifndef EBPREC_ANALYZE_BIGMEM_H
 #define EBPREC_ANALYZE_BIGMEM_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,16 +19,14 @@
 /* Cleared; free() it.  NULL: no memory. */
 static inline void *bigmem_zeroed(size_t size_bytes)
 {
-	void *memory;
+	bool huge = size_bytes >= BIGMEM_PAGE_BYTES && size_bytes % BIGMEM_PAGE_BYTES == 0;
+	void *memory = huge ? aligned_alloc(BIGMEM_PAGE_BYTES, size_bytes) : malloc(size_bytes);
 
-	if (size_bytes < BIGMEM_PAGE_BYTES || size_bytes % BIGMEM_PAGE_BYTES)
-		return calloc(1, size_bytes ? size_bytes : 1);
-	memory = aligned_alloc(BIGMEM_PAGE_BYTES, size_bytes);
 	if (!memory)
 		return NULL;
-	(void)madvise(memory, size_bytes, MADV_HUGEPAGE); /* a kernel without them does as it did */
-	memset(memory, 0, size_bytes);
-	return memory;
+	if (huge) /* a kernel without them does as it did */
+		(void)madvise(memory, size_bytes, MADV_HUGEPAGE);
+	return memset(memory, 0, size_bytes); /* written, not only said to be zero */
 }
 
 #endif

@@ -73,15 +73,19 @@ static int append(struct builder *b, uint32_t node, uint32_t *at)
 	return err;
 }
 
+/* An entry with what it is sorted by: where it lies would cost more than comparing it. */
+struct sorted {
+	uint64_t group_user;
+	uint32_t kernel, entry;
+};
+
 static int by_group_and_user(const void *va, const void *vb)
 {
-	const struct stacks_entry *const *a = va, *const *b = vb;
+	const struct sorted *a = va, *b = vb;
 
-	if ((*a)->key.group != (*b)->key.group)
-		return (*a)->key.group < (*b)->key.group ? -1 : 1;
-	if ((*a)->key.user != (*b)->key.user)
-		return (*a)->key.user < (*b)->key.user ? -1 : 1;
-	return (*a)->key.kernel < (*b)->key.kernel ? -1 : (*a)->key.kernel > (*b)->key.kernel;
+	if (a->group_user != b->group_user)
+		return a->group_user < b->group_user ? -1 : 1;
+	return a->kernel < b->kernel ? -1 : a->kernel > b->kernel;
 }
 
 static int start_group(struct builder *b, uint32_t group, uint32_t *out)
@@ -98,7 +102,7 @@ static int start_group(struct builder *b, uint32_t group, uint32_t *out)
 }
 
 /* In the order of groups and user parts, so that each user part is walked once. */
-static int build(struct builder *b, const struct stacks_entry **entries, size_t count,
+static int build(struct builder *b, const struct sorted *order, size_t count,
 		 enum calltree_weight weight)
 {
 	uint32_t group = 0, user = 0, node;
@@ -106,7 +110,7 @@ static int build(struct builder *b, const struct stacks_entry **entries, size_t 
 	int err = 0;
 
 	for (size_t i = 0; !err && i < count; last = e, i++) {
-		e = entries[i];
+		e = &b->stacks->entries[order[i].entry];
 		if (!last || last->key.group != e->key.group)
 			err = start_group(b, e->key.group, &group);
 		if (!err &&
@@ -128,19 +132,23 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 		   enum calltree_weight weight, struct calltree *out)
 {
 	struct builder b = { .stacks = stacks, .labels = labels };
-	const struct stacks_entry **entries;
+	struct sorted *order;
 	int err;
 
-	entries = calloc(stacks->entry_count + 1, sizeof(const void *));
-	if (!entries)
+	order = calloc(stacks->entry_count + 1, sizeof(*order));
+	if (!order)
 		return -ENOMEM;
-	for (size_t i = 0; i < stacks->entry_count; i++)
-		entries[i] = &stacks->entries[i];
-	qsort(entries, stacks->entry_count, sizeof(const void *), by_group_and_user);
+	for (size_t i = 0; i < stacks->entry_count; i++) {
+		const struct stacks_key *key = &stacks->entries[i].key;
+
+		order[i] = (struct sorted){ (uint64_t)key->group << 32 | key->user, key->kernel,
+					    (uint32_t)i };
+	}
+	qsort(order, stacks->entry_count, sizeof(*order), by_group_and_user);
 	err = calltree_init(&b.tree);
 	if (!err)
-		err = build(&b, entries, stacks->entry_count, weight);
-	free(entries);
+		err = build(&b, order, stacks->entry_count, weight);
+	free(order);
 	free(b.path);
 	if (err)
 		calltree_done(&b.tree);

@@ -291,6 +291,7 @@ struct worker {
 	struct attr_finder finder;
 	struct sampler *sampler;
 	struct unwinder_seat *seat;
+	struct record_iter *it; /* NULL: not needed yet */
 	struct load_stats stats;
 	pthread_t thread;
 };
@@ -347,18 +348,16 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 
 static int count_frames(struct worker *w, size_t first, size_t count)
 {
-	struct record_iter *it = NULL;
 	struct record rec;
-	int err;
+	int err = 0;
 
-	err = record_iter_new(w->pass->c, w->pass->stream_mask, first, count, &it);
-	if (err)
-		return err;
-	while (!err && record_iter_next(it, &rec) == 1)
+	if (w->it)
+		record_iter_seek(w->it, first, count);
+	else
+		err = record_iter_new(w->pass->c, w->pass->stream_mask, first, count, &w->it);
+	while (!err && record_iter_next(w->it, &rec) == 1)
 		if (rec.header->type == PERF_RECORD_SAMPLE)
 			err = count_sample(w, rec.header);
-	w->stats.damaged_frames += record_iter_damage(it);
-	record_iter_free(it);
 	return err;
 }
 
@@ -411,6 +410,10 @@ static void *work(void *arg)
 						  ? p->frame_count - first
 						  : BATCH_FRAMES);
 	}
+	if (w->it)
+		w->stats.damaged_frames += record_iter_damage(w->it);
+	record_iter_free(w->it);
+	w->it = NULL;
 	if (err)
 		atomic_compare_exchange_strong(&p->err, &none, err);
 	return NULL;

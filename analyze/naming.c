@@ -158,6 +158,7 @@ struct files {
 	struct resolver *resolver;
 	uint32_t *ids; /* of the resolver by number of the model, + 1; 0: not made yet */
 	struct recent *recent;
+	bool keep;
 };
 
 uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *resolver)
@@ -204,7 +205,10 @@ static int name_place(struct naming *n, const struct place *p, struct files *fil
 		err = resolver_file(files, p->file, &file);
 		if (err)
 			return err;
-		r = resolver_user(files->resolver, file, p->offset, p->is_return);
+		if (files->keep)
+			r = resolver_user(files->resolver, file, p->offset, p->is_return);
+		else
+			resolver_user_once(files->resolver, file, p->offset, p->is_return, &fixed);
 		break;
 	case PLACE_KERNEL:
 		r = resolver_kernel(files->resolver, p->offset, p->is_return);
@@ -291,9 +295,13 @@ static int find_inlined(struct naming *n, const struct places *places, struct fi
 }
 
 int naming_run(struct naming *n, const struct model *model, const struct places *places,
-	       struct resolver *resolver, struct strings *names, bool with_inlined)
+	       struct resolver *resolver, struct strings *names, const struct naming_query *query)
 {
-	struct files files = { .model = model, .resolver = resolver };
+	struct files files = {
+		.model = model,
+		.resolver = resolver,
+		.keep = query->keep_resolved || query->with_inlined,
+	};
 	int err = 0;
 
 	files.ids = calloc((size_t)model_file_count(model) + 1, sizeof(*files.ids));
@@ -303,7 +311,7 @@ int naming_run(struct naming *n, const struct model *model, const struct places 
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < places->count; i++)
 		err = name_place(n, &places->list[i], &files, names, &n->by_place[i]);
-	if (!err && with_inlined)
+	if (!err && query->with_inlined)
 		err = find_inlined(n, places, &files, names);
 	free(files.ids);
 	free(files.recent);

@@ -44,9 +44,14 @@ struct naming {
 /* The number that the resolver gives to a file of the model; UINT32_MAX: no memory. */
 uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *resolver);
 
-/* Names all places, with_inlined also what was inlined there.  -ENOMEM, -EOVERFLOW. */
+struct naming_query {
+	bool with_inlined;  /* also what was inlined there */
+	bool keep_resolved; /* somebody asks the resolver for the same places again */
+};
+
+/* Names all places.  -ENOMEM, -EOVERFLOW. */
 int naming_run(struct naming *n, const struct model *model, const struct places *places,
-	       struct resolver *resolver, struct strings *names, bool with_inlined);
+	       struct resolver *resolver, struct strings *names, const struct naming_query *query);
 /* A function that no place is of, for what is to stand on stacks besides.  -ENOMEM, -EOVERFLOW. */
 int naming_add_label(struct naming *n, struct strings *names, const char *name, const char *dso,
 		     uint32_t *out);

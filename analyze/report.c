@@ -90,7 +90,8 @@ static int name_places(struct report *r, const struct report_query *query,
 		err = symuse_load(&r->symbols, sampler_stacks(sampler), places, r->model, resolver);
 	if (!err)
 		err = naming_run(&r->naming, r->model, places, resolver, r->names,
-				 query->with_inlined);
+				 &(struct naming_query){ .with_inlined = query->with_inlined,
+							 .keep_resolved = query->on_named });
 	if (!err)
 		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);
 	if (!err && query->on_named)

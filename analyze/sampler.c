@@ -491,9 +491,9 @@ int sampler_new(const struct model *model, struct groups *groups, struct sampler
 	s->model = model;
 	s->groups = groups;
 	s->group_cache = calloc(groups ? GROUP_CACHE_SLOTS : 1, sizeof(*s->group_cache));
-	s->cache = calloc(ADDR_CACHE_SLOTS, sizeof(*s->cache));
-	s->memos = calloc(MEMO_SLOTS, sizeof(*s->memos));
-	s->chains = calloc(CHAIN_CACHE_SLOTS, sizeof(*s->chains));
+	s->cache = bigmem_zeroed(ADDR_CACHE_SLOTS * sizeof(*s->cache));
+	s->memos = bigmem_zeroed(MEMO_SLOTS * sizeof(*s->memos));
+	s->chains = bigmem_zeroed(CHAIN_CACHE_SLOTS * sizeof(*s->chains));
 	s->whole = bigmem_zeroed(STACK_CACHE_SLOTS * sizeof(*s->whole));
 	if (s->cache && s->memos && s->chains && s->whole && s->group_cache)
 		err = stacks_init(&s->stacks);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/hashidx.h"
+#include "analyze/vec.h"
 #include "analyze/view.h"
 
 #define NO_FILE UINT32_MAX
@@ -120,12 +122,45 @@ int symuse_load(struct symuse *u, const struct stacks *stacks, const struct plac
 
 /* ---- after it ---- */
 
-/* A place on its way into the row of its file. */
+/* What places have that are of one file and without a name for one reason. */
 struct part {
 	uint32_t dso, file;
 	uint8_t reason;
 	uint64_t frames, self;
 };
+
+struct parts {
+	struct part *list;
+	size_t count, capacity;
+	struct hashidx index;
+};
+
+static int add_to_part(struct parts *p, const struct part *part)
+{
+	uint64_t hash = hash_pair((uint64_t)part->dso << 32 | part->file, part->reason);
+	uint32_t pos, id;
+	int err = hashidx_reserve(&p->index);
+
+	if (err)
+		return err;
+	pos = hashidx_start(&p->index, hash);
+	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
+		struct part *known = &p->list[id];
+
+		if (known->dso == part->dso && known->file == part->file &&
+		    known->reason == part->reason) {
+			known->frames += part->frames;
+			known->self += part->self;
+			return 0;
+		}
+	}
+	err = vec_reserve(&p->list, &p->capacity, p->count + 1);
+	if (err)
+		return err;
+	hashidx_put(&p->index, hash, pos, (uint32_t)p->count);
+	p->list[p->count++] = *part;
+	return 0;
+}
 
 static int by_file(const void *va, const void *vb)
 {
@@ -166,40 +201,39 @@ static int begin_row(struct symuse_row *row, const struct part *p, const struct 
 	return strings_add(names, symbols, strlen(symbols), &row->symbols);
 }
 
-/* parts are sorted, so equal reasons stand together. */
-static void add_part(struct symuse_row *row, const struct part *p, uint64_t *of_reason)
+/* Of equally frequent reasons the first. */
+static void add_part(struct symuse_row *row, const struct part *p)
 {
 	row->frames += p->frames;
 	row->self += p->self;
 	if (p->reason == NAME_FOUND)
 		return;
 	row->unnamed += p->frames;
-	*of_reason += p->frames;
-	if (*of_reason > row->worst_frames) {
-		row->worst_frames = *of_reason;
+	if (p->frames > row->worst_frames) {
+		row->worst_frames = p->frames;
 		row->worst = p->reason;
 	}
 }
 
-static int make_rows(struct symuse *u, const struct part *parts, const struct resolver *resolver,
+/* parts are sorted: those of a file stand together. */
+static int make_rows(struct symuse *u, const struct parts *parts, const struct resolver *resolver,
 		     struct strings *names)
 {
-	uint64_t of_reason = 0;
 	int err;
 
-	for (size_t i = 0; i < u->place_count; i++) {
-		const struct part *p = &parts[i], *last = i ? p - 1 : NULL;
-		bool fresh = !last || last->dso != p->dso || last->file != p->file;
+	u->rows = calloc(parts->count + 1, sizeof(*u->rows));
+	if (!u->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct part *p = &parts->list[i], *last = i ? p - 1 : NULL;
 
-		if (fresh) {
+		if (!last || last->dso != p->dso || last->file != p->file) {
 			err = begin_row(&u->rows[u->row_count], p, resolver, names);
 			if (err)
 				return err;
 			u->row_count++;
 		}
-		if (fresh || last->reason != p->reason)
-			of_reason = 0;
-		add_part(&u->rows[u->row_count - 1], p, &of_reason);
+		add_part(&u->rows[u->row_count - 1], p);
 	}
 	qsort_r(u->rows, u->row_count, sizeof(*u->rows), most_frames_first, names);
 	return 0;
@@ -208,21 +242,21 @@ static int make_rows(struct symuse *u, const struct part *parts, const struct re
 int symuse_sum(struct symuse *u, const struct naming *naming, const struct resolver *resolver,
 	       struct strings *names)
 {
-	struct part *parts = calloc(u->place_count + 1, sizeof(*parts));
-	int err = -ENOMEM;
+	struct parts parts = { 0 };
+	int err = 0;
 
-	u->rows = calloc(u->place_count + 1, sizeof(*u->rows));
-	if (parts && u->rows) {
-		for (size_t i = 0; i < u->place_count; i++) {
-			const struct function *f = &naming->functions[naming->by_place[i]];
+	for (size_t i = 0; !err && i < u->place_count; i++) {
+		const struct function *f = &naming->functions[naming->by_place[i]];
 
-			parts[i] = (struct part){ f->dso, u->files[i], f->reason, u->frames[i],
-						  u->self[i] };
-		}
-		qsort(parts, u->place_count, sizeof(*parts), by_file);
-		err = make_rows(u, parts, resolver, names);
+		err = add_to_part(&parts, &(struct part){ f->dso, u->files[i], f->reason,
+							  u->frames[i], u->self[i] });
 	}
-	free(parts);
+	if (!err && parts.count)
+		qsort(parts.list, parts.count, sizeof(*parts.list), by_file);
+	if (!err)
+		err = make_rows(u, &parts, resolver, names);
+	free(parts.list);
+	hashidx_done(&parts.index);
 	free(u->frames);
 	free(u->self);
 	free(u->files);

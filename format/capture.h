@@ -149,6 +149,8 @@ struct record_iter; /* opaque; one thread */
  */
 int record_iter_new(const struct capture *c, uint32_t stream_mask, size_t first, size_t count,
 		    struct record_iter **out);
+/* The same with an iterator that there is: its buffers are used again.  Divisible captures only. */
+void record_iter_seek(struct record_iter *it, size_t first, size_t count);
 /* 1: *out is the next record; 0: the end.  Damage is stepped over, and counted in record_iter_damage(). */
 int record_iter_next(struct record_iter *it, struct record *out);
 /* Frames that did not decompress or held a broken record, so far. */

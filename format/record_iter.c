@@ -9,6 +9,7 @@
  */
 #include "format/capture_priv.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <zstd.h>
@@ -43,6 +44,24 @@ struct record_iter {
 	uint32_t damage_count;
 };
 
+static void set_range(struct record_iter *it, size_t first, size_t count)
+{
+	size_t all = it->c->frame_count;
+
+	if (first > all)
+		first = all;
+	it->next_frame = first;
+	it->end_frame = count < all - first ? first + count : all;
+}
+
+void record_iter_seek(struct record_iter *it, size_t first, size_t count)
+{
+	assert(it->c->divisible);
+	set_range(it, first, count);
+	it->data_bytes = it->off_bytes = it->carry_bytes = 0;
+	it->streaming = it->broken = it->ended = false;
+}
+
 int record_iter_new(const struct capture *c, uint32_t stream_mask, size_t first, size_t count,
 		    struct record_iter **out)
 {
@@ -50,15 +69,12 @@ int record_iter_new(const struct capture *c, uint32_t stream_mask, size_t first,
 
 	if (!c->divisible && (first || count < c->frame_count))
 		return -EINVAL;
-	if (first > c->frame_count)
-		first = c->frame_count;
 	it = calloc(1, sizeof(*it));
 	if (!it)
 		return -ENOMEM;
 	it->c = c;
 	it->stream_mask = stream_mask;
-	it->next_frame = first;
-	it->end_frame = count < c->frame_count - first ? first + count : c->frame_count;
+	set_range(it, first, count);
 	it->stored = malloc(STORED_ROOM);
 	it->raw = malloc(RAW_ROOM);
 	it->aligned = malloc(RECORD_ROOM);

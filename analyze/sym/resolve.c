@@ -560,6 +560,18 @@ static void resolve_in_file(struct resolver *r, struct file *f, uint64_t off_byt
 		out->reason = symfile_miss(&f->sym);
 }
 
+void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
+			bool return_address, struct resolved *out)
+{
+	*out = (struct resolved){ .dso = "", .offset = file_off_bytes, .reason = NAME_NO_MAP };
+	if (file >= r->file_count)
+		return;
+	return_address = return_address && file_off_bytes;
+	out->reason = NAME_FOUND;
+	resolve_in_file(r, r->files[file], file_off_bytes - return_address, return_address, out);
+	out->into_bytes += out->name ? return_address : 0;
+}
+
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 				     bool return_address)
 {

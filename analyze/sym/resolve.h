@@ -147,6 +147,12 @@ void resolver_load(struct resolver *r, const uint32_t *files, size_t count);
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 				     bool return_address);
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address);
+/*
+ * What resolver_user() says, into *out, and without keeping it: for who asks of each place once.  Its
+ * texts live until resolver_free().
+ */
+void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
+			bool return_address, struct resolved *out);
 /* A frame of source code; strings live until resolver_free(). */
 struct resolver_frame {
 	const char *function;  /* NULL: not known */

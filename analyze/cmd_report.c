@@ -11,6 +11,7 @@
 
 #include "analyze/cmd_fetch.h"
 #include "analyze/commands.h"
+#include "analyze/cmd_process.h"
 #include "analyze/denet.h"
 #include "analyze/readfile.h"
 #include "analyze/reportopts.h"
@@ -25,7 +26,7 @@ struct report_opts {
 	struct pickopts pick;
 	bool folded, tree, bottom_up, annotate, period, children, threads, quiet;
 	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall;
-	unsigned max_depth;
+	unsigned max_depth, process;
 };
 
 #define AT(field) offsetof(struct report_opts, field)
@@ -41,6 +42,8 @@ static const struct option report_options[] = {
 	{ OPT_STRING, 0, "callers", "FUNCTION", AT(callers), 0, 0,
 	  "who called FUNCTION (a name, or a regular expression)" },
 	{ OPT_STRING, 0, "callees", "FUNCTION", AT(callees), 0, 0, "what FUNCTION called" },
+	{ OPT_UINT, 0, "process", "PID", AT(process), 1, 0x7fffffff,
+	  "what is known of a process: threads, mappings, mounts, cgroup" },
 	{ OPT_STRING, 'g', "call-graph", "ORDER", AT(graph), 0, 0,
 	  "as perf has it: caller is --tree, callee is --bottom-up" },
 	{ OPT_STRING, 's', "sort", "KEY,...", AT(sort), 0, 0,
@@ -105,6 +108,7 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 		{ o->callers, "callers" },
 		{ o->callees, "callees" },
 		{ o->symbols, "symbols-report" },
+		{ o->process, "process" },
 	};
 	size_t count = 0;
 
@@ -120,7 +124,9 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 			name = asks[i].name;
 	}
 	ask->around = o->callers ? o->callers : o->callees;
-	*out = report_view(name);
+	if (o->process && o->csv)
+		return usage_error(&report_usage, "--process has no '--csv'");
+	*out = report_view(o->process ? "functions" : name);
 	return 0;
 }
 
@@ -405,6 +411,28 @@ static bool is_given(int argc, char **argv, const char *word, const char *other)
 	return false;
 }
 
+static int ask_process(const struct report_opts *o)
+{
+	struct process_ask ask = {
+		.input = o->input,
+		.pid = o->process,
+		.json = o->json,
+		.quiet = o->quiet,
+		.pick = o->pick,
+		.usage = &report_usage,
+	};
+	struct report_ask unused = { 0 };
+	const struct report_view *view;
+	char pid[16];
+	int status = choose_view(o, &unused, &view);
+
+	if (status)
+		return status;
+	snprintf(pid, sizeof(pid), "%u", o->process);
+	ask.pick.pids = (struct option_list){ .values = { pid }, .count = 1 };
+	return cmd_process(&ask);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_opts opts = { .pick = PICKOPTS_DEFAULTS, .system = true };
@@ -424,5 +452,5 @@ int cmd_report(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */
 	/* Keep large tables out of the heap: they then grow without a copy, and go when freed. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
-	return ask_and_report(&opts, children);
+	return opts.process ? ask_process(&opts) : ask_and_report(&opts, children);
 }

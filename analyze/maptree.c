@@ -279,6 +279,22 @@ const struct maptree_range *maptree_overlap(const struct maptree *t, uint32_t ro
 	return NULL;
 }
 
+const struct maptree_range *maptree_after(const struct maptree *t, uint32_t root, uint64_t addr)
+{
+	const struct maptree_range *lowest = NULL;
+	uint32_t n = root;
+
+	while (n) {
+		if (t->nodes[n].range.end <= addr) {
+			n = t->nodes[n].right;
+		} else {
+			lowest = &t->nodes[n].range;
+			n = t->nodes[n].left;
+		}
+	}
+	return lowest;
+}
+
 const struct maptree_range *maptree_find(const struct maptree *t, uint32_t root, uint64_t addr)
 {
 	const struct maptree_node *node;

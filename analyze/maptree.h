@@ -48,9 +48,11 @@ int maptree_cut(struct maptree *t, uint32_t root, uint64_t start, uint64_t end, 
 
 /* The range that covers addr, or NULL.  Valid until the next edit. */
 const struct maptree_range *maptree_find(const struct maptree *t, uint32_t root, uint64_t addr);
-/* The first range that shares an address with [start, end), or NULL. */
+/* A range that shares an address with [start, end), or NULL. */
 const struct maptree_range *maptree_overlap(const struct maptree *t, uint32_t root, uint64_t start,
 					    uint64_t end);
+/* The lowest range that ends behind addr, or NULL. */
+const struct maptree_range *maptree_after(const struct maptree *t, uint32_t root, uint64_t addr);
 uint32_t maptree_size(const struct maptree *t, uint32_t root);
 /* The longest way from the root to a leaf: for tests. */
 uint32_t maptree_depth(const struct maptree *t, uint32_t root);

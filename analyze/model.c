@@ -597,6 +597,26 @@ bool model_place(const struct model *m, uint32_t space, uint64_t addr, struct mo
 	return true;
 }
 
+bool model_next_map(const struct model *m, uint32_t space, uint64_t addr, struct model_map *out)
+{
+	const struct maptree_range *range;
+	const struct mapping *map;
+
+	if (space == EMPTY_SPACE)
+		return false;
+	range = maptree_after(&m->maps, m->spaces[space].root, addr);
+	if (!range)
+		return false;
+	map = &m->mappings[range->value];
+	*out = (struct model_map){
+		.start = range->start,
+		.end = range->end,
+		.file_off_bytes = range->start - map->start + map->file_off_bytes,
+		.file = map->file,
+	};
+	return true;
+}
+
 bool model_has_maps(const struct model *m, uint32_t space)
 {
 	return space != EMPTY_SPACE && (m->spaces[space].root || m->spaces[space].before_exec);
@@ -619,6 +639,25 @@ const struct model_file *model_file(const struct model *m, uint32_t file)
 uint32_t model_file_count(const struct model *m)
 {
 	return (uint32_t)m->log.files.count;
+}
+
+uint32_t model_epoch_count(const struct model *m)
+{
+	return (uint32_t)m->epoch_count;
+}
+
+uint64_t model_epoch_since(const struct model *m, uint32_t epoch)
+{
+	const struct epoch *e = &m->epochs[epoch];
+
+	return e->count ? m->spaces[e->first].since_ns : 0;
+}
+
+uint32_t model_epoch_space(const struct model *m, uint32_t epoch)
+{
+	const struct epoch *e = &m->epochs[epoch];
+
+	return e->count ? e->first + e->count - 1 : EMPTY_SPACE;
 }
 
 uint32_t model_epoch_pid(const struct model *m, uint32_t epoch)

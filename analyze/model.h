@@ -82,6 +82,15 @@ struct model_place {
 /* False: nothing was mapped there. */
 bool model_place(const struct model *m, uint32_t space, uint64_t addr, struct model_place *out);
 
+/* What is mapped from an address on. */
+struct model_map {
+	uint64_t start, end, file_off_bytes;
+	uint32_t file; /* for model_file() */
+};
+
+/* The first mapping that ends behind addr.  False: none. */
+bool model_next_map(const struct model *m, uint32_t space, uint64_t addr, struct model_map *out);
+
 /* Whether anything is mapped there; a kernel thread's space is empty. */
 bool model_has_maps(const struct model *m, uint32_t space);
 /* The path of a cgroup, in names; MODEL_NONE: not told. */
@@ -89,7 +98,11 @@ uint32_t model_cgroup(const struct model *m, uint64_t id);
 
 const struct model_file *model_file(const struct model *m, uint32_t file);
 uint32_t model_file_count(const struct model *m);
+uint32_t model_epoch_count(const struct model *m);
 uint32_t model_epoch_pid(const struct model *m, uint32_t epoch);
+/* When it began, and the space that it ended with. */
+uint64_t model_epoch_since(const struct model *m, uint32_t epoch);
+uint32_t model_epoch_space(const struct model *m, uint32_t epoch);
 const struct model_counts *model_counts(const struct model *m);
 
 #endif

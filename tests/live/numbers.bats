@@ -127,3 +127,51 @@ samples() {
 			awk -F, 'NR > 1 { n += $1 } END { print n }')"
 	done
 }
+
+@test "a process has the threads, mappings, mounts and cgroup that /proc tells" {
+	python3 -c '
+import threading, time
+for i in range(3):
+    threading.Thread(target=time.sleep, args=(6,)).start()
+end = time.time() + 5
+while time.time() < end: pass' &
+	pid=$!
+	sleep 0.5
+	ebprec record -q -a -d 1 -o process.data
+	ls /proc/$pid/task | sort >threads
+	awk '$2 ~ /x/ && $6 ~ /^\// { split($1, a, "-"); print "0x" a[1], "0x" a[2], $6 }' /proc/$pid/maps |
+		sed 's/0x00*/0x/g' | sort >maps
+	cut -d' ' -f1-5 /proc/$pid/mountinfo >mounts
+	ebprec report -q --json --process $pid process.data >process.json
+	kill $pid
+	python3 - <<-'END' >got
+		import json
+		d = json.load(open("process.json"))
+		print("threads", sorted(str(t["tid"]) for t in d["threads"]) == open("threads").read().split())
+		maps = sorted(" ".join((m["start"], m["end"], m["path"])) for m in d["maps"] if m["path"][0] == "/")
+		print("maps", maps == open("maps").read().splitlines() and len(maps) > 3)
+		print("ids", all(m["build_id"] for m in d["maps"] if ".so" in m["path"]))
+		mounts = [" ".join(l.split()[:5]) for l in d["mounts"]["mountinfo"].splitlines()]
+		print("mounts", mounts == open("mounts").read().splitlines())
+		print("samples", d["process"]["samples"] > 10)
+	END
+	same $'threads True\nmaps True\nids True\nmounts True\nsamples True' "$(cat got)"
+}
+
+@test "merged captures are the sum of their stacks, and perf reads them" {
+	shares 1.5 >told &
+	ebprec record -q -a -F 499 -o first.data -- shares 0.8 >told1 &
+	ebprec record -q -a -F 499 -o second.data -- shares 1 >told2
+	wait
+	ebprec record -q -a -F 499 -o third.data -- shares 0.3 >told3
+	ebprec merge -q -o merged.data third.data first.data second.data
+	for part in first second third; do
+		ebprec report -q --folded --comm shares -i $part.data
+	done | awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n }
+		END { for (s in sum) print s, sum[s] }' | LC_ALL=C sort >want
+	ebprec report -q --folded --comm shares -i merged.data >got
+	[ -s want ] || fail "no samples"
+	diff want got
+	same "$(ebprec report -q --folded -i merged.data | awk '{ n += $NF } END { print n }')" \
+		"$(perf script -i merged.data -F event 2>/dev/null | grep -c cpu-clock)"
+}

@@ -79,6 +79,26 @@ static void old_version_stays_as_it_was(void **state)
 	maptree_done(&t);
 }
 
+static void walk_goes_up_through_all_ranges(void **state)
+{
+	struct maptree t = { 0 };
+	const struct maptree_range *range;
+	uint32_t root = 0, count = 0;
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < 100; i++) /* in no order */
+		root = put(&t, root, (i * 37 % 100) * 10, (i * 37 % 100) * 10 + 5, 1 + i * 37 % 100,
+			   1);
+	for (; (range = maptree_after(&t, root, at)); at = range->end)
+		assert_int_equal(range->value, ++count);
+	assert_int_equal(count, 100);
+	assert_int_equal(maptree_after(&t, root, 12)->value, 2);
+	assert_int_equal(maptree_after(&t, root, 15)->value, 3);
+	assert_null(maptree_after(&t, root, 995));
+	assert_null(maptree_after(&t, 0, 0));
+	maptree_done(&t);
+}
+
 static void backward_or_empty_range_is_refused(void **state)
 {
 	struct maptree t = { 0 };
@@ -153,6 +173,7 @@ int main(void)
 		cmocka_unit_test(range_ends_before_its_end),
 		cmocka_unit_test(later_range_cuts_a_hole),
 		cmocka_unit_test(old_version_stays_as_it_was),
+		cmocka_unit_test(walk_goes_up_through_all_ranges),
 		cmocka_unit_test(backward_or_empty_range_is_refused),
 		cmocka_unit_test(last_address_can_be_covered),
 		cmocka_unit_test(tree_stays_flat_when_filled_in_order),

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "record/clock.h"
+#include "record/counters.h"
 #include "record/instrument.h"
 #include "record/metriclist.h"
 #include "record/metricobj.h"
@@ -20,6 +21,7 @@
 struct metric_state {
 	struct metrictabs tabs;
 	struct metricobj objs[METRICLIST_MAX];
+	struct counters *counters; /* NULL: not asked for */
 	size_t obj_count;
 	int fence_outer, fence_inner; /* a map of maps whose update waits for running programs */
 	uint32_t interval;
@@ -55,7 +57,7 @@ static void open_one(struct instrument_ctx *c, struct metric_state *s,
 		     const struct metricinst *inst)
 {
 	struct metricobj *o = &s->objs[s->obj_count];
-	size_t bytes;
+	size_t bytes = 0;
 	const void *elf = inst->elf(&bytes);
 	int err = c->rings ? metricobj_open(o, inst->name, elf, bytes, c, &s->tabs)
 			   : note_fail(c->notes, -ENOTSUP, NULL,
@@ -85,8 +87,14 @@ static int metric_prepare(struct instrument_ctx *c)
 	if (err)
 		return instrument_fail(c, err, "cannot make tables");
 	for (size_t i = 0; i < metriclist_count; i++) {
-		if (c->opts->metrics & 1u << i)
+		if (!(c->opts->metrics & 1u << i))
+			continue;
+		if (metriclist[i].elf)
 			open_one(c, s, &metriclist[i]);
+		else
+			err = counters_new(&s->tabs, c->attrs, c->targets, &s->counters);
+		if (err)
+			return note_fail(c->notes, err, NULL, "cannot make tables");
 	}
 	return 0;
 }
@@ -105,7 +113,7 @@ static int metric_attach(struct instrument_ctx *c)
 		     bpf_object__name(s->objs[i].obj), strerror(-err));
 		metricobj_stop(&s->objs[i]);
 	}
-	return 0;
+	return s->counters ? counters_begin(s->counters) : 0;
 }
 
 /* ---- intervals ---- */
@@ -139,6 +147,8 @@ static int end_interval(struct instrument_ctx *c, struct metric_state *s)
 		err = fence(s);
 	for (size_t i = 0; i < s->obj_count && !err; i++)
 		err = drain(c, s, &s->objs[i], now_ns);
+	if (!err && s->counters)
+		err = counters_take(s->counters, s->interval, s->since_ns, now_ns, c->emit);
 	s->since_ns = now_ns;
 	s->interval++;
 	return err;
@@ -214,6 +224,7 @@ static void metric_detach(struct instrument_ctx *c)
 		close(s->fence_outer);
 	if (s->fence_inner >= 0)
 		close(s->fence_inner);
+	counters_free(s->counters);
 	metrictabs_done(&s->tabs);
 	free(s);
 	c->state = NULL;

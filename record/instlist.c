@@ -79,7 +79,7 @@ static void print_one(FILE *to, const char *name, const char *summary, enum inst
 	const char *comma = "";
 
 	fprintf(to, "%-8s %s\n", name, summary);
-	fprintf(to, "         needs: ");
+	fprintf(to, "         needs: %s", need ? "" : "nothing");
 	for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++) {
 		if (!(need & needs[k].need))
 			continue;
@@ -105,11 +105,11 @@ void instlist_print(FILE *to)
 	}
 	for (size_t i = 0; i < metriclist_count; i++) {
 		m = &metriclist[i];
-		lacks = instlist_lacks(NEED_BPF);
+		lacks = m->elf ? instlist_lacks(NEED_BPF) : NULL;
 		if (!lacks && metriclist_lacks(m, missing)) {
 			snprintf(why, sizeof(why), "this kernel has no tracepoint %s", missing);
 			lacks = why;
 		}
-		print_one(to, m->name, m->summary, NEED_BPF, m->costs, lacks);
+		print_one(to, m->name, m->summary, m->elf ? NEED_BPF : 0, m->costs, lacks);
 	}
 }

@@ -28,6 +28,8 @@ const struct metricinst metriclist[] = {
 	  net_bpf__elf_bytes },
 	{ "locks", "waits at futexes, and for locks of the kernel", "0.2 us a futex call",
 	  locks_bpf__elf_bytes },
+	{ "counters", "CPUs, memory, pressure, disks, interfaces, processes, as in /proc",
+	  "20 us a process and interval", NULL },
 };
 
 const size_t metriclist_count = sizeof(metriclist) / sizeof(metriclist[0]);
@@ -35,10 +37,13 @@ const size_t metriclist_count = sizeof(metriclist) / sizeof(metriclist[0]);
 bool metriclist_lacks(const struct metricinst *inst, char out[64])
 {
 	struct bpf_object *obj;
+	const void *elf;
 	size_t bytes;
-	const void *elf = inst->elf(&bytes);
 	bool lacks;
 
+	if (!inst->elf)
+		return false;
+	elf = inst->elf(&bytes);
 	obj = bpf_object__open_mem(elf, bytes, NULL);
 	if (!obj)
 		return false;

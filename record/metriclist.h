@@ -9,7 +9,8 @@
 struct metricinst {
 	const char *name, *summary;
 	const char *costs; /* for people, as measured */
-	/* The BPF object; its tables and events are found by their names (bpf/metric.bpf.h). */
+	/* The BPF object; its tables and events are found by their names (bpf/metric.bpf.h).  NULL: it
+	 * needs none, it is record/counters. */
 	const void *(*elf)(size_t *size_bytes);
 };
 

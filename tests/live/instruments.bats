@@ -8,7 +8,7 @@ load ../helper
 load metrics
 
 look() {
-	grep -w vda /proc/diskstats >"$1.disk" || awk '$4 + $8 > 0' /proc/diskstats | head -1 >"$1.disk"
+	awk '$8 > most { most = $8; line = $0 } END { print line }' /proc/diskstats >"$1.disk"
 	cat /proc/interrupts >"$1.irq"
 	cat /proc/softirqs >"$1.soft"
 }

@@ -19,7 +19,7 @@ here() {
 
 @test "what the list has is recorded" {
 	ebprec record --list >list
-	for name in cpu sched mark syscalls; do
+	for name in cpu sched mark syscalls exits faults block runq irq tcp net locks; do
 		same yes "$(here $name list)"
 	done
 	ebprec record -q -o x.data -- true

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/counters.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/cursor.h"
+#include "record/keymap.h"
+#include "record/slurp.h"
+
+#define VALUES_MAX 16
+#define KEY_BYTES  16
+
+enum counter_table { OF_CPU, OF_MEMORY, OF_PRESSURE, OF_DISK, OF_INTERFACE, OF_PROCESS, TABLES };
+
+/* Keys are a text of KEY_BYTES, or a u32; of processes a comm comes before the values. */
+static const struct {
+	const char *name, *key;
+	bool key_is_number, has_comm;
+	const char *values[VALUES_MAX];
+} kinds[TABLES] = {
+	[OF_CPU] = { "counters_cpu",
+		     "cpu",
+		     true,
+		     false,
+		     { "user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns",
+		       "softirq_ns", "steal_ns" } },
+	[OF_MEMORY] = { "counters_memory",
+			"memory",
+			false,
+			false,
+			{ "now_total_bytes", "now_free_bytes", "now_available_bytes",
+			  "now_buffers_bytes", "now_cached_bytes", "now_dirty_bytes",
+			  "now_writeback_bytes", "now_slab_bytes", "now_swap_total_bytes",
+			  "now_swap_free_bytes" } },
+	[OF_PRESSURE] = { "counters_pressure", "resource", false, false, { "some_ns", "full_ns" } },
+	[OF_DISK] = { "counters_disk",
+		      "disk",
+		      false,
+		      false,
+		      { "read_ios", "read_bytes", "read_ns", "write_ios", "write_bytes", "write_ns",
+			"busy_ns" } },
+	[OF_INTERFACE] = { "counters_net",
+			   "device",
+			   false,
+			   false,
+			   { "rx_bytes", "rx_packets", "rx_errors", "rx_drops", "tx_bytes",
+			     "tx_packets", "tx_errors", "tx_drops" } },
+	[OF_PROCESS] = { "counters_process",
+			 "pid",
+			 true,
+			 true,
+			 { "user_ns", "system_ns", "minor", "major", "read_bytes", "write_bytes",
+			   "now_rss_bytes", "now_threads" } },
+};
+
+struct kept {
+	uint64_t values[VALUES_MAX];
+};
+
+struct counters {
+	struct metrictabs *tabs;
+	const struct targets *targets;
+	uint32_t first; /* number of the first table */
+	size_t value_count[TABLES];
+	struct keymap index[TABLES]; /* key -> place in kept */
+	struct kept *kept[TABLES];
+	size_t kept_count[TABLES], kept_room[TABLES];
+	struct outbuf text;
+	uint64_t ns_a_tick, page_bytes;
+	/* While rows are written: */
+	struct emit *emit; /* NULL: only remembers */
+	uint32_t interval;
+	uint64_t since_ns, now_ns;
+	int err;
+};
+
+/* ---- tables ---- */
+
+static int add_table(struct counters *c, enum counter_table of, struct attrs *attrs)
+{
+	struct metrictab *tab;
+	int err = metrictabs_add(c->tabs, kinds[of].name, &tab);
+
+	if (!err)
+		err = metricfmt_add(&tab->fmt, "since_ns", METRIC_UNSIGNED, 8, 1, true);
+	if (!err)
+		err = metricfmt_add(&tab->fmt, "interval", METRIC_UNSIGNED, 4, 1, true);
+	if (!err && kinds[of].key_is_number)
+		err = metricfmt_add(&tab->fmt, kinds[of].key, METRIC_UNSIGNED, 4, 1, true);
+	else if (!err)
+		err = metricfmt_add(&tab->fmt, kinds[of].key, METRIC_TEXT, 1, KEY_BYTES, true);
+	if (!err && kinds[of].has_comm)
+		err = metricfmt_add(&tab->fmt, "comm", METRIC_TEXT, 1, KEY_BYTES, false);
+	for (size_t i = 0; i < VALUES_MAX && kinds[of].values[i] && !err; i++) {
+		err = metricfmt_add(&tab->fmt, kinds[of].values[i], METRIC_UNSIGNED, 8, 1, false);
+		c->value_count[of]++;
+	}
+	return err ? err : metrictabs_describe(c->tabs, tab, attrs);
+}
+
+int counters_new(struct metrictabs *tabs, struct attrs *attrs, const struct targets *targets,
+		 struct counters **out)
+{
+	struct counters *c = calloc(1, sizeof(*c));
+	int err = 0;
+
+	if (!c)
+		return -ENOMEM;
+	c->tabs = tabs;
+	c->targets = targets;
+	c->first = tabs->count;
+	c->ns_a_tick = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK);
+	c->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	for (int of = 0; of < TABLES && !err; of++)
+		err = add_table(c, (enum counter_table)of, attrs);
+	if (err) {
+		metrictabs_cut(tabs, c->first, attrs);
+		counters_free(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+void counters_free(struct counters *c)
+{
+	if (!c)
+		return;
+	for (int of = 0; of < TABLES; of++) {
+		keymap_done(&c->index[of]);
+		free(c->kept[of]);
+	}
+	outbuf_done(&c->text);
+	free(c);
+}
+
+/* ---- rows ---- */
+
+/* What was there before; all zero for one that is new.  NULL: no memory. */
+static struct kept *kept_of(struct counters *c, enum counter_table of, uint64_t a, uint64_t b)
+{
+	uint32_t *at = keymap_get(&c->index[of], a, b);
+	struct kept *grown;
+	size_t room;
+
+	if (at)
+		return &c->kept[of][*at];
+	if (c->kept_count[of] == c->kept_room[of]) {
+		room = c->kept_room[of] ? 2 * c->kept_room[of] : 64;
+		grown = reallocarray(c->kept[of], room, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		c->kept[of] = grown;
+		c->kept_room[of] = room;
+	}
+	if (keymap_put(&c->index[of], a, b, (uint32_t)c->kept_count[of]))
+		return NULL;
+	c->kept[of][c->kept_count[of]] = (struct kept){ 0 };
+	return &c->kept[of][c->kept_count[of]++];
+}
+
+static int write_row(struct counters *c, enum counter_table of, const char key[KEY_BYTES],
+		     uint32_t number, const char *comm, const uint64_t *values)
+{
+	const struct metrictab *tab = &c->tabs->tab[c->first + of];
+	struct metricrow r = { .time_ns = c->now_ns, .weight = 1 };
+	const struct metric_field *f = tab->fmt.fields;
+	uint8_t raw[METRIC_ROW_MAX] = { 0 };
+
+	le64_store(raw + f++->off_bytes, c->since_ns);
+	le32_store(raw + f++->off_bytes, c->interval);
+	if (kinds[of].key_is_number)
+		le32_store(raw + f++->off_bytes, number);
+	else
+		memcpy(raw + f++->off_bytes, key, KEY_BYTES);
+	if (kinds[of].has_comm)
+		memcpy(raw + f++->off_bytes, comm, KEY_BYTES);
+	for (size_t i = 0; i < c->value_count[of]; i++)
+		le64_store(raw + f++->off_bytes, values[i]);
+	return metrictabs_row(c->tabs, c->first + (uint32_t)of, raw + METRIC_ROW_OFF, &r, c->emit);
+}
+
+/* One thing that was read: key is a text, or number with b beside it to tell it from others. */
+static void take(struct counters *c, enum counter_table of, const char *text, uint32_t number,
+		 uint64_t b, const char *comm, const uint64_t *values)
+{
+	char key[KEY_BYTES] = "";
+	uint64_t grown[VALUES_MAX], a = number;
+	struct kept *kept;
+
+	if (text) {
+		memcpy(key, text, strnlen(text, KEY_BYTES - 1));
+		a = le64_load(key);
+		b = le64_load(key + 8);
+	}
+	kept = kept_of(c, of, a, b);
+	if (!kept) {
+		c->err = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < c->value_count[of]; i++) {
+		if (!strncmp(kinds[of].values[i], "now_", 4))
+			grown[i] = values[i];
+		else /* some counts of the kernel go back a little */
+			grown[i] = values[i] > kept->values[i] ? values[i] - kept->values[i] : 0;
+		kept->values[i] = values[i];
+	}
+	if (c->emit && !c->err)
+		c->err = write_row(c, of, key, number, comm, grown);
+}
+
+/* ---- what is read ---- */
+
+static const char *read_file(struct counters *c, int dir_fd, const char *path)
+{
+	outbuf_clear(&c->text);
+	if (slurp_at(dir_fd, path, &c->text) || !c->text.size_bytes)
+		return NULL;
+	return (const char *)c->text.data;
+}
+
+/* Up to max numbers at text; returns how many. */
+static size_t numbers(const char *text, uint64_t *out, size_t max)
+{
+	size_t count = 0;
+	char *end;
+
+	while (count < max) {
+		while (*text == ' ')
+			text++;
+		if (*text < '0' || *text > '9')
+			break;
+		out[count++] = strtoull(text, &end, 10);
+		text = end;
+	}
+	return count;
+}
+
+static const char *next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end && end[1] ? end + 1 : NULL;
+}
+
+static void take_cpus(struct counters *c)
+{
+	const char *line = read_file(c, AT_FDCWD, "/proc/stat");
+	uint64_t values[VALUES_MAX];
+	unsigned cpu;
+	int used;
+
+	for (; line && !strncmp(line, "cpu", 3); line = next_line(line)) {
+		if (line[3] == ' ' || sscanf(line, "cpu%u%n", &cpu, &used) != 1 || numbers(line + used, values, 8) < 8)
+			continue;
+		for (int i = 0; i < 8; i++)
+			values[i] *= c->ns_a_tick;
+		take(c, OF_CPU, NULL, cpu, 0, NULL, values);
+	}
+}
+
+static void take_memory(struct counters *c)
+{
+	static const char *const names[] = { "MemTotal:", "MemFree:", "MemAvailable:", "Buffers:",
+					     "Cached:",   "Dirty:",   "Writeback:",    "Slab:",
+					     "SwapTotal:", "SwapFree:" };
+	const char *line = read_file(c, AT_FDCWD, "/proc/meminfo");
+	uint64_t values[VALUES_MAX] = { 0 };
+
+	if (!line)
+		return;
+	for (; line; line = next_line(line)) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			if (strncmp(line, names[i], strlen(names[i])) != 0)
+				continue;
+			numbers(line + strlen(names[i]), &values[i], 1);
+			values[i] *= 1024;
+		}
+	}
+	take(c, OF_MEMORY, "memory", 0, 0, NULL, values);
+}
+
+static void take_pressure(struct counters *c)
+{
+	static const char *const names[] = { "cpu", "io", "memory", "irq" };
+	char path[32];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		uint64_t values[VALUES_MAX] = { 0 };
+		const char *text, *total;
+
+		snprintf(path, sizeof(path), "/proc/pressure/%s", names[i]);
+		text = read_file(c, AT_FDCWD, path);
+		for (int which = 0; text && which < 2; which++) {
+			const char *line = strstr(text, which ? "full " : "some ");
+
+			total = line ? strstr(line, "total=") : NULL;
+			if (total)
+				values[which] = strtoull(total + 6, NULL, 10) * 1000;
+		}
+		if (text)
+			take(c, OF_PRESSURE, names[i], 0, 0, NULL, values);
+	}
+}
+
+/* Whole disks: partitions are counted in them, too, but have no folder of their own. */
+static void take_disks(struct counters *c)
+{
+	const char *line = read_file(c, AT_FDCWD, "/proc/diskstats");
+	char name[32], path[64];
+	uint64_t v[11];
+	int used;
+
+	for (; line; line = next_line(line)) {
+		if (sscanf(line, " %*u %*u %31s%n", name, &used) != 1 ||
+		    numbers(line + used, v, 11) < 11 || (!v[0] && !v[4]))
+			continue;
+		snprintf(path, sizeof(path), "/sys/block/%s", name);
+		if (access(path, F_OK))
+			continue;
+		take(c, OF_DISK, name, 0, 0, NULL,
+		     (uint64_t[VALUES_MAX]){ v[0], v[2] * 512, v[3] * 1000000, v[4], v[6] * 512,
+					     v[7] * 1000000, v[9] * 1000000 });
+	}
+}
+
+static void take_interfaces(struct counters *c)
+{
+	const char *line = read_file(c, AT_FDCWD, "/proc/net/dev");
+	char name[32];
+	uint64_t v[16];
+	int used;
+
+	for (; line; line = next_line(line)) {
+		if (sscanf(line, " %31[^:]:%n", name, &used) != 1 ||
+		    numbers(line + used, v, 16) < 16)
+			continue;
+		take(c, OF_INTERFACE, name, 0, 0, NULL,
+		     (uint64_t[VALUES_MAX]){ v[0], v[1], v[2], v[3], v[8], v[9], v[10], v[11] });
+	}
+}
+
+/* ---- processes ---- */
+
+int counters_parse_stat(const char *text, char comm[16], unsigned first, unsigned last,
+			uint64_t *out)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	size_t bytes;
+	char *end;
+
+	/* The name may hold anything, also ") ": it ends at the last one. */
+	if (!open || !close || close < open || close[1] != ' ' || !close[2] || close[3] != ' ')
+		return -EBADMSG;
+	bytes = (size_t)(close - open - 1);
+	memset(comm, 0, 16);
+	memcpy(comm, open + 1, bytes < 15 ? bytes : 15);
+	text = close + 3;
+	for (unsigned field = 4; field <= last; field++) {
+		long long v;
+
+		v = strtoll(text, &end, 10);
+		if (end == text)
+			return -EBADMSG;
+		if (field >= first)
+			*out++ = v > 0 ? (uint64_t)v : 0;
+		text = end;
+	}
+	return 0;
+}
+
+static uint64_t io_number(const char *text, const char *name)
+{
+	const char *at = text ? strstr(text, name) : NULL;
+
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+static void take_process(struct counters *c, int proc_fd, uint32_t pid)
+{
+	enum { MINFLT = 10, MAJFLT = 12, UTIME = 14, STIME = 15, THREADS = 20, START = 22, RSS = 24 };
+	uint64_t v[RSS + 1] = { 0 };
+	char path[32], comm[16];
+	const char *text;
+
+	snprintf(path, sizeof(path), "%u/stat", pid);
+	text = read_file(c, proc_fd, path);
+	if (!text || counters_parse_stat(text, comm, 4, RSS, v + 4))
+		return;
+	snprintf(path, sizeof(path), "%u/io", pid);
+	text = read_file(c, proc_fd, path);
+	take(c, OF_PROCESS, NULL, pid, v[START], comm,
+	     (uint64_t[VALUES_MAX]){ v[UTIME] * c->ns_a_tick, v[STIME] * c->ns_a_tick, v[MINFLT],
+				     v[MAJFLT], io_number(text, "\nread_bytes: "),
+				     io_number(text, "\nwrite_bytes: "), v[RSS] * c->page_bytes,
+				     v[THREADS] });
+}
+
+static void take_processes(struct counters *c)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *d;
+	unsigned long pid;
+	char *end;
+
+	if (!proc)
+		return;
+	while (!c->err && (d = readdir(proc))) {
+		pid = strtoul(d->d_name, &end, 10);
+		if (*d->d_name >= '1' && *d->d_name <= '9' && !*end && pid <= INT32_MAX &&
+		    targets_has(c->targets, (uint32_t)pid))
+			take_process(c, dirfd(proc), (uint32_t)pid);
+	}
+	closedir(proc);
+}
+
+static int take_all(struct counters *c)
+{
+	c->err = 0;
+	take_cpus(c);
+	take_memory(c);
+	take_pressure(c);
+	take_disks(c);
+	take_interfaces(c);
+	take_processes(c);
+	return c->err;
+}
+
+int counters_begin(struct counters *c)
+{
+	c->emit = NULL;
+	return take_all(c);
+}
+
+int counters_take(struct counters *c, uint32_t interval, uint64_t since_ns, uint64_t now_ns,
+		  struct emit *e)
+{
+	c->emit = e;
+	c->interval = interval;
+	c->since_ns = since_ns;
+	c->now_ns = now_ns;
+	return take_all(c);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * counters - what the kernel counts anyway, read from /proc once an interval
+ *
+ * CPUs, memory, pressure, disks, interfaces and processes.  Numbers that grow become what they grew
+ * by within the interval; those of the moment (now_*) stay as they are.  Needs no BPF.
+ */
+#ifndef EBPREC_RECORD_COUNTERS_H
+#define EBPREC_RECORD_COUNTERS_H
+
+#include "record/metrictab.h"
+#include "record/targets.h"
+
+struct counters; /* opaque */
+
+/* Adds the tables; targets is borrowed.  -ENOMEM, -EOVERFLOW. */
+int counters_new(struct metrictabs *tabs, struct attrs *attrs, const struct targets *targets,
+		 struct counters **out);
+void counters_free(struct counters *c); /* NULL is fine */
+/* What is there before the first interval: no rows. */
+int counters_begin(struct counters *c);
+/* Writes the rows of an interval.  A file that cannot be read gives none. */
+int counters_take(struct counters *c, uint32_t interval, uint64_t since_ns, uint64_t now_ns,
+		  struct emit *e);
+
+/*
+ * The numbers of /proc/PID/stat from field first to last (3 is the state, which is none): for tests.
+ * comm gets 16 bytes.  -EBADMSG.
+ */
+int counters_parse_stat(const char *text, char comm[16], unsigned first, unsigned last,
+			uint64_t *out);
+
+#endif

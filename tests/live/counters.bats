@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Counters against /proc: of a stopped process exactly, of the machine between two looks at /proc from
+# outside of the recording and two from inside.
+
+load ../helper
+load metrics
+
+look() {
+	cat /proc/stat >"$1.stat"
+	grep -w "$(cat disk)" /proc/diskstats >"$1.disk"
+}
+
+setup_file() {
+	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
+	cd "$BATS_FILE_TMPDIR" || return
+	awk '$8 > most { most = $8; name = $3 } END { print name }' /proc/diskstats >disk
+	export -f look
+	look outer0
+	ebprec record -aq --with counters,block --interval 0.3 -o c.data -- bash -c '
+		look inner0
+		perl -e "my \$x = q(y) x 30e6; my (\$u, \$s) = times; while (\$u + \$s < 0.4) { \$i++ for 1 .. 1e5; (\$u, \$s) = times }
+			kill STOP, \$\$" &
+		burner=$!
+		while ! grep -q "(perl) T" /proc/$burner/stat; do sleep 0.05; done
+		dd if=/dev/zero of=dd.bin bs=64k count=23 oflag=direct 2>/dev/null
+		look inner1
+		cat /proc/$burner/stat >burner.stat
+		cat /proc/$burner/io >burner.io
+		sleep 0.7
+		kill -KILL $burner
+		sleep 0.4' 2>/dev/null || true
+	look outer1
+	ebprec record -a --no-bpf -q --with counters,block -o plain.data -d 0.3 2>plain.err || true
+}
+
+setup() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# between WHAT INNER GOT OUTER
+between() {
+	[ "$3" -ge "$2" ] && [ "$3" -le "$4" ] || fail "$1: want $2 to $4, got $3"
+}
+
+# The moment that the recorder looked when the process was stopped.
+stopped() {
+	ebprec metrics counters_process -i c.data --json --interval --pid "$1" |
+		perl -MJSON::PP -e '
+			my ($field) = @ARGV;
+			my ($sum, $now) = (0, 0);
+			for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
+				for (@{$t->{rows}}) { $sum += $_->{$field}; $now = $_->{$field} if $_->{$field} }
+			}
+			print $field =~ /^now_/ ? $now : $sum, "\n"' "$2"
+}
+
+@test "a process: CPU time, memory, faults and I/O are those of /proc/PID/stat and io" {
+	read -r pid _ _ _ _ _ _ _ _ minor _ major _ utime stime _ _ _ _ threads _ _ _ rss _ <burner.stat
+	tick=$((1000000000 / $(getconf CLK_TCK)))
+	same $((utime * tick)) "$(stopped "$pid" user_ns)"
+	same $((stime * tick)) "$(stopped "$pid" system_ns)"
+	[ $((utime + stime)) -ge 39 ] || fail "it used only $utime and $stime ticks"
+	same $((rss * $(getconf PAGESIZE))) "$(stopped "$pid" now_rss_bytes)"
+	[ "$rss" -ge 7324 ] || fail "only $rss pages" # of 30 MB
+	same "$threads $minor $major" \
+		"$(stopped "$pid" now_threads) $(stopped "$pid" minor) $(stopped "$pid" major)"
+	same "$(awk '/^read_bytes/ { print $2 }' burner.io)" "$(stopped "$pid" read_bytes)"
+}
+
+# cpu FILE N COLUMN
+cpu() {
+	awk -v "n=cpu$2" -v "at=$3" '$1 == n { print $at }' "$1.stat"
+}
+
+@test "CPUs: times are those of /proc/stat" {
+	tick=$((1000000000 / $(getconf CLK_TCK)))
+	for n in 0 1; do
+		for pair in 2:user_ns 4:system_ns 5:idle_ns; do
+			at=${pair%:*}
+			between "$pair of CPU $n" \
+				$((($(cpu inner1 $n "$at") - $(cpu inner0 $n "$at")) * tick)) \
+				"$(field c.data counters_cpu "cpu=$n" "${pair#*:}")" \
+				$((($(cpu outer1 $n "$at") - $(cpu outer0 $n "$at")) * tick))
+		done
+	done
+	same 0 "$(field c.data counters_cpu cpu=2 user_ns)"
+}
+
+@test "disks: what block counts and what the kernel counts is the same" {
+	disk=$(cat disk)
+	for f in outer inner; do
+		paste -d' ' $f"0.disk" $f"1.disk" | awk '{ n = NF / 2; print $(n + 8) - $8, ($(n + 10) - $10) * 512 }' >$f.sum
+	done
+	read -r w0 b0 <inner.sum
+	read -r w1 b1 <outer.sum
+	[ "$w0" -ge 23 ] || fail "$w0 writes"
+	between writes "$w0" "$(field c.data counters_disk "disk=$disk" write_ios)" "$w1"
+	between bytes "$b0" "$(field c.data counters_disk "disk=$disk" write_bytes)" "$b1"
+	between block "$b0" "$(field c.data block "disk=$disk" write_bytes --by disk,process)" "$b1"
+}
+
+@test "memory is that of /proc/meminfo" {
+	same $(($(awk '/^MemTotal/ { print $2 }' /proc/meminfo) * 1024)) \
+		"$(field c.data counters_memory '' now_total_bytes)"
+	[ "$(field c.data counters_memory '' now_available_bytes)" -gt 0 ]
+}
+
+@test "without BPF there are counters, and what needs it says so in one line" {
+	[ "$(ebprec metrics counters_process -i plain.data --json | grep -c '"pid"')" -ge 1 ]
+	same 1 "$(grep -c "cannot record 'block' without BPF" plain.err)"
+	refuses ebprec metrics block -i plain.data
+}
+
+@test "perf prints counters" {
+	need_perf
+	perf script -i c.data 2>/dev/null | grep -q 'ebprec:counters_disk:.*interval=0 .*: read_ios='
+}

@@ -62,7 +62,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record unit tests check check-live check-exports check-kernels check-kills \
-	check-mixed check-faults storm bench lint fuzz mutate install clean help
+	check-mixed check-faults check-damage storm bench lint fuzz mutate install clean help
 
 all: analyze record			## ebprec and ebprec-record (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -124,22 +124,19 @@ $(O)/tests/fixtures/.built: tests/fixtures/build $(wildcard tests/fixtures/*.*) 
 
 $(O)/tests/unit/test_symtab $(O)/tests/unit/test_symtab_wanted $(O)/tests/unit/test_resolve: | $(O)/tests/fixtures/.built
 
-# What a fuzz target may look into besides the format: the readers of other people's files.
+# What generators of captures look into besides the format.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c) analyze/mountinfo.c)
 	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
 
 # A fuzz target and the driver that replays its corpus.
-$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(O)/libsym.a $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
-
-# The recorder's reader of what the kernel writes.
-$(O)/tests/fuzz/fuzz_perfring $(O)/tests/fuzz/engine_perfring: $(O)/record/perfring.o
-$(O)/tests/fuzz/fuzz_markelf $(O)/tests/fuzz/engine_markelf: $(O)/record/markelf.o
+$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(O)/libunder.a $(O)/libformat.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
+		$(LIBS_format)
 
 # The same target with libFuzzer; only `make fuzz` asks for it, in a build of its own.
-$(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libsym.a $(O)/libformat.a
+$(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libunder.a $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \
-		$(LIBS_analyze) $(LIBS_format)
+		$(LIBS_record) $(LIBS_analyze) $(LIBS_format)
 
 # Every command on damaged captures.
 $(O)/tests/mutate/%: $(O)/tests/mutate/%.o $(O)/libunder.a $(O)/libformat.a
@@ -204,6 +201,10 @@ fuzz: $(call have,fuzz)			## fuzz each target for TIME=60 seconds
 mutate: tests				## every command on COUNT random changes of captures, with sanitizers
 	$(Q)$(MAKE) -s SAN=address,undefined tests
 	$(Q)scripts/mutate.sh $(O)/san-address-undefined random $(COUNT) $(SEED)
+
+check-damage: tests			## captures cut at every byte and with a bit of every byte flipped, with sanitizers
+	$(Q)$(MAKE) -s SAN=address,undefined tests
+	$(Q)scripts/mutate.sh $(O)/san-address-undefined bytes
 
 fuzz-run: $(patsubst tests/fuzz/fuzz_%.c,$(O)/tests/fuzz/engine_%,$(FUZZ))
 	$(Q)set -e; for t in $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ)); do \

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* fuzz_tracing - any bytes as tracing data, as the format of a tracepoint, and as what it says */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/tpformat.h"
+#include "format/metricfmt.h"
+#include "format/tracing.h"
+#include "record/tplayout.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+static void read_format(const char *text)
+{
+	static const char *const names[] = { "prev_comm", "prev_pid", "next_pid", NULL };
+	struct metric_format metric;
+	struct tracing_field field;
+	struct tplayout layout;
+	uint32_t id;
+
+	(void)tracing_format_id(text, &id);
+	(void)tracing_format_field(text, "prev_comm", &field);
+	(void)tracing_format_field(text, "", &field);
+	(void)tplayout_from_format(text, names, &layout);
+	if (!metricfmt_parse(text, &metric))
+		(void)metricfmt_raw_bytes(&metric);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	char *text = malloc(size_bytes + 1), *found = NULL;
+	struct tracing_mark mark;
+	struct tracing_waker waker;
+
+	if (!text)
+		return 0;
+	if (size_bytes)
+		memcpy(text, data, size_bytes);
+	text[size_bytes] = '\0';
+	if (!tpformat_find(data, size_bytes, "sched", "sched_switch", &found))
+		read_format(found);
+	free(found);
+	read_format(text);
+	free(text);
+	(void)tracing_waker_decode(data, size_bytes, &waker);
+	/* The texts of a mark lie in the record, and end there. */
+	if (!tracing_mark_decode(data, size_bytes, &mark) &&
+	    strlen(mark.group) + strlen(mark.name) + strlen(mark.message) > 3 * size_bytes)
+		abort();
+	return 0;
+}

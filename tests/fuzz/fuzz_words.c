@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* fuzz_words - any text as the little languages: times, filters, sort keys, rules, probes, facts */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/categories.h"
+#include "analyze/filter.h"
+#include "analyze/sortkeys.h"
+#include "analyze/timespan.h"
+#include "format/cursor.h"
+#include "format/filefacts.h"
+#include "format/finding.h"
+#include "record/markspec.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+static void read_time(const char *text)
+{
+	static const struct timespan whole = { 5000000000, 65000000000 };
+	static const struct timespan_clock clock = { 5000000000, 1763719200000000000 };
+	struct timespan span;
+	struct parse_err err;
+
+	if (!timespan_parse(text, &whole, &span, &err) && span.to_ns < span.from_ns)
+		abort();
+	if (!timespan_parse(text, NULL, &span, &err) && span.to_ns < span.from_ns)
+		abort();
+	if (!timespan_parse_wall(text, &whole, &clock, &span, &err) && span.to_ns < span.from_ns)
+		abort();
+}
+
+static void read_filter(const char *text)
+{
+	struct filter_error error;
+	struct filter f;
+
+	filter_init(&f);
+	(void)filter_add_pids(&f, text, &error);
+	(void)filter_add_tids(&f, text, &error);
+	(void)filter_add_cpus(&f, text, &error);
+	(void)filter_add_comms(&f, text, &error);
+	(void)filter_passes(&f, 1, 1, 0, 1);
+	(void)filter_passes_comm(&f, "sh");
+	filter_done(&f);
+}
+
+static void read_facts(const uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct filefacts f;
+
+	while (filefacts_next(&c, &f) > 0) {
+		if (f.segment_count > FILEFACTS_SEGMENTS_MAX ||
+		    f.build_id.size_bytes > BUILDID_MAX_BYTES)
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	char *text = malloc(size_bytes + 1);
+	struct categories *rules = NULL;
+	struct sortkeys keys = { 0 };
+	struct markspec spec;
+	struct finding finding;
+	struct parse_err err;
+	const char *bad;
+	size_t bad_bytes;
+
+	if (!text)
+		return 0;
+	if (size_bytes)
+		memcpy(text, data, size_bytes);
+	text[size_bytes] = '\0';
+	read_time(text);
+	read_filter(text);
+	if (!categories_new(text, &rules, &err))
+		categories_free(rules);
+	(void)sortkeys_parse(&keys, text, &bad, &bad_bytes);
+	(void)markspec_parse(text, &spec);
+	(void)finding_parse(text, &finding);
+	read_facts(data, size_bytes);
+	free(text);
+	return 0;
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/commands.h"
+#include "analyze/exitlist.h"
 #include "analyze/load.h"
 #include "analyze/reportopts.h"
 #include "analyze/say.h"
@@ -17,7 +18,7 @@ struct sched_opts {
 	const char *input;
 	struct timeopts when;
 	struct option_list comms, pids, tids;
-	bool json, latency, on_cpu, threads, all;
+	bool json, latency, on_cpu, threads, exited, all;
 	unsigned top;
 };
 
@@ -27,6 +28,8 @@ static const struct option sched_options[] = {
 	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
 	  "the capture, - for standard input (default: ebprec.data)" },
 	{ OPT_FLAG, 0, "threads", NULL, AT(threads), 0, 0, "the table of threads" },
+	{ OPT_FLAG, 0, "exited", NULL, AT(exited), 0, 0,
+	  "a line for each process that ended, with all of its life" },
 	{ OPT_FLAG, 0, "all", NULL, AT(all), 0, 0, "also threads that neither ran nor woke up" },
 	{ OPT_FLAG, 0, "latency", NULL, AT(latency), 0, 0,
 	  "how long threads waited in the run queue" },
@@ -102,6 +105,12 @@ static bool was_active(const struct schedstat_thread *th)
 	return th->runs || th->wakeups || th->voluntary || th->involuntary;
 }
 
+/* Real-time threads have none that counts. */
+static bool has_nice(const struct schedstat_thread *th)
+{
+	return th->prio >= 100 && th->prio < 140;
+}
+
 static void put_thread(const struct strings *names, const struct schedstat_thread *th,
 		       uint64_t span_ns, const struct columns *with)
 {
@@ -120,9 +129,12 @@ static void put_thread(const struct strings *names, const struct schedstat_threa
 		printf(" %11.3f", ms(th->ns[TIMELINE_UNKNOWN]));
 	printf(" %8" PRIu64 " %8" PRIu64, th->voluntary, th->involuntary);
 	if (th->prio == INT16_MIN)
-		printf(" %5s\n", "?");
+		printf(" %5s %4s", "?", "?");
+	else if (has_nice(th))
+		printf(" %5d %4d", th->prio, th->prio - 120);
 	else
-		printf(" %5d\n", th->prio);
+		printf(" %5d %4s", th->prio, "-");
+	printf(" %s\n", th->policy ? exitlist_policy(th->policy - 1u) : "?");
 }
 
 static struct columns columns_of(const struct schedstat *s, const struct strings *names,
@@ -161,7 +173,7 @@ static void put_threads(const struct schedstat *s, const struct strings *names,
 		printf(" %11s", "STOP(ms)");
 	if (with.unknown)
 		printf(" %11s", "UNKNOWN(ms)");
-	printf(" %8s %8s %5s\n", "VOL", "NONVOL", "PRIO");
+	printf(" %8s %8s %5s %4s %s\n", "VOL", "NONVOL", "PRIO", "NICE", "POLICY");
 	for (size_t i = 0; i < s->thread_count && left; i++) {
 		if (!opts->all && !was_active(&s->threads[i]))
 			continue;
@@ -230,10 +242,28 @@ static void put_dist(const char *title, const struct durations *d)
 	put_histogram(d);
 }
 
-static void put_text(const struct schedstat *s, const struct strings *names,
-		     const struct sched_opts *opts)
+static void put_exited(const struct exitlist *e, const struct strings *names)
 {
-	bool all = !opts->threads && !opts->latency && !opts->on_cpu;
+	printf("%-15s %7s %7s %3s %4s %4s %-8s %11s %8s %8s %7s %s\n", "COMM", "PID", "PPID", "CPU",
+	       "PRIO", "NICE", "POLICY", "RUNTIME(ms)", "VOL", "NONVOL", "THREADS", "EXIT");
+	for (size_t i = 0; i < e->count; i++) {
+		const struct exited *p = &e->list[i];
+
+		put_comm(strings_text(names, p->comm), 15);
+		printf(" %7u %7u %3u %4d %4d %-8s %11.3f %8" PRIu64 " %8" PRIu64 " %7u ", p->pid,
+		       p->ppid, p->cpu, p->prio, p->nice, exitlist_policy(p->policy),
+		       ms(p->runtime_ns), p->voluntary, p->involuntary, p->threads);
+		if (p->code & 0x7f)
+			printf("signal %d\n", p->code & 0x7f);
+		else
+			printf("%d\n", p->code >> 8 & 0xff);
+	}
+}
+
+static void put_text(const struct schedstat *s, const struct exitlist *exited,
+		     const struct strings *names, const struct sched_opts *opts)
+{
+	bool all = !opts->threads && !opts->latency && !opts->on_cpu && !opts->exited;
 	const char *between = "";
 
 	if (all)
@@ -241,6 +271,11 @@ static void put_text(const struct schedstat *s, const struct strings *names,
 		       (double)s->elapsed_ns / 1e9, s->thread_count, s->switches, s->wakeups);
 	if (all || opts->threads) {
 		put_threads(s, names, opts);
+		between = "\n";
+	}
+	if (opts->exited) {
+		fputs(between, stdout);
+		put_exited(exited, names);
 		between = "\n";
 	}
 	if (all || opts->latency) {
@@ -259,9 +294,9 @@ static void put_text(const struct schedstat *s, const struct strings *names,
 static void json_threads(struct view *v, const struct schedstat *s, const struct strings *names)
 {
 	static const char *const columns[] = {
-		"comm",      "pid",         "tid",     "start",      "elapsed", "run",
-		"wait",      "sleep",       "block",   "stop",       "unknown", "runs",
-		"voluntary", "involuntary", "wakeups", "migrations", "prio",    "ended",
+		"comm",    "pid",        "tid",  "start",   "elapsed", "run",       "wait",
+		"sleep",   "block",      "stop", "unknown", "runs",    "voluntary", "involuntary",
+		"wakeups", "migrations", "prio", "nice",    "policy",  "ended",
 	};
 	static const char *const states[TIMELINE_STATES] = {
 		[TIMELINE_RUN] = "run",     [TIMELINE_WAIT] = "wait",
@@ -287,7 +322,9 @@ static void json_threads(struct view *v, const struct schedstat *s, const struct
 		view_number(v, "involuntary", th->involuntary);
 		view_number(v, "wakeups", th->wakeups);
 		view_number(v, "migrations", th->migrations);
-		view_number(v, "prio", th->prio == INT16_MIN ? 0 : (uint64_t)th->prio);
+		view_signed(v, "prio", th->prio == INT16_MIN ? 0 : th->prio);
+		view_signed(v, "nice", has_nice(th) ? th->prio - 120 : 0);
+		view_text(v, "policy", th->policy ? exitlist_policy(th->policy - 1u) : "?");
 		view_bool(v, "ended", th->ended);
 	}
 	view_table_end(v);
@@ -319,7 +356,38 @@ static void json_dist(struct view *v, const char *section, const char *table,
 	view_table_end(v);
 }
 
-static int put_json(const struct schedstat *s, const struct strings *names)
+static void json_exited(struct view *v, const struct exitlist *e, const struct strings *names)
+{
+	static const char *const columns[] = { "time",      "comm",      "pid",         "ppid",
+					       "cpu",       "prio",      "nice",        "policy",
+					       "runtime",   "voluntary", "involuntary", "threads",
+					       "exit_code", "signal" };
+
+	view_table(v, "exited", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < e->count; i++) {
+		const struct exited *p = &e->list[i];
+
+		view_row(v);
+		view_ns(v, "time", p->time_ns);
+		view_text(v, "comm", strings_text(names, p->comm));
+		view_number(v, "pid", p->pid);
+		view_number(v, "ppid", p->ppid);
+		view_number(v, "cpu", p->cpu);
+		view_signed(v, "prio", p->prio);
+		view_signed(v, "nice", p->nice);
+		view_text(v, "policy", exitlist_policy(p->policy));
+		view_ns(v, "runtime", p->runtime_ns);
+		view_number(v, "voluntary", p->voluntary);
+		view_number(v, "involuntary", p->involuntary);
+		view_number(v, "threads", p->threads);
+		view_number(v, "exit_code", (uint64_t)(p->code >> 8 & 0xff));
+		view_number(v, "signal", (uint64_t)(p->code & 0x7f));
+	}
+	view_table_end(v);
+}
+
+static int put_json(const struct schedstat *s, const struct exitlist *exited,
+		    const struct strings *names)
 {
 	struct view *v;
 	int err = view_open(stdout, true, &v);
@@ -334,6 +402,7 @@ static int put_json(const struct schedstat *s, const struct strings *names)
 	view_number(v, "lost", s->lost);
 	view_number(v, "contradictions", s->gaps);
 	json_threads(v, s, names);
+	json_exited(v, exited, names);
 	json_dist(v, "run_queue_latency", "run_queue_latency_histogram", &s->latency);
 	json_dist(v, "on_cpu", "on_cpu_histogram", &s->on_cpu);
 	return view_close(v);
@@ -341,13 +410,22 @@ static int put_json(const struct schedstat *s, const struct strings *names)
 
 /* ---- the command ---- */
 
+/* Of who is shown: others' events need not be complete. */
+static bool has_unknown(const struct schedstat *s)
+{
+	for (size_t i = 0; i < s->thread_count; i++)
+		if (s->threads[i].ns[TIMELINE_UNKNOWN])
+			return true;
+	return false;
+}
+
 static void say_losses(const struct schedstat *s)
 {
 	if (s->lost)
 		say_note("%" PRIu64 " scheduler events are missing from the capture, so some times "
 			 "are unknown (record with a larger -m)",
 			 s->lost);
-	else if (s->gaps)
+	else if (s->gaps && has_unknown(s))
 		say_note("%" PRIu64 " events contradict each other, so some times are unknown",
 			 s->gaps);
 	if (s->broken)
@@ -358,6 +436,7 @@ static void say_losses(const struct schedstat *s)
 
 static int show(const struct capture *c, const struct sched_opts *opts, const struct filter *f)
 {
+	struct exitlist exited = { 0 };
 	struct strings *names;
 	struct schedstat s;
 	int err, status = SAY_OK;
@@ -373,10 +452,12 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 	} else if (err) {
 		status = say_error("cannot read '%s': %s", opts->input, strerror(-err));
 	} else {
-		if (opts->json)
-			err = put_json(&s, names);
-		else
-			put_text(&s, names, opts);
+		err = exitlist_load(c, names, f, &exited);
+		if (!err && opts->json)
+			err = put_json(&s, &exited, names);
+		else if (!err)
+			put_text(&s, &exited, names, opts);
+		exitlist_done(&exited);
 		say_losses(&s);
 		schedstat_done(&s);
 		if (err)

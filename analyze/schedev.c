@@ -151,6 +151,7 @@ static int read_switch(struct loader *l, const struct source *src, const struct 
 	    switchinfo_decode(s->raw + s->raw_bytes - SWITCHINFO_BYTES, SWITCHINFO_BYTES, &info)) {
 		e->syscall = info.syscall;
 		e->weight = info.weight;
+		e->policy = info.policy;
 		l->out->has_syscalls = true;
 	} else {
 		e->weight = s->chain_count ? 1 : 0;

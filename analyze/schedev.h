@@ -51,8 +51,9 @@ struct sched_event {
 	uint16_t cpu, state;     /* state: enum schedev_state of who leaves */
 	uint16_t syscall;        /* that who leaves is in, and 1; 0: none, or not told */
 	int16_t prio, next_prio;
-	uint8_t kind; /* enum schedev_kind */
-	bool by_irq;  /* an interrupt woke it */
+	uint8_t kind;   /* enum schedev_kind */
+	bool by_irq;    /* an interrupt woke it */
+	uint8_t policy; /* of who leaves: SCHED_*, and 1; 0: not told */
 };
 
 /* Read freely. */

@@ -98,6 +98,7 @@ static void describe(const struct maker *m, const struct timeline_thread *from,
 	to->ppid = from->ppid == UINT32_MAX && e ? e->ppid : from->ppid;
 	to->comm = schedrun_comm(&m->run, from);
 	to->prio = from->prio;
+	to->policy = from->policy;
 	to->ended = from->ended && from->end_ns <= s->end_ns;
 	to->start_ns = from->start_ns < s->start_ns ? s->start_ns : from->start_ns;
 	to->end_ns = from->end_ns > s->end_ns ? s->end_ns : from->end_ns;

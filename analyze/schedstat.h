@@ -23,6 +23,7 @@ struct schedstat_thread {
 	uint32_t tid, pid, ppid; /* UINT32_MAX: not known */
 	uint32_t comm;           /* in the names; SCHEDEV_NONE: not known */
 	int16_t prio;            /* INT16_MIN: not known */
+	uint8_t policy;          /* SCHED_*, and 1; 0: not known */
 	bool ended;
 	uint64_t start_ns, end_ns; /* of its life, within the span */
 	uint64_t elapsed_ns;       /* of it in the parts that are asked for: the sum of ns[] */

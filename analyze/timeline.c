@@ -253,6 +253,8 @@ static int leave(struct timeline *t, const struct sched_event *e, uint32_t index
 		err = close_unknown(t, thread, e->time_ns);
 	th = &t->threads[thread];
 	tell(th, e->comm, e->prio);
+	if (e->policy)
+		th->policy = e->policy;
 	if (e->pid != UINT32_MAX)
 		th->pid = e->pid;
 	th->cpu = e->cpu;

@@ -46,6 +46,7 @@ struct timeline_thread {
 	uint32_t cpu;              /* that it runs or ran on */
 	int16_t prio;              /* the last one told; INT16_MIN: none */
 	uint8_t state;             /* enum timeline_state */
+	uint8_t policy;            /* SCHED_*, and 1; 0: not told */
 	bool known;                /* told by timeline_know(), or seen to be forked */
 	bool ended;                /* within the recording */
 	bool seen;                 /* in any event */

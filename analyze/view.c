@@ -179,6 +179,23 @@ void view_number(struct view *v, const char *key, uint64_t number)
 	number_field(v, key, "", number, shown);
 }
 
+void view_signed(struct view *v, const char *key, int64_t number)
+{
+	char shown[24];
+
+	if (number >= 0) {
+		view_number(v, key, (uint64_t)number);
+		return;
+	}
+	snprintf(shown, sizeof(shown), "%" PRId64, number);
+	if (!v->json) {
+		view_text(v, key, shown);
+		return;
+	}
+	json_key(v, key, "");
+	fputs(shown, v->to);
+}
+
 void view_bool(struct view *v, const char *key, bool value)
 {
 	if (!v->json) {

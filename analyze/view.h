@@ -27,6 +27,7 @@ void view_section(struct view *v, const char *key); /* the fields that follow; e
 void view_text(struct view *v, const char *key, const char *text);
 void view_bytes_text(struct view *v, const char *key, const char *text, size_t size_bytes);
 void view_number(struct view *v, const char *key, uint64_t number);
+void view_signed(struct view *v, const char *key, int64_t number);
 void view_bool(struct view *v, const char *key, bool value);
 void view_size(struct view *v, const char *key, uint64_t size_bytes);
 /* A length of time: seconds with nine decimals. */

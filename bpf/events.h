@@ -17,12 +17,12 @@ enum ebprec_event_type {
 	EBPREC_EV_MARK = 3,   /* struct mark_event */
 	EBPREC_EV_COPY = 4, /* struct copy_event: a sample whose user stack is still to be walked */
 	EBPREC_EV_TASK = 5, /* struct task_event */
-	EBPREC_EV_WAKER = 6,  /* struct waker_event */
-	EBPREC_EV_PROBE = 7,  /* struct probe_event */
-	EBPREC_EV_METRIC = 8, /* struct metric_event; as lost: what a table had no room for */
-	EBPREC_EV_SWITCH_COPY =
-		9,     /* struct switch_copy_event: a switch whose stack is still to be walked */
-	EBPREC_EV_END, /* one past the last: size of the map `lost` */
+	EBPREC_EV_WAKER = 6,       /* struct waker_event */
+	EBPREC_EV_PROBE = 7,       /* struct probe_event */
+	EBPREC_EV_METRIC = 8,      /* struct metric_event; as lost: what a table had no room for */
+	EBPREC_EV_SWITCH_COPY = 9, /* struct switch_copy_event: whose stack is still to be walked */
+	EBPREC_EV_EXIT = 10,       /* struct exit_event */
+	EBPREC_EV_END,             /* one past the last: size of the map `lost` */
 };
 
 struct event_header {
@@ -97,7 +97,7 @@ struct switch_event {
 	char prev_comm[16], next_comm[16];
 	__u16 syscall; /* that who leaves is in: the number and 1; 0: in none */
 	__u8 wanted;   /* enum switch_wants */
-	__u8 pad;
+	__u8 policy;   /* of who leaves: SCHED_* */
 	__u32 weight; /* switches that the stack of who leaves stands for; 0: none was taken, and what
 			 follows is not sent */
 	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
@@ -156,6 +156,18 @@ struct task_event {
 };
 
 #define TASK_EVENT_SHORT_BYTES 64
+
+/* A thread has left the CPU for the last time: what it was, and all of its life. */
+struct exit_event {
+	struct event_header h;
+	__u32 pid, tid, ppid;
+	__s32 prio, nice;
+	__u32 policy; /* SCHED_* */
+	__u64 runtime_ns, voluntary, involuntary;
+	__s32 code; /* as wait() has it */
+	__u32 pad;
+	char comm[16];
+};
 
 /* The stack of who wakes a thread up, when the wait that ends has one. */
 struct waker_event {
@@ -253,6 +265,7 @@ _Static_assert(__builtin_offsetof(struct task_event, by_comm) == TASK_EVENT_SHOR
 _Static_assert(__builtin_offsetof(struct waker_event, frames) == WAKER_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
 _Static_assert(sizeof(struct task_event) == 80, "bpf/user contract");
+_Static_assert(sizeof(struct exit_event) == 88, "bpf/user contract");
 _Static_assert(sizeof(struct mark_event) == 56, "bpf/user contract");
 _Static_assert(sizeof(struct probe_event) == 32 + PROBE_DATA_BYTES, "bpf/user contract");
 

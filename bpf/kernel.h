@@ -42,7 +42,7 @@ struct pt_regs___kernel { /* the names of <linux/ptrace.h> are those for user sp
 
 struct thread_info {
 	unsigned status; /* THREAD_COMPAT */
-	unsigned cpu; /* in here since 5.16, which is before what ebprec needs */
+	unsigned cpu;    /* in here since 5.16, which is before what ebprec needs */
 };
 
 struct sched_entity {

@@ -296,8 +296,33 @@ static __always_inline void fill_switch(struct switch_event *ev, bool direct, bo
 	copy_comm(ev->next_comm, next);
 	ev->syscall = syscall;
 	ev->wanted = wanted;
-	ev->pad = 0;
+	ev->policy = TASK(prev, policy, direct);
 	ev->weight = 0;
+}
+
+/* Here its times and switches are complete, which they are not yet at sched_process_exit. */
+static __always_inline void send_exit(void *ring, struct task_struct *t, __u64 now_ns)
+{
+	struct exit_event *ev = bpf_ringbuf_reserve(ring, sizeof(*ev), 0);
+
+	if (!ev) {
+		count_lost(EBPREC_EV_EXIT);
+		return;
+	}
+	fill_header_at(&ev->h, EBPREC_EV_EXIT, sizeof(*ev), now_ns);
+	ev->pid = BPF_CORE_READ(t, tgid);
+	ev->tid = BPF_CORE_READ(t, pid);
+	ev->ppid = BPF_CORE_READ(t, real_parent, tgid);
+	ev->prio = BPF_CORE_READ(t, prio);
+	ev->nice = BPF_CORE_READ(t, static_prio) - 120;
+	ev->policy = BPF_CORE_READ(t, policy);
+	ev->runtime_ns = BPF_CORE_READ(t, se.sum_exec_runtime);
+	ev->voluntary = BPF_CORE_READ(t, nvcsw);
+	ev->involuntary = BPF_CORE_READ(t, nivcsw);
+	ev->code = BPF_CORE_READ(t, exit_code);
+	ev->pad = 0;
+	copy_comm(ev->comm, t);
+	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 }
 
 static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
@@ -320,6 +345,8 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	if (!ring)
 		goto lost;
 	now_ns = bpf_ktime_get_ns();
+	if (TASK(prev, exit_state, direct) && wanted & SWITCH_WANTS_PREV)
+		send_exit(ring, prev, now_ns);
 	syscall = syscall_of((void *)bpf_get_current_task_btf());
 	if (stack_ns_a_second && TASK(prev, pid, direct)) {
 		b = bpf_map_lookup_elem(&stack_budgets, &zero);

@@ -53,6 +53,24 @@ static const char waker_format[] = "name: waker\n"
 				   "\tfield:u32 stack;\toffset:16;\tsize:4;\tsigned:0;\n\n"
 				   "print fmt: \"pid=%d irq=%u\", REC->pid, REC->irq\n";
 
+static const char exit_format[] =
+	"name: exit\n"
+	"ID: 65003\n" COMMON_FIELDS "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:pid_t tid;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:pid_t ppid;\toffset:32;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prio;\toffset:36;\tsize:4;\tsigned:1;\n"
+	"\tfield:int nice;\toffset:40;\tsize:4;\tsigned:1;\n"
+	"\tfield:u32 policy;\toffset:44;\tsize:4;\tsigned:0;\n"
+	"\tfield:u64 runtime;\toffset:48;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 voluntary;\toffset:56;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 involuntary;\toffset:64;\tsize:8;\tsigned:0;\n"
+	"\tfield:int code;\toffset:72;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"comm=%s pid=%d tid=%d ppid=%d prio=%d nice=%d policy=%u runtime=%llu "
+	"voluntary=%llu involuntary=%llu code=%d\", REC->comm, REC->pid, REC->tid, REC->ppid, "
+	"REC->prio, REC->nice, REC->policy, REC->runtime, REC->voluntary, REC->involuntary, "
+	"REC->code\n";
+
 /* The page layout of the kernel's trace ring on a 64-bit machine; perf parses it and goes on. */
 static const char standard_header_page[] =
 	"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -68,6 +86,11 @@ const char *tracing_mark_format(void)
 const char *tracing_counter_format(void)
 {
 	return counter_format;
+}
+
+const char *tracing_exit_format(void)
+{
+	return exit_format;
 }
 
 const char *tracing_waker_format(void)
@@ -367,5 +390,43 @@ int tracing_waker_decode(const uint8_t *raw, size_t size_bytes, struct tracing_w
 	out->tid = le32_load(raw + 8);
 	out->irq = le32_load(raw + 12);
 	memcpy(out->stack, raw + 16, sizeof(out->stack));
+	return 0;
+}
+
+/* ---- exits ---- */
+
+void tracing_exit_encode(uint8_t out[TRACING_EXIT_BYTES], const struct tracing_exit *e)
+{
+	memset(out, 0, TRACING_EXIT_BYTES);
+	le16_store(out, TRACING_EXIT_ID);
+	le32_store(out + COMMON_PID_OFF, e->tid);
+	memcpy(out + 8, e->comm, strnlen(e->comm, sizeof(e->comm)));
+	le32_store(out + 24, e->pid);
+	le32_store(out + 28, e->tid);
+	le32_store(out + 32, e->ppid);
+	le32_store(out + 36, (uint32_t)e->prio);
+	le32_store(out + 40, (uint32_t)e->nice);
+	le32_store(out + 44, e->policy);
+	le64_store(out + 48, e->runtime_ns);
+	le64_store(out + 56, e->voluntary);
+	le64_store(out + 64, e->involuntary);
+	le32_store(out + 72, (uint32_t)e->code);
+}
+
+int tracing_exit_decode(const uint8_t *raw, size_t size_bytes, struct tracing_exit *out)
+{
+	if (size_bytes < TRACING_EXIT_BYTES || le16_load(raw) != TRACING_EXIT_ID)
+		return -EBADMSG;
+	memcpy(out->comm, raw + 8, sizeof(out->comm));
+	out->pid = le32_load(raw + 24);
+	out->tid = le32_load(raw + 28);
+	out->ppid = le32_load(raw + 32);
+	out->prio = (int32_t)le32_load(raw + 36);
+	out->nice = (int32_t)le32_load(raw + 40);
+	out->policy = le32_load(raw + 44);
+	out->runtime_ns = le64_load(raw + 48);
+	out->voluntary = le64_load(raw + 56);
+	out->involuntary = le64_load(raw + 64);
+	out->code = (int32_t)le32_load(raw + 72);
 	return 0;
 }

@@ -17,6 +17,7 @@
 #define TRACING_MARK_ID    65000
 #define TRACING_COUNTER_ID 65001
 #define TRACING_WAKER_ID   65002
+#define TRACING_EXIT_ID    65003
 
 struct tracing_event {
 	const char *system; /* "sched" */
@@ -34,6 +35,9 @@ const char *tracing_counter_format(void);
 const char *tracing_waker_format(void);
 /* What the format text of every event has in front of its own fields; static. */
 const char *tracing_common_fields(void);
+
+/* ebprec:exit: a thread has left the CPU for the last time. */
+const char *tracing_exit_format(void);
 
 /* The "ID:" of a format text; -EBADMSG when it has none. */
 int tracing_format_id(const char *format, uint32_t *out);
@@ -82,5 +86,21 @@ void tracing_waker_encode(uint8_t out[TRACING_WAKER_BYTES], uint32_t by_tid,
 			  const struct tracing_waker *w);
 /* 0; -EBADMSG: too short, or of another event. */
 int tracing_waker_decode(const uint8_t *raw, size_t size_bytes, struct tracing_waker *out);
+
+#define TRACING_EXIT_BYTES 76
+
+struct tracing_exit {
+	char comm[16]; /* without a NUL when it has 16 characters */
+	uint32_t pid, tid, ppid;
+	int32_t prio, nice;
+	uint32_t policy;                             /* SCHED_* */
+	uint64_t runtime_ns, voluntary, involuntary; /* in all of its life; of switches */
+	int32_t code;                                /* as wait() has it */
+};
+
+/* 4 + TRACING_EXIT_BYTES is a multiple of 8. */
+void tracing_exit_encode(uint8_t out[TRACING_EXIT_BYTES], const struct tracing_exit *e);
+/* 0; -EBADMSG: too short, or of another event. */
+int tracing_exit_decode(const uint8_t *raw, size_t size_bytes, struct tracing_exit *out);
 
 #endif

@@ -28,6 +28,7 @@ enum attrs_event {
 	ATTR_EXIT,
 	ATTR_WAKER,   /* ebprec:waker */
 	ATTR_RUNTIME, /* sched:sched_stat_runtime */
+	ATTR_EXITED,  /* ebprec:exit */
 	ATTR_MARK,    /* ebprec:mark */
 	ATTR_COUNTER, /* ebprec:counter */
 	ATTR_SIDE,    /* dummy: the side-band */

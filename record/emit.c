@@ -21,12 +21,13 @@ int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s)
 	static const struct {
 		enum ebx_stream stream;
 	} to[ATTR_METRIC] = {
-		[ATTR_SAMPLE] = { EBX_STREAM_CPU },     [ATTR_SWITCH] = { EBX_STREAM_SCHED },
-		[ATTR_WAKEUP] = { EBX_STREAM_SCHED },   [ATTR_WAKEUP_NEW] = { EBX_STREAM_SCHED },
-		[ATTR_MIGRATE] = { EBX_STREAM_SCHED },  [ATTR_FORK] = { EBX_STREAM_SCHED },
-		[ATTR_EXIT] = { EBX_STREAM_SCHED },     [ATTR_MARK] = { EBX_STREAM_MARK },
-		[ATTR_WAKER] = { EBX_STREAM_SCHED },    [ATTR_RUNTIME] = { EBX_STREAM_SCHED },
-		[ATTR_COUNTER] = { EBX_STREAM_METRIC }, [ATTR_SIDE] = { EBX_STREAM_SIDE },
+		[ATTR_SAMPLE] = { EBX_STREAM_CPU },    [ATTR_SWITCH] = { EBX_STREAM_SCHED },
+		[ATTR_WAKEUP] = { EBX_STREAM_SCHED },  [ATTR_WAKEUP_NEW] = { EBX_STREAM_SCHED },
+		[ATTR_MIGRATE] = { EBX_STREAM_SCHED }, [ATTR_FORK] = { EBX_STREAM_SCHED },
+		[ATTR_EXIT] = { EBX_STREAM_SCHED },    [ATTR_MARK] = { EBX_STREAM_MARK },
+		[ATTR_WAKER] = { EBX_STREAM_SCHED },   [ATTR_RUNTIME] = { EBX_STREAM_SCHED },
+		[ATTR_EXITED] = { EBX_STREAM_SCHED },  [ATTR_COUNTER] = { EBX_STREAM_METRIC },
+		[ATTR_SIDE] = { EBX_STREAM_SIDE },
 	};
 	enum ebx_stream stream = event >= ATTR_METRIC ? EBX_STREAM_METRIC : to[event].stream;
 	_Alignas(8) uint8_t record[SAMPLEREC_MAX_BYTES];
@@ -95,6 +96,7 @@ int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now
 		[EBPREC_EV_COPY] = { ATTR_SAMPLE, EBX_STREAM_CPU },
 		[EBPREC_EV_WAKER] = { ATTR_WAKER, EBX_STREAM_SCHED },
 		[EBPREC_EV_TASK] = { ATTR_WAKEUP, EBX_STREAM_SCHED },
+		[EBPREC_EV_EXIT] = { ATTR_EXITED, EBX_STREAM_SCHED },
 		[EBPREC_EV_METRIC] = { ATTR_METRIC, EBX_STREAM_METRIC },
 	};
 	struct siderec r = { .id = emit_side_id(e), .time_ns = now_ns };

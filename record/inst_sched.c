@@ -172,6 +172,7 @@ static int sched_prepare(struct instrument_ctx *c)
 	if (!err)
 		describe_runtime(c, s);
 	attrs_set_tracepoint(c->attrs, ATTR_WAKER, "ebprec:waker", TRACING_WAKER_ID);
+	attrs_set_tracepoint(c->attrs, ATTR_EXITED, "ebprec:exit", TRACING_EXIT_ID);
 	find_code(c, "__schedule", &s->schedule);
 	find_code(c, "try_to_wake_up", &s->waking);
 	return err;
@@ -442,12 +443,46 @@ static int on_waker(struct instrument_ctx *c, const struct waker_event *ev)
 	return emit_sample(c->emit, ATTR_WAKER, &rec);
 }
 
+static int on_exit_event(struct instrument_ctx *c, const struct exit_event *ev)
+{
+	struct tracing_exit e = {
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.ppid = ev->ppid,
+		.prio = ev->prio,
+		.nice = ev->nice,
+		.policy = ev->policy,
+		.runtime_ns = ev->runtime_ns,
+		.voluntary = ev->voluntary,
+		.involuntary = ev->involuntary,
+		.code = ev->code,
+	};
+	uint8_t raw[TRACING_EXIT_BYTES];
+	struct samplerec rec = {
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.cpu = ev->h.cpu,
+		.time_ns = ev->h.time_ns,
+		.period = 1,
+		.raw = raw,
+		.raw_bytes = sizeof(raw),
+	};
+
+	if (ev->h.size_bytes < sizeof(*ev))
+		return -EBADMSG;
+	memcpy(e.comm, ev->comm, sizeof(e.comm));
+	tracing_exit_encode(raw, &e);
+	return emit_sample(c->emit, ATTR_EXITED, &rec);
+}
+
 static int sched_on_event(struct instrument_ctx *c, const struct event_header *h)
 {
 	if (h->type == EBPREC_EV_SWITCH || h->type == EBPREC_EV_SWITCH_COPY)
 		return on_switch(c, (const void *)h);
 	if (h->type == EBPREC_EV_WAKER)
 		return on_waker(c, (const void *)h);
+	if (h->type == EBPREC_EV_EXIT)
+		return on_exit_event(c, (const void *)h);
 	return on_task(c, (const void *)h);
 }
 
@@ -484,7 +519,7 @@ const struct instrument inst_sched = {
 	.costs = "0.3 us a switch with its wakeup, and --max-overhead for stacks",
 	.needs = NEED_BPF | NEED_SCHED,
 	.events = 1u << EBPREC_EV_SWITCH | 1u << EBPREC_EV_SWITCH_COPY | 1u << EBPREC_EV_TASK |
-		  1u << EBPREC_EV_WAKER,
+		  1u << EBPREC_EV_WAKER | 1u << EBPREC_EV_EXIT,
 	.prepare = sched_prepare,
 	.attach = sched_attach,
 	.on_event = sched_on_event,

@@ -48,9 +48,10 @@ static void show_note(void *arg, enum note_level level, const char *text)
 static uint64_t lost_events(const struct account *a)
 {
 	return a->lost_count[EBPREC_EV_CPU] + a->lost_count[EBPREC_EV_SWITCH] +
-	       a->lost_count[EBPREC_EV_TASK] + a->lost_count[EBPREC_EV_WAKER] +
-	       a->lost_count[EBPREC_EV_MARK] + a->lost_count[EBPREC_EV_PROBE] +
-	       a->lost_count[EBPREC_EV_METRIC] + a->side_lost_count;
+	       a->lost_count[EBPREC_EV_TASK] + a->lost_count[EBPREC_EV_EXIT] +
+	       a->lost_count[EBPREC_EV_WAKER] + a->lost_count[EBPREC_EV_MARK] +
+	       a->lost_count[EBPREC_EV_PROBE] + a->lost_count[EBPREC_EV_METRIC] +
+	       a->side_lost_count;
 }
 
 static double seconds(uint64_t ns)

@@ -142,7 +142,7 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 	json_begin(&j, "lost");
 	json_u64(&j, "samples", a->lost_count[EBPREC_EV_CPU] + a->lost_count[EBPREC_EV_COPY]);
 	json_u64(&j, "switches", a->lost_count[EBPREC_EV_SWITCH]);
-	json_u64(&j, "task_events", a->lost_count[EBPREC_EV_TASK]);
+	json_u64(&j, "task_events", a->lost_count[EBPREC_EV_TASK] + a->lost_count[EBPREC_EV_EXIT]);
 	json_u64(&j, "wakers", a->lost_count[EBPREC_EV_WAKER]);
 	json_u64(&j, "marks", a->lost_count[EBPREC_EV_MARK] + a->lost_count[EBPREC_EV_PROBE]);
 	json_u64(&j, "rows", a->lost_count[EBPREC_EV_METRIC]);

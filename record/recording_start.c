@@ -93,7 +93,7 @@ static int fork_command(struct recording *r)
 
 static int tracing_section(struct recording *r, struct features *f)
 {
-	struct tracing_event events[ATTR_END + 3];
+	struct tracing_event events[ATTR_END + 4];
 	size_t i, count = 0, size_bytes;
 	char *header_page = tracefs_header_page();
 	uint8_t *section = NULL;
@@ -108,6 +108,7 @@ static int tracing_section(struct recording *r, struct features *f)
 	events[count++] = (struct tracing_event){ "ebprec", tracing_mark_format() };
 	events[count++] = (struct tracing_event){ "ebprec", tracing_counter_format() };
 	events[count++] = (struct tracing_event){ "ebprec", tracing_waker_format() };
+	events[count++] = (struct tracing_event){ "ebprec", tracing_exit_format() };
 	err = tracing_build(events, count, header_page, &section, &size_bytes);
 	if (!err)
 		outbuf_add(features_add(f, PERFFILE_TRACING_DATA), section, size_bytes);

@@ -145,7 +145,11 @@ uint64_t switch_state(const struct switch_event *ev)
 void switch_encode(const struct switch_layout *layout, const struct switch_event *ev, uint8_t *out)
 {
 	uint64_t state = switch_state(ev);
-	struct switchinfo info = { .syscall = ev->syscall, .weight = ev->weight };
+	struct switchinfo info = {
+		.policy = (uint8_t)(ev->policy + 1),
+		.syscall = ev->syscall,
+		.weight = ev->weight,
+	};
 
 	if (ev->weight)
 		info.stack = (struct stackinfo){ ev->how, ev->why, ev->flags };

@@ -15,6 +15,7 @@
  *					STATE is the tracepoint's number; SYSCALL -1: none
  *	TIME wakeup CPU BY_PID BY_TID TID COMM [irq]	wakeup_new: the same
  *	TIME child CPU PID TID CHILD_TID COMM	sched_process_fork
+ *	TIME ended CPU PID TID PPID PRIO NICE POLICY RUNTIME VOLUNTARY INVOLUNTARY CODE COMM
  *	TIME slost COUNT			switches
  *	TIME mark CPU PID TID KIND ID DURATION GROUP NAME [TEXT]
  *	TIME mlost COUNT			marks
@@ -41,7 +42,8 @@ enum {
 	SCHED_WAKEUP_NEW_ID,
 	SCHED_FORK_ID,
 	SCHED_ATTRS = 4,
-	ALL_ATTRS = REC_ATTRS + SCHED_ATTRS + 1, /* the last are marks */
+	OUR_ATTRS = SCHED_ATTRS + 2, /* the last are marks and exits */
+	ALL_ATTRS = REC_ATTRS + OUR_ATTRS,
 };
 
 #define HEAD(name, id)                                                                 \
@@ -298,6 +300,27 @@ static int put_task(struct story *s, uint64_t id, uint64_t time_ns, char *rest)
 	return end_sched(s, at, 44, time_ns, cpu);
 }
 
+static int put_ended(struct story *s, uint64_t time_ns, char *rest)
+{
+	uint32_t cpu = (uint32_t)number(&rest);
+	struct tracing_exit e = { .pid = (uint32_t)number(&rest), .tid = (uint32_t)number(&rest) };
+	size_t at = begin_sched(s, TRACING_EXIT_ID, time_ns, cpu, e.pid, e.tid, 0);
+	const char *nice;
+
+	e.ppid = (uint32_t)number(&rest);
+	e.prio = (int32_t)number(&rest);
+	nice = word(&rest);
+	e.nice = nice ? (int32_t)strtol(nice, NULL, 0) : 0;
+	e.policy = (uint32_t)number(&rest);
+	e.runtime_ns = number(&rest);
+	e.voluntary = number(&rest);
+	e.involuntary = number(&rest);
+	e.code = (int32_t)number(&rest);
+	put_name((uint8_t *)e.comm, word(&rest));
+	tracing_exit_encode(s->rec + at + 4, &e);
+	return end_sched(s, at, TRACING_EXIT_BYTES, time_ns, cpu);
+}
+
 static int put_mark(struct story *s, uint64_t time_ns, char *rest)
 {
 	uint32_t cpu = (uint32_t)number(&rest), pid = (uint32_t)number(&rest);
@@ -376,6 +399,8 @@ static int put(struct story *s, char *line)
 		return put_lost(s, REC_CPU_ID, time_ns, line);
 	if (!strcmp(verb, "slost"))
 		return put_lost(s, SCHED_SWITCH_ID, time_ns, line);
+	if (!strcmp(verb, "ended"))
+		return put_ended(s, time_ns, line);
 	if (!strcmp(verb, "mlost"))
 		return put_lost(s, TRACING_MARK_ID, time_ns, line);
 	if (!strcmp(verb, "mark"))
@@ -430,8 +455,8 @@ static int generate(int fd, bool plain, unsigned *line_number)
 	struct writer_feature features[] = { { PERFFILE_HOSTNAME, host, sizeof(host) },
 					     { PERFFILE_TRACING_DATA, NULL, 0 } };
 	struct writer_attr attrs[ALL_ATTRS];
-	struct tracing_event events[SCHED_ATTRS + 1];
-	static uint64_t ids[SCHED_ATTRS + 1];
+	struct tracing_event events[OUR_ATTRS];
+	static uint64_t ids[OUR_ATTRS];
 	uint8_t *tracing;
 	const struct writer_opts opts = {
 		.attrs = attrs,
@@ -448,8 +473,10 @@ static int generate(int fd, bool plain, unsigned *line_number)
 	int err;
 
 	rec_attrs(attrs);
-	for (unsigned i = 0; i <= SCHED_ATTRS; i++) {
-		ids[i] = i < SCHED_ATTRS ? SCHED_SWITCH_ID + i : TRACING_MARK_ID;
+	for (unsigned i = 0; i < OUR_ATTRS; i++) {
+		ids[i] = i < SCHED_ATTRS    ? SCHED_SWITCH_ID + i
+			 : i == SCHED_ATTRS ? TRACING_MARK_ID
+					    : TRACING_EXIT_ID;
 		attrs[REC_ATTRS + i] = attrs[2];
 		attrs[REC_ATTRS + i].attr.type = PERF_TYPE_TRACEPOINT;
 		attrs[REC_ATTRS + i].attr.config = ids[i];
@@ -457,7 +484,8 @@ static int generate(int fd, bool plain, unsigned *line_number)
 	}
 	memcpy(events, sched_events, sizeof(sched_events));
 	events[SCHED_ATTRS] = (struct tracing_event){ "ebprec", tracing_mark_format() };
-	err = tracing_build(events, SCHED_ATTRS + 1, NULL, &tracing, &features[1].size_bytes);
+	events[SCHED_ATTRS + 1] = (struct tracing_event){ "ebprec", tracing_exit_format() };
+	err = tracing_build(events, OUR_ATTRS, NULL, &tracing, &features[1].size_bytes);
 	if (err)
 		return err;
 	features[1].data = tracing;

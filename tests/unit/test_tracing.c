@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <traceevent/event-parse.h>
 
@@ -197,6 +198,34 @@ static void tracing_mark_comes_back_as_it_went_in(void **state)
 	assert_int_equal(tracing_mark_decode(raw, n, &m), -EBADMSG);
 }
 
+static void tracing_exit_comes_back_as_it_went_in(void **state)
+{
+	const struct tracing_exit e = {
+		.comm = "exactly16letters",
+		.pid = 10,
+		.tid = 11,
+		.ppid = 1,
+		.prio = -1,
+		.nice = -20,
+		.policy = 6,
+		.runtime_ns = 1ULL << 40,
+		.voluntary = 5,
+		.involuntary = 6,
+		.code = 139,
+	};
+	uint8_t raw[TRACING_EXIT_BYTES];
+	struct tracing_exit out;
+
+	assert_int_equal((TRACING_EXIT_BYTES + 4) % 8, 0);
+	tracing_exit_encode(raw, &e);
+	assert_int_equal(tracing_exit_decode(raw, sizeof(raw), &out), 0);
+	assert_memory_equal(&out, &e, offsetof(struct tracing_exit, code));
+	assert_int_equal(out.code, e.code);
+	assert_int_equal(tracing_exit_decode(raw, sizeof(raw) - 1, &out), -EBADMSG);
+	raw[0]++;
+	assert_int_equal(tracing_exit_decode(raw, sizeof(raw), &out), -EBADMSG);
+}
+
 static void tracing_mark_of_an_older_recorder_has_no_id(void **state)
 {
 	static const char old[] = "\xe8\xfd\0\0\x4d\0\0\0"
@@ -362,6 +391,7 @@ int main(void)
 		cmocka_unit_test(tracing_section_of_no_events_is_whole),
 		cmocka_unit_test(tracing_mark_prints_its_strings),
 		cmocka_unit_test(tracing_mark_comes_back_as_it_went_in),
+		cmocka_unit_test(tracing_exit_comes_back_as_it_went_in),
 		cmocka_unit_test(tracing_mark_of_an_older_recorder_has_no_id),
 		cmocka_unit_test(tracing_counter_prints_its_value),
 		cmocka_unit_test(tracing_mark_needs_its_room),

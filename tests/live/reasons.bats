@@ -123,3 +123,31 @@ ends() {
 			}' node.txt >said || fail "$(cat said verdict)"
 	done
 }
+
+# Its JIT keeps frame pointers when it is told to; without, the stacks say what is missing.
+@test "java: with frame pointers stacks are whole, without they say so" {
+	local option
+	command -v javac >/dev/null || skip "needs javac"
+	cat >Spin.java <<-'END'
+		class Spin {
+			static int inner(int n) { int s = 0; for (int i = 0; i < 300; i++) s += (i ^ n) % 7; return s; }
+			static int outer(int n) { int s = 0; for (int i = 0; i < 50; i++) s += inner(i + n); return s; }
+			public static void main(String[] a) {
+				int s = 0;
+				var me = java.lang.management.ManagementFactory.getThreadMXBean();
+				while (me.getCurrentThreadCpuTime() < 1500000000L) for (int i = 0; i < 50; i++) s += outer(i);
+				System.exit(s & 0);
+			}
+		}
+	END
+	javac Spin.java
+	for option in + -; do
+		ebprec record -q -F 997 --without sched -o "java$option.data" -- \
+			java -XX:${option}PreserveFramePointer -XX:-UseOnStackReplacement Spin
+		ebprec report --folded --comm java -i "java$option.data" 2>"verdict$option" >"java$option.txt"
+	done
+	awk '/;JavaMain;/ || /JavaCalls::call/ { all += $NF } /^java;.*(clone|start_thread).*;JavaMain;/ { whole += $NF }
+		END { print whole + 0, "of", all + 0, "whole"; exit !(all > 50 && whole * 100 >= all * 95) }' \
+		java+.txt >said || fail "$(cat said verdict+; sort -k2 -n java+.txt | tail -5)"
+	contains "$(cat verdict-)" "java -XX:+PreserveFramePointer"
+}

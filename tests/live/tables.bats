@@ -139,6 +139,68 @@ damage() {
 	ebprec report -i gone.data >/dev/null 2>&1
 }
 
+# recording OPTIONS... - starts a recorder in the background, in $recorder, and waits for its first event.
+recording() {
+	rm -f late.data
+	"$BUILD/ebprec-record" -q -F 997 --without sched --table-cache none -o late.data "$@" 3>&- &
+	recorder=$!
+	pids+=($!)
+	for _ in $(seq 200); do
+		[ ! -e late.data ] || return 0
+		sleep 0.05
+	done
+	fail "the recorder does not begin"
+}
+
+finish() {
+	kill -INT "$recorder"
+	wait "$recorder" || true # 130 is for two signals
+}
+
+@test "a table that is not ready yet: the stacks say so" {
+	local worker
+	command -v strace >/dev/null || skip "needs strace"
+	cc -O2 -fomit-frame-pointer -DROWS=10 -o rows "$BATS_TEST_DIRNAME/../fixtures/rows.c"
+	recording -a --call-graph cfi
+	# The thread that makes the tables: each of its reads takes half a second from here on.
+	worker=$(find "/proc/$recorder/task" -mindepth 1 -maxdepth 1 ! -name "$recorder" -printf '%f')
+	strace -q -p "$worker" -e trace=pread64 -e inject=pread64:delay_enter=500000 -o /dev/null 2>said 3>&- &
+	pids+=($!)
+	for _ in $(seq 100); do
+		! grep -q '^TracerPid:.*[1-9]' "/proc/$worker/status" || break
+		sleep 0.05
+	done
+	echo | ./rows 700
+	kill -INT "${pids[-1]}"
+	finish
+	adds_up late.data
+	[ "$(account late.data user_stacks end "unwind table not ready")" -gt 20 ] ||
+		fail "$(ebprec info late.data | grep -A9 -i 'stacks')"
+	ebprec report --comm rows -i late.data 2>&1 >/dev/null | grep -q 'in rows: unwind table not ready'
+}
+
+@test "tables that nobody uses leave when others need the room" {
+	local waiting
+	cc -O2 -fomit-frame-pointer -DROWS=100000 -o rows-idle "$BATS_TEST_DIRNAME/../fixtures/rows.c"
+	cc -O2 -fomit-frame-pointer -DROWS=70000 -o rows-busy "$BATS_TEST_DIRNAME/../fixtures/rows.c"
+	mkfifo -m 600 "$BATS_TEST_TMPDIR/go" "$BATS_TEST_TMPDIR/idle"
+	# Both wait; the second is a shell until it is told, so that the first has its table before.
+	./rows-idle 0 <>"$BATS_TEST_TMPDIR/idle" 3>&- &
+	pids+=($!)
+	sh -c 'read -r _; exec ./rows-busy 100000' <>"$BATS_TEST_TMPDIR/go" 3>&- &
+	waiting=$!
+	pids+=($!)
+	recording -p "${pids[0]},$waiting" --tables 1M --call-graph cfi
+	printf '\n\n' >"$BATS_TEST_TMPDIR/go" # a line for each
+	sleep 3
+	finish
+	[ "$(account late.data user_stacks tables evicted)" -ge 1 ] || fail "nothing left"
+	[ "$(account late.data user_stacks tables no_room)" -ge 1 ]
+	[ "$(account late.data user_stacks end "no room for the unwind table (see record --tables)")" -ge 1 ]
+	ebprec report --folded --last 200ms --comm rows-busy -i late.data 2>/dev/null |
+		grep -q '_start;.*main;rows_outer;rows_inner' || fail "not whole at the end"
+}
+
 # With STORM_SECONDS=10: make storm.
 @test "a thousand programs a second" {
 	ebprec record -q -a -F 499 -o storm.data -- storm 1000 "${STORM_SECONDS:-2}" >started

@@ -234,6 +234,7 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	d->weight_name = p->weight_name;
 	if (!d->opts->folded) {
 		p->query.fields |= GROUP_TIME | sortkeys_fields(&d->keys);
+		p->query.with_lines = sortkeys_has(&d->keys, KEY_LINE);
 		p->query.quantum_ns = quantum_ns;
 	}
 	err = report_make(r, &p->query);

@@ -24,7 +24,7 @@
 struct report_opts {
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
 	struct pickopts pick;
-	bool folded, tree, bottom_up, annotate, period, children, threads, quiet;
+	bool lines, folded, tree, bottom_up, annotate, period, children, threads, quiet;
 	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall;
 	unsigned max_depth, process;
 };
@@ -47,7 +47,9 @@ static const struct option report_options[] = {
 	{ OPT_STRING, 'g', "call-graph", "ORDER", AT(graph), 0, 0,
 	  "as perf has it: caller is --tree, callee is --bottom-up" },
 	{ OPT_STRING, 's', "sort", "KEY,...", AT(sort), 0, 0,
-	  "tell apart by comm, pid, tid, cpu, cgroup, container, dso, symbol, category" },
+	  "tell apart by comm, pid, tid, cpu, cgroup, container, dso, symbol, line, category" },
+	{ OPT_FLAG, 0, "lines", NULL, AT(lines), 0, 0,
+	  "tell the source lines of functions apart (needs debug information)" },
 	{ OPT_FLAG, 0, "threads", NULL, AT(threads), 0, 0,
 	  "tell the threads of a process apart: comm, pid, tid" },
 	{ OPT_FLAG, 0, "children", NULL, AT(children), 0, 0,
@@ -143,10 +145,12 @@ static int choose_keys(const struct report_opts *o, const struct report_view *vi
 		return usage_error(&report_usage,
 				   "option '--sort' cannot be '%s': there is no key '%.*s'", keys,
 				   (int)bad_bytes, bad);
+	if (o->lines && keys)
+		sortkeys_parse(&ask->keys, "line", &bad, &bad_bytes);
 	/* A tree is of calls, whatever stands above them. */
 	if (view->keys /* NOLINT */ && strcmp(view->name, "functions") != 0 &&
 	    !sortkeys_has(&ask->keys, KEY_SYMBOL) && !sortkeys_has(&ask->keys, KEY_DSO) &&
-	    !sortkeys_has(&ask->keys, KEY_CATEGORY))
+	    !sortkeys_has(&ask->keys, KEY_CATEGORY) && !sortkeys_has(&ask->keys, KEY_LINE))
 		sortkeys_parse(&ask->keys, "symbol,dso", &bad, &bad_bytes);
 	return 0;
 }
@@ -339,6 +343,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		picked->query.wall = opts->wall;
 	}
 	picked->query.fields |= sortkeys_fields(&ask->keys);
+	picked->query.with_lines = sortkeys_has(&ask->keys, KEY_LINE);
 	if (opts->json && *opts->json)
 		return write_denet(r, opts, picked->query.filter);
 	err = report_make(r, &picked->query);

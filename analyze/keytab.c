@@ -95,6 +95,11 @@ static int label_function(struct keytab *t, const struct sortkeys *keys,
 	}
 	if (!err && by_dso)
 		err = base_name(from->names, f->dso, &label.texts[KEY_DSO]);
+	if (!err && sortkeys_has(keys, KEY_LINE)) {
+		label.texts[KEY_LINE] = f->line;
+		if (!f->line)
+			err = strings_add(from->names, "[unknown]", 9, &label.texts[KEY_LINE]);
+	}
 	if (by_symbol) {
 		label.texts[KEY_SYMBOL] = f->name;
 		label.is_kernel = f->is_kernel;

@@ -59,7 +59,7 @@ int naming_label(struct strings *names, const char *text, const char *suffix, ui
 static int add_function(struct naming *n, const struct function *function, uint32_t *out)
 {
 	uint64_t hash = hash_pair((uint64_t)function->name << 32 | function->dso,
-				  (uint64_t)function->reason << 2 |
+				  (uint64_t)function->line << 32 | (uint64_t)function->reason << 2 |
 					  (uint64_t)function->is_inlined << 1 |
 					  function->is_kernel);
 	uint32_t pos, id;
@@ -74,7 +74,7 @@ static int add_function(struct naming *n, const struct function *function, uint3
 
 		if (f->name == function->name && f->dso == function->dso &&
 		    f->reason == function->reason && f->is_kernel == function->is_kernel &&
-		    f->is_inlined == function->is_inlined) {
+		    f->is_inlined == function->is_inlined && f->line == function->line) {
 			*out = id;
 			return 0;
 		}
@@ -158,6 +158,7 @@ struct files {
 	struct resolver *resolver;
 	uint32_t *ids; /* of the resolver by number of the model, + 1; 0: not made yet */
 	struct recent *recent;
+	const struct naming_query *query;
 	bool keep;
 };
 
@@ -238,16 +239,34 @@ static int name_place(struct naming *n, const struct place *p, struct files *fil
 	return err;
 }
 
-/* ---- inlined functions ---- */
+/* ---- source lines and inlined functions ---- */
+
+static int line_text(const struct resolver_frame *frame, struct strings *names, uint32_t *out)
+{
+	const char *base = frame->file ? strrchr(frame->file, '/') : NULL;
+	char *text;
+	int err, size;
+
+	if (!frame->file || !frame->line)
+		return 0;
+	size = asprintf(&text, "%s:%u", base ? base + 1 : frame->file, frame->line);
+	if (size < 0)
+		return -ENOMEM;
+	err = strings_add(names, text, (size_t)size, out);
+	free(text);
+	return err;
+}
 
 static int add_inlined(struct naming *n, const struct resolver_frame *frame, uint32_t dso,
-		       struct strings *names)
+		       bool with_lines, struct strings *names)
 {
 	const char *name = frame->function ? frame->function : unknown;
 	struct function f = { .dso = dso, .is_inlined = true };
 	int err;
 
 	err = strings_add(names, name, strlen(name), &f.name);
+	if (!err && with_lines)
+		err = line_text(frame, names, &f.line);
 	if (!err)
 		err = vec_reserve(&n->inlined, &n->inlined_capacity, n->inlined_count + 1);
 	if (!err)
@@ -257,8 +276,18 @@ static int add_inlined(struct naming *n, const struct resolver_frame *frame, uin
 	return err;
 }
 
-static int inlined_of_place(struct naming *n, const struct place *p, uint32_t function,
-			    struct files *files, struct strings *names)
+/* The line in the function itself; where inlined functions are not frames, the innermost. */
+static int add_line(struct naming *n, const struct resolver_frame *frame, struct strings *names,
+		    uint32_t *function)
+{
+	struct function f = n->functions[*function];
+	int err = line_text(frame, names, &f.line);
+
+	return err || !f.line ? err : add_function(n, &f, function);
+}
+
+static int frames_of_place(struct naming *n, const struct place *p, uint32_t *function,
+			   struct files *files, struct strings *names)
 {
 	struct resolver_frame frames[INLINED_MAX];
 	uint32_t file;
@@ -272,13 +301,17 @@ static int inlined_of_place(struct naming *n, const struct place *p, uint32_t fu
 		return err;
 	count = resolver_frames(files->resolver, file, p->offset, p->is_return, frames,
 				INLINED_MAX);
-	for (size_t i = count ? count - 1 : 0; !err && i--;)
-		err = add_inlined(n, &frames[i], n->functions[function].dso, names);
+	if (count && files->query->with_lines)
+		err = add_line(n, &frames[files->query->with_inlined ? count - 1 : 0], names,
+			       function);
+	for (size_t i = count && files->query->with_inlined ? count - 1 : 0; !err && i--;)
+		err = add_inlined(n, &frames[i], n->functions[*function].dso,
+				  files->query->with_lines, names);
 	return err;
 }
 
-static int find_inlined(struct naming *n, const struct places *places, struct files *files,
-			struct strings *names)
+static int find_frames(struct naming *n, const struct places *places, struct files *files,
+		       struct strings *names)
 {
 	int err = 0;
 
@@ -286,7 +319,7 @@ static int find_inlined(struct naming *n, const struct places *places, struct fi
 	if (!n->inlined_first)
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < places->count; i++) {
-		err = inlined_of_place(n, &places->list[i], n->by_place[i], files, names);
+		err = frames_of_place(n, &places->list[i], &n->by_place[i], files, names);
 		if (n->inlined_count >= UINT32_MAX)
 			err = -EOVERFLOW;
 		n->inlined_first[i + 1] = (uint32_t)n->inlined_count;
@@ -300,7 +333,8 @@ int naming_run(struct naming *n, const struct model *model, const struct places 
 	struct files files = {
 		.model = model,
 		.resolver = resolver,
-		.keep = query->keep_resolved || query->with_inlined,
+		.query = query,
+		.keep = query->keep_resolved || query->with_inlined || query->with_lines,
 	};
 	int err = 0;
 
@@ -311,8 +345,8 @@ int naming_run(struct naming *n, const struct model *model, const struct places 
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < places->count; i++)
 		err = name_place(n, &places->list[i], &files, names, &n->by_place[i]);
-	if (!err && query->with_inlined)
-		err = find_inlined(n, places, &files, names);
+	if (!err && (query->with_inlined || query->with_lines))
+		err = find_frames(n, places, &files, names);
 	free(files.ids);
 	free(files.recent);
 	return err;

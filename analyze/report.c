@@ -91,6 +91,7 @@ static int name_places(struct report *r, const struct report_query *query,
 	if (!err)
 		err = naming_run(&r->naming, r->model, places, resolver, r->names,
 				 &(struct naming_query){ .with_inlined = query->with_inlined,
+							 .with_lines = query->with_lines,
 							 .keep_resolved = query->on_named });
 	if (!err)
 		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);

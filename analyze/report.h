@@ -54,6 +54,7 @@ struct report_query {
 	uint64_t sample_ns;      /* see load_query */
 	unsigned thread_count;   /* 0: chosen */
 	struct name_roots roots; /* borrowed during the call */
+	bool with_lines;         /* the lines of a function are functions of their own */
 	bool with_inlined;       /* inlined functions are frames, too */
 	/* Called when all places have names; NULL: nobody.  What it returns ends the report. */
 	int (*on_named)(void *arg, struct resolver *resolver);

@@ -18,6 +18,7 @@ static const struct sortkey_info infos[SORTKEY_COUNT] = {
 	[KEY_SYMBOL] = { "symbol", "sym", "function", "function", 0, false },
 	[KEY_CATEGORY] = { "category", NULL, "category", "kind of work, by --categories", 0,
 			   false },
+	[KEY_LINE] = { "line", "srcline", "line", "source line (debug information)", 0, false },
 };
 
 const struct sortkey_info *sortkey_info(enum sortkey key)

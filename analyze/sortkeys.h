@@ -21,6 +21,7 @@ enum sortkey {
 	KEY_DSO,
 	KEY_SYMBOL,
 	KEY_CATEGORY,
+	KEY_LINE,
 	SORTKEY_COUNT,
 };
 

@@ -175,3 +175,22 @@ while time.time() < end: pass' &
 	same "$(ebprec report -q --folded -i merged.data | awk '{ n += $NF } END { print n }')" \
 		"$(perf script -i merged.data -F event 2>/dev/null | grep -c cpu-clock)"
 }
+
+@test "source lines are perf's" {
+	perf record -q -e cpu-clock -F 997 -g -o lines.data twolines 1 >/dev/null 2>&1
+	perf report -i lines.data --no-children --sort srcline --stdio -g none 2>/dev/null |
+		awk '/twolines.c:/ { print $2, $1 }' | sort >want
+	for how in --lines "--lines --inline" "--sort line,dso"; do
+		# shellcheck disable=SC2086 # words
+		ebprec report -q --json --min-percent 0 $how -i lines.data | perl -MJSON::PP -e '
+			my ($d, %sum) = decode_json(join "", <STDIN>);
+			$sum{$_->{line}} += $_->{self} for @{$d->{rows}};
+			printf "%s %.2f%%\n", $_, 100 * $sum{$_} / $d->{sum}
+				for grep { $sum{$_} && /^twolines/ } keys %sum;' | sort >got
+		[ "$(wc -l <got)" -ge 5 ] || fail "$how: $(cat got)"
+		diff want got || fail "$how"
+	done
+	# What was inlined has its own function's lines with --inline, else its caller's name.
+	contains "$(ebprec report -q --lines --inline -i lines.data)" "turn "
+	same "$(ebprec report -q --folded -i lines.data)" "$(ebprec report -q --folded --lines -i lines.data)"
+}

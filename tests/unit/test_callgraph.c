@@ -59,14 +59,15 @@ static int setup(void **state)
 	assert_non_null(f);
 	assert_int_equal(strings_new(&f->names), 0);
 	assert_int_equal(stacks_init(&f->stacks), 0);
-	f->functions[MAIN] = (struct function){ text(f, "main"), text(f, "/bin/sh"), 0, false,
-						false };
-	f->functions[FIB] = (struct function){ text(f, "fib"), text(f, "/usr/lib/libfib.so"), 0,
-					       false, false };
-	f->functions[LEAF] = (struct function){ text(f, "leaf"), text(f, "/usr/lib/libfib.so"), 0,
-						false, false };
-	f->functions[SYS] = (struct function){ text(f, "sys_read"), text(f, "[kernel.kallsyms]"), 0,
-					       true, false };
+	f->functions[MAIN] = (struct function){ .name = text(f, "main"),
+						.dso = text(f, "/bin/sh") };
+	f->functions[FIB] = (struct function){ .name = text(f, "fib"),
+					       .dso = text(f, "/usr/lib/libfib.so") };
+	f->functions[LEAF] = (struct function){ .name = text(f, "leaf"),
+						.dso = text(f, "/usr/lib/libfib.so") };
+	f->functions[SYS] = (struct function){ .name = text(f, "sys_read"),
+					       .dso = text(f, "[kernel.kallsyms]"),
+					       .is_kernel = true };
 	f->naming.functions = f->functions;
 	f->naming.function_count = FUNCTIONS;
 	f->groups[0] = (struct group){ .comm = text(f, "sh"), .pid = 7, .tid = 7 };

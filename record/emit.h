@@ -36,6 +36,9 @@ struct account {
 	uint64_t copy_refused_count; /* would have been, had there been room or a token */
 	uint64_t table_count, table_failed_count, table_no_room_count, table_evicted_count;
 	uint64_t table_row_count, table_bytes, table_build_ns;
+	uint64_t table_died_count;                /* files that the reading process died over */
+	uint64_t table_reader_ns;                 /* its CPU time */
+	char table_death[200];                    /* how, and over which file last; "" */
 	uint64_t table_kept_count, table_kept_ns; /* read from the cache instead */
 	uint64_t maps_refused_count;              /* processes whose mappings found no room */
 	uint64_t unread_mark_count;               /* marks with a string that was not in memory */
@@ -59,8 +62,9 @@ struct emit {
 	uint64_t round_newest_ns; /* newest_ns when the last round ended, */
 	uint64_t floor_ns;        /* and the one before: nothing older may come */
 	uint64_t reported_lost[EBPREC_EV_END];
-	struct account written;             /* the account as of the last good flush */
-	uint64_t unwritten[EBPREC_EV_END]; /* lost to writes that failed; account.lost_count has them */
+	struct account written; /* the account as of the last good flush */
+	uint64_t unwritten
+		[EBPREC_EV_END]; /* lost to writes that failed; account.lost_count has them */
 };
 
 /* A sample of ours; its id is filled in. */

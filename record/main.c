@@ -15,6 +15,7 @@
 
 #include "record/bundler.h"
 #include "record/doctor.h"
+#include "record/elfworker.h"
 #include "record/instlist.h"
 #include "record/recording.h"
 #include "record/slurp.h"
@@ -195,6 +196,8 @@ int main(int argc, char **argv)
 	char failure[1024] = "";
 	int exit_status;
 
+	if (argc == 2 && !strcmp(argv[1], ELFWORKER_OPTION))
+		return elfworker_serve();
 	switch (opts_parse(argc, argv, max_freq_hz(), &opts, &error)) {
 	case OPTS_HELP:
 		opts_print_help(stdout);
@@ -219,6 +222,7 @@ int main(int argc, char **argv)
 	screen.verbose = opts.verbose;
 	screen.status_line = !opts.quiet && isatty(STDERR_FILENO);
 	ui.arg = &screen;
+	opts.elf_program = "/proc/self/exe";
 	libbpf_set_print(opts.verbose > 1 ? libbpf_words : no_libbpf_words);
 
 	if (opts.bundle)

@@ -106,6 +106,8 @@ static void user_stacks(struct json *j, const struct account *a)
 	json_u64(j, "built", a->table_count);
 	json_u64(j, "from_cache", a->table_kept_count);
 	json_u64(j, "failed", a->table_failed_count);
+	json_u64(j, "reader_died", a->table_died_count);
+	json_u64(j, "reader_ns", a->table_reader_ns);
 	json_u64(j, "no_room", a->table_no_room_count);
 	json_u64(j, "evicted", a->table_evicted_count);
 	json_u64(j, "rows_built", a->table_row_count);

@@ -67,6 +67,7 @@ void recording_own_cost(struct account *a)
 	a->own_user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000ULL +
 			 (uint64_t)usage.ru_utime.tv_usec * 1000ULL;
 	a->own_peak_bytes = (uint64_t)usage.ru_maxrss << 10;
+	a->own_user_ns += a->table_reader_ns; /* as of the last count */
 	a->own_system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000ULL +
 			   (uint64_t)usage.ru_stime.tv_usec * 1000ULL;
 }
@@ -103,6 +104,18 @@ static int finish_file(struct recording *r)
 }
 
 /* Events end; what the rings hold still belongs to the capture. */
+/* Their code is walked by frame pointers, and their stacks say so; who is told why? */
+static void tell_deaths(struct recording *r)
+{
+	const struct account *a = &r->emit.account;
+
+	recording_count(r);
+	if (a->table_died_count)
+		note(&r->notes, NOTE_WARNING,
+		     "no unwind tables of %llu files: the process that reads them died (%s)",
+		     (unsigned long long)a->table_died_count, a->table_death);
+}
+
 static int stop(struct recording *r)
 {
 	size_t i;
@@ -121,6 +134,7 @@ static int stop(struct recording *r)
 	}
 	if (!err)
 		err = jitfiles_finish(&r->jitfiles);
+	tell_deaths(r);
 	if (!err)
 		err = recording_flush(r);
 	return err;

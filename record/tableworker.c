@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "record/clock.h"
+#include "record/elfworker.h"
 #include "record/mapfile.h"
 #include "record/rights.h"
 
@@ -24,6 +26,7 @@ struct queue {
 
 struct tableworker {
 	struct tablecache *cache; /* borrowed; the thread's */
+	struct elfworker *reader; /* the thread's; NULL: it reads itself */
 	uint32_t count;           /* the owner's */
 	int fd;
 	pthread_t thread;
@@ -62,8 +65,22 @@ static int64_t changed_ns(int fd)
 	return fstat(fd, &st) ? 0 : (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
 }
 
-static int make_table(struct tablejob *job, struct tablecache *cache, int fd)
+static int read_table(struct tablejob *job, struct elfworker *reader, int fd)
 {
+	int err;
+
+	if (!reader)
+		return unwtable_from_fd(fd, job->rules, &job->table, NULL);
+	err = elfworker_table(reader, fd, job->rules, &job->table);
+	if (err == -ECHILD)
+		snprintf(job->death, sizeof(job->death), "%s", elfworker_death(reader));
+	job->reader_ns = elfworker_cpu_ns(reader);
+	return err;
+}
+
+static int make_table(struct tablejob *job, struct tableworker *w, int fd)
+{
+	struct tablecache *cache = w->cache;
 	int64_t before_ns = changed_ns(fd);
 	struct unwtable_key key;
 	int err = cache ? tablecache_key(fd, &key) : -ENOENT;
@@ -74,21 +91,21 @@ static int make_table(struct tablejob *job, struct tablecache *cache, int fd)
 	}
 	if (err)
 		cache = NULL;
-	err = unwtable_from_fd(fd, job->rules, &job->table, NULL);
+	err = read_table(job, w->reader, fd);
 	/* Not of a file that was written meanwhile.  What cannot be kept is made again next time. */
-	if (!err && cache && before_ns && changed_ns(fd) == before_ns)
+	if (!err && job->table && cache && before_ns && changed_ns(fd) == before_ns)
 		(void)tablecache_put(cache, &key, job->table);
 	return err == -ESTALE ? -EIO : err;
 }
 
-void tablejob_run(struct tablejob *job, struct tablecache *cache)
+static void run_job(struct tablejob *job, struct tableworker *w)
 {
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 	int fd = mapfile_open(&job->source);
 
 	job->err = fd < 0 ? -ESTALE : ruleset_new(&job->rules);
 	if (!job->err)
-		job->err = make_table(job, cache, fd);
+		job->err = make_table(job, w, fd);
 	if (fd >= 0)
 		close(fd);
 	job->took_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
@@ -109,7 +126,7 @@ static void *run(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&w->lock);
-		tablejob_run(job, w->cache);
+		run_job(job, w);
 		pthread_mutex_lock(&w->lock);
 		push(&w->done, job);
 		(void)!write(w->fd, &one, sizeof(one));
@@ -207,6 +224,7 @@ static void release(struct tableworker *w)
 {
 	struct tablejob *job;
 
+	elfworker_free(w->reader);
 	while ((job = pop(&w->todo)) || (job = pop(&w->done)))
 		tablejob_free(job);
 	pthread_cond_destroy(&w->wake);
@@ -216,7 +234,7 @@ static void release(struct tableworker *w)
 	free(w);
 }
 
-int tableworker_new(struct tablecache *cache, struct tableworker **out)
+int tableworker_new(struct tablecache *cache, const char *program, struct tableworker **out)
 {
 	struct tableworker *w = calloc(1, sizeof(*w));
 	int err;
@@ -229,7 +247,11 @@ int tableworker_new(struct tablecache *cache, struct tableworker **out)
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->wake, NULL);
 	w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	err = w->fd < 0 ? -errno : start_thread(w);
+	err = w->fd < 0 ? -errno : 0;
+	if (!err && program)
+		err = elfworker_new(program, &w->reader);
+	if (!err)
+		err = start_thread(w);
 	if (err) {
 		release(w);
 		return err;

@@ -23,15 +23,20 @@ struct tablejob {
 	struct siderec_map source; /* its path is the job's */
 	/* The result: */
 	int err; /* -ESTALE: the file cannot be reached this way; else what reading it said */
-	struct unwtable *table;
-	struct ruleset *rules; /* what the table's ids mean */
-	bool kept;             /* it was in the cache */
+	struct unwtable *table; /* NULL without err: no rows in it */
+	struct ruleset *rules;  /* what the table's ids mean */
+	bool kept;              /* it was in the cache */
 	uint64_t took_ns;
+	uint64_t reader_ns; /* CPU time of the process that reads files, all in all */
+	char death[48];     /* err is -ECHILD: what happened to it */
 	struct tablejob *next;
 };
 
-/* Starts the thread.  *cache is borrowed and used by the thread alone from here on; NULL: none. */
-int tableworker_new(struct tablecache *cache, struct tableworker **out);
+/*
+ * Starts the thread.  *cache is borrowed and used by the thread alone from here on; NULL: none.
+ * program: what reads the files in a process of its own (elfworker.h); NULL: the thread does.
+ */
+int tableworker_new(struct tablecache *cache, const char *program, struct tableworker **out);
 /*
  * Jobs inside are freed.  False: the thread does not come back from a file that hangs; it and the
  * cache are left to the end of the process.  NULL is fine.
@@ -49,8 +54,5 @@ void tablejob_free(struct tablejob *job); /* NULL is fine */
 int tableworker_fd(const struct tableworker *w);
 /* Waits until a job is done, or for max_ns. */
 void tableworker_wait(struct tableworker *w, uint64_t max_ns);
-
-/* What the thread does with a job, for tests and for those who cannot wait. */
-void tablejob_run(struct tablejob *job, struct tablecache *cache);
 
 #endif

@@ -54,6 +54,7 @@ struct unwtables {
 	uint32_t pending_count;
 	uint64_t versions;
 	bool wants_room, lazy;
+	char *died_path, death[48];
 	struct unwtables_stats stats;
 };
 
@@ -261,6 +262,15 @@ static enum state settle(struct unwtables *t, struct table *f, struct unwtable *
 
 /* ---- making ---- */
 
+/* The process that reads files died over this one: all it costs is the table. */
+static void note_death(struct unwtables *t, const struct tablejob *job)
+{
+	t->stats.died_count++;
+	free(t->died_path);
+	t->died_path = strdup(job->source.path);
+	memcpy(t->death, job->death, sizeof(t->death));
+}
+
 static void take_job(struct unwtables *t, struct tablejob *job)
 {
 	struct table *f = &t->table[job->number];
@@ -274,7 +284,9 @@ static void take_job(struct unwtables *t, struct tablejob *job)
 		state = STATE_UNREACHABLE;
 	} else if (job->err) {
 		t->stats.failed_count++;
-	} else {
+		if (job->err == -ECHILD)
+			note_death(t, job);
+	} else if (job->table) {
 		unwtable_view(job->table, &view);
 		t->stats.row_count += job->kept ? 0 : view.n_rows;
 		t->stats.kept_count += job->kept;
@@ -282,6 +294,8 @@ static void take_job(struct unwtables *t, struct tablejob *job)
 		state = settle(t, f, job->table, job->rules);
 		job->table = NULL;
 	}
+	if (job->reader_ns)
+		t->stats.reader_ns = job->reader_ns;
 	*(job->kept ? &t->stats.kept_ns : &t->stats.build_ns) += job->took_ns;
 	set_state(t, f, state);
 }
@@ -510,6 +524,8 @@ void unwtables_touch(struct unwtables *t, uint32_t number, uint64_t now_ns)
 void unwtables_get_stats(const struct unwtables *t, struct unwtables_stats *out)
 {
 	*out = t->stats;
+	out->died_path = t->died_path;
+	out->death = t->died_path ? t->death : NULL;
 	out->table_bytes = walkspace_table_bytes(t->space);
 }
 
@@ -537,7 +553,7 @@ static int add_vdso(struct unwtables *t)
 }
 
 int unwtables_new(struct walkspace *space, const struct vdso *vdso, struct tablecache *cache,
-		  bool lazy, struct unwtables **out)
+		  const char *program, bool lazy, struct unwtables **out)
 {
 	struct unwtables *t = calloc(1, sizeof(*t));
 	int err;
@@ -554,7 +570,7 @@ int unwtables_new(struct walkspace *space, const struct vdso *vdso, struct table
 	err = ruleset_new(&t->rules);
 	if (!err) {
 		copy_rules(t);
-		err = tableworker_new(cache, &t->worker);
+		err = tableworker_new(cache, program, &t->worker);
 	}
 	if (!err && vdso->image)
 		err = add_vdso(t);
@@ -578,6 +594,7 @@ void unwtables_free(struct unwtables *t)
 		unwtable_free(t->table[i].elf);
 		free((char *)t->table[i].source.path);
 	}
+	free(t->died_path);
 	keymap_done(&t->by_file);
 	ruleset_free(t->rules);
 	free(t->table);

@@ -28,20 +28,24 @@ struct unwtables; /* opaque */
 
 struct unwtables_stats {
 	uint64_t built_count, kept_count,
-		row_count;          /* tables made, those read from the cache, rows */
-	uint64_t build_ns, kept_ns; /* the time it took, in the thread */
-	uint64_t failed_count;      /* files whose table could not be read: not ELF, broken */
-	uint64_t no_room_count;     /* tables that found no room below the cap */
+		row_count;             /* tables made, those read from the cache, rows */
+	uint64_t build_ns, kept_ns;    /* the time it took, in the thread */
+	uint64_t failed_count;         /* files whose table could not be read: not ELF, broken */
+	uint64_t died_count;           /* of these, the reading process died over them */
+	uint64_t reader_ns;            /* its CPU time */
+	const char *died_path, *death; /* the last of them, and how; borrowed; NULL: none */
+	uint64_t no_room_count;        /* tables that found no room below the cap */
 	uint64_t evicted_count;
 	uint64_t table_bytes; /* in use now */
 };
 
 /*
+ * program: what reads files in a process of its own (elfworker.h); borrowed; NULL: a thread does.
  * Borrows *space and the vdso's image; *cache is taken, also on failure; NULL: none.  lazy: only
  * tables that somebody waits for are made.  errno.
  */
 int unwtables_new(struct walkspace *space, const struct vdso *vdso, struct tablecache *cache,
-		  bool lazy, struct unwtables **out);
+		  const char *program, bool lazy, struct unwtables **out);
 void unwtables_free(struct unwtables *t); /* NULL is fine */
 
 /*

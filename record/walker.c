@@ -2,6 +2,7 @@
 #include "record/walker.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -338,6 +339,10 @@ void walker_account(const struct walker *u, struct account *a)
 	a->table_kept_count = tables.kept_count;
 	a->table_kept_ns = tables.kept_ns;
 	a->table_failed_count = tables.failed_count;
+	a->table_died_count = tables.died_count;
+	a->table_reader_ns = tables.reader_ns;
+	snprintf(a->table_death, sizeof(a->table_death), "%s%s%s", tables.death ? tables.death : "",
+		 tables.death ? ", last of " : "", tables.death ? tables.died_path : "");
 	a->table_no_room_count = tables.no_room_count;
 	a->table_evicted_count = tables.evicted_count;
 	a->table_row_count = tables.row_count;
@@ -374,7 +379,8 @@ int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct t
 	if (err)
 		tablecache_close(cache);
 	else
-		err = unwtables_new(&u->space, vdso, cache, !bpf && !opts->system_wide, &u->tables);
+		err = unwtables_new(&u->space, vdso, cache, opts->elf_program,
+				    !bpf && !opts->system_wide, &u->tables);
 	if (!err)
 		err = unwmaps_new(&u->space, u->tables, &u->maps);
 	if (err) {

@@ -105,6 +105,63 @@ has() {
 		fail "$(cat sums verdict)"
 }
 
+# worker - the process that reads ELF files for the recorder
+worker() {
+	for _ in {1..400}; do
+		pgrep -P "$(cat recorder.pid)" -f -- --elf-worker && return
+		sleep 0.05
+	done
+	fail "there is none"
+}
+
+@test "ELF files are read by a process without rights, descriptors and system calls" {
+	started x.data -a --table-cache none
+	pid=$(worker)
+	for _ in {1..100}; do
+		! grep -q '^Seccomp:.*2' "/proc/$pid/status" || break
+		sleep 0.05
+	done
+	for key in CapEff CapPrm CapInh CapAmb; do
+		same "$(bits)" "$(sed -n "s/^$key:\t//p" "/proc/$pid/status")"
+	done
+	contains "$(cat "/proc/$pid/status")" $'NoNewPrivs:\t1'
+	contains "$(cat "/proc/$pid/status")" $'Seccomp:\t2'
+	[ ! -s "/proc/$pid/environ" ] || fail "it has an environment"
+	# Its socket, nothing else; a file that it reads just now comes and goes.
+	for _ in {1..100}; do
+		fds=$(for fd in /proc/"$pid"/fd/*; do readlink "$fd"; done | sort -u | sed 's/:.*//')
+		[ "$fds" != $'/dev/null\nsocket' ] || break
+		sleep 0.05
+	done
+	same $'/dev/null\nsocket' "$fds"
+}
+
+# spin NAME - runs a new program of that name, without frame pointers, for a while
+spin() {
+	cc -O1 -fomit-frame-pointer -D_GNU_SOURCE -DNAME="$1" -o "$1" "$BATS_TEST_DIRNAME/shares.c"
+	./"$1" 1 >told
+}
+
+@test "a reader that is killed costs a table, not the recording, and the account says so" {
+	started x.data -a -F 997 --table-cache none 2>err
+	# When it stands still there is nothing left to be read.
+	pid=$(worker)
+	kill -KILL "$pid"
+	spin first
+	spin second
+	kill -INT "$(cat recorder.pid)"
+	wait "$(cat recorder.pid)"
+	rm recorder.pid
+	died=$(account x.data user_stacks tables reader_died)
+	[ "$died" -ge 1 ] || fail "nothing died: $(ebprec info x.data | grep reader)"
+	contains "$(cat err)" "no unwind tables of $died files: the process that reads them died (killed by signal 9, last of /"
+	contains "$(ebprec info x.data)" "the process that reads them died"
+	ebprec report --folded -i x.data --comm second 2>verdict | awk '
+		{ all += $NF } /^second;_start;.*;main;outer;inner;/ { whole += $NF }
+		END { printf "%d of %d\n", whole, all; exit all < 50 || whole < all * 0.95 }' >sums ||
+		fail "$(cat sums verdict)"
+}
+
 @test "a command that became another user is still ended" {
 	ebprec record -q -o x.data -d 0.5 -- setpriv --reuid=65534 --regid=65534 --clear-groups sleep 100
 	[ -s x.data ]

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "record/elfworker.h"
 #include "record/tableworker.h"
 
 #define LONG_NS 60000000000ULL
@@ -65,7 +66,7 @@ static void jobs_come_back_in_order_with_their_tables(void **state)
 	struct tablejob *job;
 	uint32_t i;
 
-	assert_int_equal(tableworker_new(NULL, &w), 0);
+	assert_int_equal(tableworker_new(NULL, NULL, &w), 0);
 	assert_null(tableworker_take(w));
 	for (i = 0; i < 20; i++)
 		assert_int_equal(tableworker_put(w, i, &m), 0);
@@ -92,7 +93,7 @@ static void files_that_are_none_say_why(void **state)
 	struct tablejob *job;
 
 	gone.inode++;
-	assert_int_equal(tableworker_new(NULL, &w), 0);
+	assert_int_equal(tableworker_new(NULL, NULL, &w), 0);
 	assert_int_equal(tableworker_put(w, 1, &gone), 0);
 	assert_int_equal(tableworker_put(w, 2, &text), 0);
 	job = next(w);
@@ -120,7 +121,7 @@ static void a_table_is_made_once_and_then_kept(void **state)
 	assert_int_equal(chmod(own_path(), 0755), 0);
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(tablecache_open(dir, 64 << 20, &cache), 0);
-	assert_int_equal(tableworker_new(cache, &w), 0);
+	assert_int_equal(tableworker_new(cache, NULL, &w), 0);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(tableworker_put(w, i, &m), 0);
 		job = next(w);
@@ -140,7 +141,7 @@ static void jobs_that_nobody_takes_are_freed(void **state)
 	struct tableworker *w = NULL;
 	uint32_t i;
 
-	assert_int_equal(tableworker_new(NULL, &w), 0);
+	assert_int_equal(tableworker_new(NULL, NULL, &w), 0);
 	for (i = 0; i < 8; i++)
 		assert_int_equal(tableworker_put(w, i, &m), 0);
 	tableworker_wait(w, LONG_NS);
@@ -149,13 +150,82 @@ static void jobs_that_nobody_takes_are_freed(void **state)
 	assert_true(tableworker_free(NULL));
 }
 
-int main(void)
+static void a_process_of_its_own_makes_the_same_table(void **state)
 {
+	struct siderec_map m = way_to(own_path()), text = way_to("/etc/passwd");
+	struct tableworker *here = NULL, *there = NULL;
+	struct unwtable_view a, b;
+	struct tablejob *ja, *jb;
+
+	assert_int_equal(tableworker_new(NULL, NULL, &here), 0);
+	assert_int_equal(tableworker_new(NULL, "/proc/self/exe", &there), 0);
+	assert_int_equal(tableworker_put(here, 1, &m), 0);
+	assert_int_equal(tableworker_put(there, 1, &m), 0);
+	ja = next(here);
+	jb = next(there);
+	assert_int_equal(jb->err, 0);
+	unwtable_view(ja->table, &a);
+	unwtable_view(jb->table, &b);
+	assert_int_equal(a.n_rows, b.n_rows);
+	assert_int_equal(a.n_pages, b.n_pages);
+	assert_memory_equal(a.pc_low, b.pc_low, a.n_rows * sizeof(*a.pc_low));
+	for (uint32_t i = 0; i < a.n_rows; i++)
+		assert_memory_equal(&ruleset_rules(ja->rules)[a.rule_id[i]],
+				    &ruleset_rules(jb->rules)[b.rule_id[i]],
+				    sizeof(struct unwind_rule));
+	assert_true(jb->reader_ns > 0);
+	tablejob_free(ja);
+	tablejob_free(jb);
+	assert_int_equal(tableworker_put(here, 2, &text), 0);
+	assert_int_equal(tableworker_put(there, 2, &text), 0);
+	ja = next(here);
+	jb = next(there);
+	assert_int_equal(ja->err, jb->err);
+	tablejob_free(ja);
+	tablejob_free(jb);
+	assert_true(tableworker_free(here));
+	assert_true(tableworker_free(there));
+}
+
+static void a_process_that_cannot_be_or_lies_costs_tables(void **state)
+{
+	static const struct {
+		const char *program, *says;
+	} cases[] = {
+		{ "/nowhere/at/all", "cannot be started: No such file or directory" },
+		{ "/bin/true", "exited with 0" },
+		{ "/bin/false", "exited with 1" },
+	};
+	struct siderec_map m = way_to(own_path());
+	struct tableworker *w = NULL;
+	struct tablejob *job;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(tableworker_new(NULL, cases[i].program, &w), 0);
+		for (uint32_t k = 0; k < 3; k++) {
+			assert_int_equal(tableworker_put(w, k, &m), 0);
+			job = next(w);
+			assert_int_equal(job->err, -ECHILD);
+			assert_null(job->table);
+			assert_non_null(strstr(job->death, cases[i].says));
+			tablejob_free(job);
+		}
+		assert_true(tableworker_free(w));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], ELFWORKER_OPTION))
+		return elfworker_serve();
+
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_come_back_in_order_with_their_tables),
 		cmocka_unit_test(files_that_are_none_say_why),
 		cmocka_unit_test(a_table_is_made_once_and_then_kept),
 		cmocka_unit_test(jobs_that_nobody_takes_are_freed),
+		cmocka_unit_test(a_process_of_its_own_makes_the_same_table),
+		cmocka_unit_test(a_process_that_cannot_be_or_lies_costs_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static int setup(void **state)
 		write_file(e->path[i]);
 	}
 	return walkspace_init(&e->space, 1, true) ||
-	       unwtables_new(&e->space, &no_vdso, NULL, false, &e->tables) ||
+	       unwtables_new(&e->space, &no_vdso, NULL, NULL, false, &e->tables) ||
 	       unwmaps_new(&e->space, e->tables, &e->maps);
 }
 
@@ -361,7 +361,7 @@ static void only_lazy_tables_wait_to_be_wanted(void **state)
 	m.dev_minor = minor(st.st_dev);
 	m.inode = st.st_ino;
 	m.path = e->path[0];
-	assert_int_equal(unwtables_new(&e->space, &no_vdso, NULL, true, &lazy), 0);
+	assert_int_equal(unwtables_new(&e->space, &no_vdso, NULL, NULL, true, &lazy), 0);
 	number = unwtables_of(lazy, &m);
 	unwtables_pass(lazy);
 	assert_false(unwtables_is_busy(lazy));

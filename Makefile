@@ -122,7 +122,7 @@ $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)
 $(O)/tests/fixtures/.built: tests/fixtures/build $(wildcard tests/fixtures/*.*) | $(call have,test)
 	$(call say,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
 
-$(O)/tests/unit/test_symtab $(O)/tests/unit/test_symtab_wanted $(O)/tests/unit/test_resolve: | $(O)/tests/fixtures/.built
+$(call prog,$(patsubst %,tests/unit/test_%.c,symtab symtab_wanted resolve threads)): | $(O)/tests/fixtures/.built
 
 # What generators of captures look into besides the format.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c) analyze/mountinfo.c)
@@ -179,6 +179,11 @@ storm: all tests			## 1000 programs a second for 10 s; needs root and BPF
 # Real readers of what `ebprec export` writes, from npm: needs the network once.
 check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and speedscope's schema
 	$(Q)tests/exports/run $(O)
+
+THREADED := $(patsubst %,tests/unit/test_%.c,load threads symtab_wanted)
+check-threads: analyze tests			## the analyzer's threads under the thread sanitizer
+	$(Q)$(MAKE) -s SAN=thread analyze $(patsubst %.c,$(O)/san-thread/%,$(THREADED))
+	$(Q)scripts/check-threads.sh $(O) $(O)/san-thread $(patsubst tests/unit/%.c,%,$(THREADED))
 
 check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root and BPF
 	$(Q)EBPREC_KILLS=50 bats tests/live/recover.bats

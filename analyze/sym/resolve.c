@@ -37,6 +37,7 @@ struct alias {
 struct file {
 	struct alias *aliases; /* in the order they were added; the first gives the name */
 	bool loaded;
+	atomic_bool taken; /* by one of the threads that load files */
 	struct symfile sym;
 	/* Places that were told before loading, and then sorted; sym then names only these. */
 	uint64_t *wanted;
@@ -409,7 +410,7 @@ static void *load_queue(void *arg)
 	while ((i = atomic_fetch_add(&q->next, 1)) < q->count) {
 		struct file *f = q->files[i] < q->r->file_count ? q->r->files[q->files[i]] : NULL;
 
-		if (f && !f->loaded && !f->bundle_count)
+		if (f && !atomic_exchange(&f->taken, true) && !f->loaded && !f->bundle_count)
 			load_wanted(q->r, f);
 	}
 	return NULL;

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# check-threads.sh BUILD_DIR SANITIZED_DIR TEST... - does the thread sanitizer find a race?
+#
+# Runs the unit tests that have threads, and commands on a capture of hundreds of frames, in a build
+# with -fsanitize=thread.  What the commands say must be what the plain build says.  A race ends a
+# program with status 66.
+set -eu
+
+cd "$(dirname "$0")/.."
+build=${1:?which build folder?}
+sanitized=${2:?which folder of the sanitized build?}
+shift 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Some kernels place things where gcc 12's sanitizer does not look for them.
+run="setarch -R env TSAN_OPTIONS=halt_on_error=1"
+
+for test; do
+	$run "$sanitized/tests/unit/$test" >"$work/said" 2>&1 || {
+		cat "$work/said"
+		exit 1
+	}
+	echo "$test: no race"
+done
+
+"$build/tests/gen/gen_capture" -o "$work/a.data" --samples 60000 --depth 12 --pids 40 --flush 200
+"$build/tests/gen/gen_capture" -o "$work/b.data" --samples 50000 --depth 9 --pids 30 --flush 200
+while read -r command; do
+	# shellcheck disable=SC2086 # words
+	"$build/ebprec" ${command%%#*} >"$work/plain" 2>&1
+	# shellcheck disable=SC2086
+	$run "$sanitized/ebprec" ${command%%#*} >"$work/said" 2>&1 || {
+		cat "$work/said"
+		exit 1
+	}
+	cmp "$work/plain" "$work/said"
+	echo "${command%% *}${command##*#}: no race, same text"
+done <<END
+report --folded -i $work/a.data# --folded
+report --tree --sort pid,symbol -i $work/a.data# --tree
+report --time 20%-30% -i $work/a.data# --time
+summary -i $work/a.data#
+diff $work/a.data $work/b.data#
+export --to speedscope -i $work/a.data# speedscope
+END

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* report: every view says the same, byte for byte, by any number of threads (make check-threads) */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "analyze/reportview.h"
+#include "tests/gen/captures.h"
+
+#define SAMPLES     10000u
+#define PROCESSES   12u
+#define THREADS_MAX 8u
+
+/* Fixtures are built beside the tests. */
+static char *fixture_root(void)
+{
+	static char root[8192];
+	ssize_t n = readlink("/proc/self/exe", root, 4096);
+
+	assert_true(n > 0);
+	root[n] = '\0';
+	strcpy(strrchr(root, '/'), "/../fixtures");
+	return root;
+}
+
+static void put(struct maker *m, size_t size_bytes, uint64_t time_ns)
+{
+	assert_int_equal(writer_record(m->w, EBX_STREAM_SIDE, m->rec, size_bytes, time_ns, -1), 0);
+}
+
+static uint64_t next_random(struct maker *m)
+{
+	m->random ^= m->random << 13;
+	m->random ^= m->random >> 7;
+	m->random ^= m->random << 17;
+	return m->random;
+}
+
+/* Processes of four files, one of them gone; stacks of all depths, the same addresses in several. */
+static void make(struct maker *m)
+{
+	static const char *const paths[] = { "/layout", "/layout.so", "/gone", "/plt-nopie" };
+	uint64_t chain[20];
+	char comm[8];
+
+	maker_begin(m, false);
+	for (uint32_t pid = 1; pid <= PROCESSES; pid++) {
+		snprintf(comm, sizeof(comm), "p%u", pid % 5);
+		maker_comm(m, pid, comm, 5);
+		put(m, rec_mmap2(m->rec, pid, paths[pid % 4], 6), 6);
+	}
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		struct rec_sample s = { .time_ns = 1000 + 100 * i, .cpu = i % 2, .chain = chain };
+		size_t size;
+
+		s.pid = s.tid = 1 + (uint32_t)(next_random(m) % PROCESSES);
+		s.chain_count = 1 + next_random(m) % 20;
+		for (size_t k = 0; k < s.chain_count; k++)
+			chain[k] = REC_MMAP2_AT + 0x1000 + next_random(m) % (k + 2) * 0x13 +
+				   next_random(m) % 3;
+		size = rec_sample(m->rec, &s);
+		assert_int_equal(
+			writer_record(m->w, EBX_STREAM_CPU, m->rec, size, s.time_ns, (int)s.cpu),
+			0);
+		if (i % 100 == 99)
+			assert_int_equal(writer_flush(m->w, true), 0);
+	}
+	assert_int_equal(writer_finish(m->w, NULL, 0), 0);
+}
+
+/* What a view says of a capture; owned. */
+static char *say(const struct capture *c, const struct report_view *view, unsigned threads,
+		 const struct filter *filter)
+{
+	struct report_query query = {
+		.filter = filter,
+		.roots = { .symfs = fixture_root() },
+		.thread_count = threads,
+		.demangle = true,
+	};
+	struct report_ask ask = { .weight_name = "samples", .head = "" };
+	char *text = NULL;
+	const char *bad;
+	size_t bytes;
+	struct report r;
+	FILE *to = open_memstream(&text, &bytes);
+
+	ask.around = "f_sized";
+	if (view->keys)
+		assert_int_equal(sortkeys_parse(&ask.keys, view->keys, &bad, &bytes), 0);
+	query.fields = GROUP_COMM | sortkeys_fields(&ask.keys);
+	assert_int_equal(report_open(c, &r), 0);
+	assert_int_equal(report_make(&r, &query), 0);
+	assert_int_equal(view->write(&r, &ask, to), 0);
+	fprintf(to, "%lu picked, %lu frames\n", (unsigned long)r.picked,
+		(unsigned long)r.verdict.frames);
+	fclose(to);
+	report_done(&r);
+	return text;
+}
+
+static void check_views(const struct filter *filter, const char *expected)
+{
+	size_t count;
+	const struct report_view *views = report_views(&count);
+	struct capture *c;
+	struct maker m;
+	struct bytes b;
+
+	make(&m);
+	b = maker_bytes(&m);
+	maker_end(&m);
+	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
+	for (size_t i = 0; i < count; i++) {
+		char *one = say(c, &views[i], 1, filter);
+
+		if (!strstr(one, expected))
+			fail_msg("%s does not say '%s': %.200s", views[i].name, expected, one);
+		for (unsigned threads = 2; threads <= THREADS_MAX; threads += 3) {
+			char *many = say(c, &views[i], threads, filter);
+
+			if (strcmp(one, many) != 0)
+				fail_msg("%s by %u threads is another one", views[i].name, threads);
+			free(many);
+		}
+		free(one);
+	}
+	capture_close(c);
+	free(b.data);
+}
+
+static void views_are_the_same_by_any_number_of_threads(void **state)
+{
+	check_views(NULL, "10000 picked");
+}
+
+static void slices_are_the_same_by_any_number_of_threads(void **state)
+{
+	struct filter filter;
+
+	filter_init(&filter);
+	filter.span = (struct timespan){ 1000 + 100 * 5050, 1000 + 100 * 7049 };
+	check_views(&filter, "2000 picked");
+	filter_done(&filter);
+}
+
+/* The samples of frames that were not read still count as samples of the file. */
+static void slices_know_the_samples_of_the_whole(void **state)
+{
+	struct report_query query = { .thread_count = 3 };
+	struct capture *c;
+	struct filter filter;
+	struct report r;
+	struct maker m;
+	struct bytes b;
+
+	filter_init(&filter);
+	filter.span = (struct timespan){ 1000 + 100 * 100, 1000 + 100 * 199 };
+	query.filter = &filter;
+	make(&m);
+	b = maker_bytes(&m);
+	maker_end(&m);
+	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
+	assert_int_equal(report_open(c, &r), 0);
+	assert_int_equal(report_make(&r, &query), 0);
+	assert_int_equal(r.picked, 100);
+	assert_int_equal(r.stats.event_samples, SAMPLES);
+	report_done(&r);
+	capture_close(c);
+	free(b.data);
+	filter_done(&filter);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(views_are_the_same_by_any_number_of_threads),
+		cmocka_unit_test(slices_are_the_same_by_any_number_of_threads),
+		cmocka_unit_test(slices_know_the_samples_of_the_whole),
+	};
+
+	return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
+}

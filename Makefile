@@ -162,7 +162,7 @@ $(O)/tests/faults/badwrite.so: tests/faults/badwrite.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(WARN) -O1 -g -shared -fPIC -o $@ $< -ldl
 
-tests: $(O)/tests/faults/badwrite.so analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES)	## build all test programs
+tests: $(O)/tests/faults/badwrite.so analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES) $(O)/tests/bpf/custom.bpf.o	## build all test programs
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers
@@ -266,6 +266,15 @@ $(O)/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -I. \
 		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -MMD -MP -c -o $@ $<
+
+# The example of docs/instruments/custom.md.
+$(O)/tests/bpf/custom.bpf.c: docs/instruments/custom.md
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)sed -n '/^```c$$/,/^```$$/p' $< | grep -v '^```' >$@
+
+$(O)/tests/bpf/custom.bpf.o: $(O)/tests/bpf/custom.bpf.c
+	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 \
+		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -c -o $@ $<
 
 $(O)/tests/bpf/load_%: $(O)/tests/bpf/load_%.o $(O)/tests/bpf/%.bpf.o
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $< -lbpf

@@ -17,12 +17,15 @@
 #include "record/instrument.h"
 #include "record/metriclist.h"
 #include "record/metricobj.h"
+#include "record/slurp.h"
+
+enum { CUSTOM_MAX = 8 }; /* objects of users */
 
 struct metric_state {
 	struct metrictabs tabs;
-	struct metricobj objs[METRICLIST_MAX];
+	struct metricobj objs[METRICLIST_MAX + CUSTOM_MAX];
 	struct counters *counters; /* NULL: not asked for */
-	size_t obj_count;
+	size_t obj_count, custom_count;
 	int fence_outer, fence_inner; /* a map of maps whose update waits for running programs */
 	uint32_t interval;
 	uint64_t since_ns;
@@ -53,15 +56,13 @@ static int fence(const struct metric_state *s)
 /* ---- beginning ---- */
 
 /* One that fails costs nobody but itself. */
-static void open_one(struct instrument_ctx *c, struct metric_state *s,
-		     const struct metricinst *inst)
+static void open_one(struct instrument_ctx *c, struct metric_state *s, const char *name,
+		     const void *elf, size_t bytes)
 {
 	struct metricobj *o = &s->objs[s->obj_count];
-	size_t bytes = 0;
-	const void *elf = inst->elf(&bytes);
-	int err = c->rings ? metricobj_open(o, inst->name, elf, bytes, c, &s->tabs)
+	int err = c->rings ? metricobj_open(o, name, elf, bytes, c, &s->tabs)
 			   : note_fail(c->notes, -ENOTSUP, NULL,
-				       "cannot record '%s' without BPF", inst->name);
+				       "cannot record '%.60s' without BPF", name);
 
 	if (!err) {
 		s->obj_count++;
@@ -72,6 +73,34 @@ static void open_one(struct instrument_ctx *c, struct metric_state *s,
 	notes_forgive(c->notes);
 	metrictabs_cut(&s->tabs, o->first_table, c->attrs);
 	metricobj_close(o);
+}
+
+/* An object of the user's own; its name is the file's. */
+static void open_file(struct instrument_ctx *c, struct metric_state *s, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *dot;
+	struct outbuf elf = { 0 };
+	char name[64];
+	int err = s->custom_count++ < CUSTOM_MAX ? slurp(path, &elf) : -EMFILE;
+
+	if (err) {
+		note(c->notes, NOTE_WARNING, "cannot read '%s': %s, skipping", path, strerror(-err));
+	} else {
+		snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
+		dot = strchr(name, '.');
+		name[dot ? (size_t)(dot - name) : strlen(name)] = '\0';
+		open_one(c, s, name, elf.data, elf.size_bytes);
+	}
+	outbuf_done(&elf);
+}
+
+static void open_known(struct instrument_ctx *c, struct metric_state *s,
+		       const struct metricinst *inst)
+{
+	size_t bytes = 0;
+	const void *elf = inst->elf(&bytes);
+
+	open_one(c, s, inst->name, elf, bytes);
 }
 
 static int metric_prepare(struct instrument_ctx *c)
@@ -90,12 +119,14 @@ static int metric_prepare(struct instrument_ctx *c)
 		if (!(c->opts->metrics & 1u << i))
 			continue;
 		if (metriclist[i].elf)
-			open_one(c, s, &metriclist[i]);
+			open_known(c, s, &metriclist[i]);
 		else
 			err = counters_new(&s->tabs, c->attrs, c->targets, &s->counters);
 		if (err)
 			return note_fail(c->notes, err, NULL, "cannot make tables");
 	}
+	for (unsigned i = 0; i < c->opts->bpf_objects.count; i++)
+		open_file(c, s, c->opts->bpf_objects.values[i]);
 	return 0;
 }
 

@@ -235,6 +235,8 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	first_event = tabs->count;
 	if (!err)
 		err = add_events(o, tabs);
+	if (!err && tabs->count == o->first_table)
+		err = -ENODATA;
 	if (err)
 		return note_fail(c->notes, err, "see docs/instruments/custom.md",
 				 "cannot understand the tables of '%.60s'", name);
@@ -247,7 +249,7 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	share_variables(o);
 	o->interval = shared(o, "metric_interval", sizeof(*o->interval));
 	if (!o->interval && tabs->count > o->first_table)
-		return note_fail(c->notes, -EINVAL, "include bpf/metric.bpf.h",
+		return note_fail(c->notes, -EINVAL, "see docs/instruments/custom.md",
 				 "'%.60s' has no variable metric_interval", name);
 	return finish_tables(o, c, tabs);
 }

@@ -40,6 +40,8 @@ static const struct option options[] = {
 	  "also record these (--list names them), or 'all'" },
 	{ OPT_LIST, 0, "without", "PART,...", AT(without), 0, 0,
 	  "leave these out: sched, mark, kallsyms ..." },
+	{ OPT_LIST, 0, "bpf-object", "FILE", AT(bpf_objects), 0, 0,
+	  "a BPF object of your own with tables (docs/instruments/custom.md)" },
 	{ OPT_SECONDS, 0, "interval", "SECONDS", AT(interval_ns), 0, 0,
 	  "how often tables are written (default 1, at least 0.1)" },
 	{ OPT_STRING, 0, "slower", "TIME", AT(slower), 0, 0,

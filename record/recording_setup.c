@@ -158,7 +158,7 @@ static bool wanted(const struct recording *r, const struct instrument *inst)
 		return !r->bpf && r->opts->sched && r->targets.all &&
 		       !sideband_user_only(r->sideband);
 	if (inst == &inst_metric)
-		return r->opts->metrics != 0;
+		return r->opts->metrics || r->opts->bpf_objects.count;
 	if (!r->bpf)
 		return false;
 	if (inst == &inst_target)

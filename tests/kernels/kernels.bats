@@ -17,7 +17,8 @@ setup_file() {
 	boot load
 	boot limits
 	boot lockdown lockdown=confidentiality
-	for job in load limits lockdown; do
+	boot metrics
+	for job in load limits lockdown metrics; do
 		echo "# $job: booted in $(cat "$OUT/$job/boot_s") s, done after $(cat "$OUT/$job/end_s") s" >&3
 	done
 }
@@ -206,4 +207,47 @@ without="recording by perf events, without marks"
 	contains "$(cat state.out)" "[confidentiality]"
 	said lockdown "$without: cannot load the CPU sampler: Invalid argument (the kernel is locked down: boot without lockdown=confidentiality)"
 	shared lockdown.data
+}
+
+# sum FILE TABLE FIELD KEY VALUE [OPTION...] - a field over the rows with that key
+sum() {
+	local file=$1 table=$2 field=$3 key=$4 value=$5
+	shift 5
+	ebprec metrics "$table" -i "$file" --json "$@" 2>/dev/null | perl -MJSON::PP -e '
+		my ($table, $field, $key, $value) = @ARGV;
+		my $sum = 0;
+		for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
+			next if $t->{name} ne $table;
+			$sum += $_->{$field} for grep { $_->{$key} eq $value } @{$t->{rows}};
+		}
+		print $sum' "$table" "$field" "$key" "$value"
+}
+
+@test "each instrument works, or says in one line why it does not" {
+	cd "$OUT/metrics" || return
+	for name in syscalls exits faults block runq irq tcp net locks counters; do
+		same "$name 0" "$name $(cat "with-$name.status")"
+		same "$name " "$name $(grep -v 'no hardware counters here' "with-$name.err")"
+		ebprec metrics -i "with-$name.data" --list | grep -q " $name " || fail "$name has no table"
+	done
+	# shellcheck disable=SC2126 # all that is said
+	same 0 "$(grep -c 'here:  no' list.out)"
+}
+
+@test "counts of instruments are those of programs that know them" {
+	cd "$OUT/metrics" || return
+	grep -c ^count metrics.out >&2
+	while read -r _ _ tid name count errors; do
+		name=${name/_(/ (}
+		same "$name $count" "$name $(sum metrics.data syscalls count syscall "$name" --by syscall --tid "$tid")"
+		same "$name $errors" "$name $(sum metrics.data syscalls errors syscall "$name" --by syscall --tid "$tid")"
+	done < <(grep ^count metrics.out)
+	read -r _ _ pid status _ _ minor _ < <(grep '^ended work' metrics.out)
+	same "$status" "$(sum metrics.data exits exit_code pid "$pid")"
+	[ "$minor" -ge 1009 ]
+	got=$(sum metrics.data faults minor pid "$pid")
+	[ "$got" -ge "$minor" ] && [ "$got" -le $((minor + 3)) ] || fail "$got faults, not $minor"
+	read -r _ address waits timeouts _ < <(grep ' 0x' metrics.out)
+	same "$waits" "$(sum metrics.data futexes waits address "$address" --by address)"
+	same "$timeouts" "$(sum metrics.data futexes timeouts address "$address" --by address)"
 }

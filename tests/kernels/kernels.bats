@@ -162,6 +162,42 @@ without="recording by perf events, without marks"
 	shared no_btf.data
 }
 
+@test "BPF refused by a seccomp filter: said, and recorded by perf events" {
+	cd "$OUT/limits"
+	said refused "$without: cannot use BPF: Operation not permitted (a container or a security module forbids it)"
+	shared refused.data
+}
+
+# found NAME STATUS LINE... - what the doctor said, and that it has these lines, from their beginnings
+found() {
+	local name=$1 said line
+	same "$2" "$(cat "$1.status")"
+	same "" "$(cat "$1.err")"
+	said=$(sed 's/  */ /g' "$name.out")
+	shift 2
+	for line; do
+		contains $'\n'"$said" $'\n'"$line"
+	done
+}
+
+@test "the doctor says the same beforehand" {
+	cd "$OUT/limits"
+	found doctor_root 0 "works rights root" "works BTF" "works BPF" "works context switches" \
+		"works marks" "works perf events of the whole machine" "works kernel names" \
+		"works tracefs" "works sandbox" "the whole machine can be recorded here"
+	found doctor_nobody 1 "missing rights CAP_" "missing BPF need root" \
+		"missing perf events Permission denied: kernel.perf_event_paranoid is 3"$'\n'" > sudo sysctl kernel.perf_event_paranoid=2" \
+		"degraded kernel names" "nothing can be recorded here"
+	found doctor_btf 1 "missing BTF cannot read /sys/kernel/btf/vmlinux: No such file" "works perf events" \
+		"the whole machine can be recorded here, without BPF"
+	found doctor_refused 1 "works rights" "missing BPF Operation not permitted, though the capabilities are there" \
+		"missing perf events Operation not permitted" "nothing can be recorded here"
+	found doctor_kptr 0 "degraded kernel names kernel functions have no names (kernel.kptr_restrict is 2)"$'\n'" > sudo sysctl kernel.kptr_restrict=0"
+	cd "$OUT/lockdown"
+	found doctor 1 "missing lockdown confidentiality: BPF may not read" "works perf events" \
+		"the whole machine can be recorded here"
+}
+
 @test "without CAP_BPF: named, and recorded by perf events" {
 	cd "$OUT/limits"
 	said no_bpf "$without: cannot use BPF: Operation not permitted (CAP_BPF is missing)"

@@ -327,12 +327,19 @@ static int copy_frames(struct rewrite *rw, size_t first, size_t count)
 	return err;
 }
 
-static bool is_needed(const struct capture_frame *f, const struct timespan *span)
+/*
+ * What was there at the start has no time, and its frame only that of what else is in it.  It comes
+ * first: up to the end of the first side frame that has a time.
+ */
+static bool is_needed(const struct capture_frame *f, const struct timespan *span, bool *start_seen)
 {
-	if (f->t_min_ns > span->to_ns)
-		return false;
-	return f->stream == EBX_STREAM_SIDE || f->stream == CAPTURE_STREAM_MIXED ||
-	       f->t_max_ns >= span->from_ns;
+	bool side = f->stream == EBX_STREAM_SIDE || f->stream == CAPTURE_STREAM_MIXED;
+
+	if (side && !*start_seen) {
+		*start_seen = f->t_min_ns != 0;
+		return true;
+	}
+	return f->t_min_ns <= span->to_ns && (side || f->t_max_ns >= span->from_ns);
 }
 
 /* Only the frames that hold something of the span: a small slice of a large capture is quick. */
@@ -341,12 +348,13 @@ int rewrite_records(struct rewrite *rw)
 	const struct timespan *span = &rw->span;
 	size_t i, first, count;
 	const struct capture_frame *f = capture_frames(rw->c, &count);
+	bool start_seen = false;
 	int err;
 
 	if (!capture_is_divisible(rw->c))
 		return copy_frames(rw, 0, SIZE_MAX);
 	for (i = 0; i < count; i++) {
-		for (first = i; i < count && is_needed(&f[i], span); i++) {
+		for (first = i; i < count && is_needed(&f[i], span, &start_seen); i++) {
 			if (f[i].stream < EBX_STREAM_END)
 				writer_lost(rw->w, f[i].stream, f[i].lost_count);
 		}

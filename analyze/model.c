@@ -213,11 +213,14 @@ static int apply_fork(struct model *m, const struct side_event *e)
 static int apply_exec(struct model *m, const struct side_event *e, uint32_t *epoch)
 {
 	const struct state *leader = current(m, e->pid);
+	const struct space *space;
 	uint32_t before = 0;
 	int err;
 
 	if (leader && m->epochs[leader->epoch].pid == e->pid) {
-		before = m->spaces[m->epochs[leader->epoch].space].root;
+		space = &m->spaces[m->epochs[leader->epoch].space];
+		/* Told twice, where two recorders ran: nothing is mapped yet. */
+		before = space->root ? space->root : space->before_exec;
 		m->epochs[leader->epoch].token = 0;
 	}
 	err = add_epoch(m, e->pid, e->time_ns, 0, epoch);
@@ -275,27 +278,35 @@ static int pass_exec(struct model *m, const struct side_event *e, uint32_t epoch
 	return err;
 }
 
+static bool is_mapped_so(const struct model *m, const struct side_event *e, uint32_t epoch)
+{
+	const struct maptree_range *hit;
+	const struct mapping *old;
+
+	hit = maptree_overlap(&m->maps, m->spaces[m->epochs[epoch].space].root, e->start, e->end);
+	if (!hit || hit->start != e->start || hit->end != e->end)
+		return false;
+	old = &m->mappings[hit->value];
+	return old->start == e->start && old->file == e->id &&
+	       old->file_off_bytes == e->file_off_bytes;
+}
+
 static int apply_map(struct model *m, const struct side_event *e, uint32_t epoch)
 {
 	const struct maptree_range *hit;
 	struct maptree_range range = { .start = e->start, .end = e->end };
-	const struct mapping *old;
 	struct space *space;
 	bool fresh;
 	int err;
 
+	if (is_mapped_so(m, e, epoch))
+		return 0; /* told twice: by the list at start and by the kernel */
 	err = pass_exec(m, e, epoch);
 	if (err)
 		return err;
 	space = &m->spaces[m->epochs[epoch].space];
 	fresh = maptree_overlap(&m->maps, space->before_exec, e->start, e->end);
 	hit = maptree_overlap(&m->maps, space->root, e->start, e->end);
-	if (hit && hit->start == e->start && hit->end == e->end) {
-		old = &m->mappings[hit->value];
-		if (old->start == e->start && old->file == e->id &&
-		    old->file_off_bytes == e->file_off_bytes)
-			return 0; /* told twice: by the list at start and by the kernel */
-	}
 	if (m->mapping_count >= MODEL_NONE)
 		return -ENOMEM;
 	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);

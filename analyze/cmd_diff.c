@@ -10,6 +10,7 @@
 #include "analyze/commands.h"
 #include "analyze/difftab.h"
 #include "analyze/keytab.h"
+#include "analyze/marklist.h"
 #include "analyze/reportopts.h"
 #include "analyze/reportview.h"
 #include "analyze/say.h"
@@ -35,7 +36,8 @@ static const struct option diff_options[] = {
 	{ OPT_FLAG, 0, "total", NULL, AT(total), 0, 0,
 	  "compare what was spent in functions and below, not in them alone" },
 	{ OPT_STRING, 0, "normalize", "BY", AT(normalize), 0, 0,
-	  "share: of all samples (the default); time: costs a second" },
+	  "share: of all samples (the default); time: costs a second; mark:NAME: costs a mark (or "
+	  "span) of that name" },
 	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
 	  "leave out what is less on both sides (default: 0.5)" },
 	{ OPT_STRING, 0, "fail-above", "P%", AT(fail_above), 0, 0,
@@ -62,7 +64,7 @@ struct diff {
 	struct sortkeys keys;
 	struct strings *texts; /* of both sides: what stands in the columns, '\1' between them */
 	struct difftab *table;
-	double seconds[DIFF_SIDES];
+	double divisor[DIFF_SIDES]; /* seconds, or marks */
 	uint64_t samples[DIFF_SIDES];
 	/* Folded: counts of both sides by text. */
 	uint64_t (*counts)[DIFF_SIDES];
@@ -70,6 +72,19 @@ struct diff {
 	enum calltree_weight weight;
 	const char *weight_name;
 };
+
+/* The mark that costs are divided by; NULL: they are not. */
+static const char *mark_of(const struct diff_opts *o)
+{
+	const char *n = o->normalize;
+
+	return n && !strncmp(n, "mark:", 5) && n[5] ? n + 5 : NULL;
+}
+
+static bool is_share(const struct diff_opts *o)
+{
+	return !o->normalize || !strcmp(o->normalize, "share");
+}
 
 /* ---- one side ---- */
 
@@ -218,6 +233,32 @@ static int add_folded(struct diff *d, int side, struct report *r)
 	return err;
 }
 
+/* What costs are divided by when they are no shares. */
+static int find_divisor(struct diff *d, int side, const char *path, struct report *r,
+			const struct filter *filter)
+{
+	const char *mark = mark_of(d->opts);
+	struct marklist marks;
+	uint64_t count;
+	int err;
+
+	if (r->scan.span_known)
+		d->divisor[side] = (double)filter_overlap_ns(filter, r->scan.span.from_ns,
+							     r->scan.span.to_ns) /
+				   NS_PER_SECOND;
+	if (!mark)
+		return 0;
+	err = marklist_load(r->capture, r->names, &marks);
+	if (err)
+		return say_error("cannot compare '%s': %s", path, strerror(-err));
+	count = marklist_count(&marks, r->names, mark, filter);
+	marklist_done(&marks);
+	if (!count)
+		return say_error("'%s' has no mark '%s' ('ebprec marks' lists them)", path, mark);
+	d->divisor[side] = (double)count;
+	return 0;
+}
+
 static int make_side(struct diff *d, int side, const char *path, struct report *r, struct picked *p)
 {
 	uint64_t quantum_ns, length_ns = 0;
@@ -229,7 +270,9 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	if (r->scan.span_known)
 		length_ns = r->scan.span.to_ns - r->scan.span.from_ns;
 	quantum_ns = length_ns / DIFFTAB_BLOCKS + 1;
-	d->seconds[side] = (double)length_ns / NS_PER_SECOND;
+	status = find_divisor(d, side, path, r, &p->filter);
+	if (status)
+		return status;
 	d->weight = p->weight;
 	d->weight_name = p->weight_name;
 	if (!d->opts->folded) {
@@ -313,7 +356,7 @@ static void write_columns(const struct diff *d, uint32_t key)
 static void write_row(const struct diff *d, const struct difftab_row *row, bool shares)
 {
 	double scale = shares ? 100 : 1;
-	const char *unit = shares ? "%" : "/s";
+	const char *unit = shares ? "%" : mark_of(d->opts) ? "/mark" : "/s";
 
 	printf("%8.2f%s %8.2f%s %+9.2f%s  %+8.2f .. %+8.2f  %s  ", scale * row->value[DIFF_BEFORE],
 	       unit, scale * row->value[DIFF_AFTER], unit,
@@ -343,8 +386,10 @@ static void write_rows(const struct diff *d, const struct difftab_row *rows, siz
 		       bool shares)
 {
 	if (d->opts->json) {
-		printf("{\"schema\": 1,\n \"unit\": \"%s\",\n \"rows\": [",
-		       shares ? "share" : "per_second");
+		printf("{\"schema\": 1,\n \"unit\": \"%s\",\n \"rows\": [", shares ? "share"
+									    : mark_of(d->opts)
+										    ? "per_mark"
+										    : "per_second");
 		for (size_t i = 0; i < count; i++) {
 			fputs(i ? ",\n  " : "\n  ", stdout);
 			write_json_row(d, &rows[i]);
@@ -377,12 +422,12 @@ static int judge(const struct diff *d, const struct difftab_row *rows, size_t co
 
 static int compare(struct diff *d, double min_percent, double limit)
 {
-	bool shares = !d->opts->normalize || strcmp(d->opts->normalize, "time") != 0;
+	bool shares = is_share(d->opts);
 	struct difftab_row *rows;
 	size_t count;
 	int err, status;
 
-	err = difftab_rows(d->table, shares ? NULL : d->seconds, shares ? min_percent / 100 : 0,
+	err = difftab_rows(d->table, shares ? NULL : d->divisor, shares ? min_percent / 100 : 0,
 			   &rows, &count);
 	if (err)
 		return say_error("cannot compare: %s", strerror(-err));
@@ -404,10 +449,11 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 		return usage_error(&diff_usage,
 				   "option '--sort' cannot be '%s': there is no key '%.*s'", sort,
 				   (int)bad_bytes, bad);
-	if (n && strcmp(n, "share") != 0 && strcmp(n, "time") != 0)
-		return usage_error(&diff_usage,
-				   "option '--normalize' cannot be '%s': 'share' or 'time'", n);
-	if (o->fail_above && n && !strcmp(n, "time"))
+	if (n && strcmp(n, "share") != 0 && strcmp(n, "time") != 0 && !mark_of(o))
+		return usage_error(
+			&diff_usage,
+			"option '--normalize' cannot be '%s': 'share', 'time' or 'mark:NAME'", n);
+	if (o->fail_above && !is_share(o))
 		return usage_error(&diff_usage, "'--fail-above' is of shares, not of '%s'", n);
 	if (o->folded && (o->fail_above || o->json))
 		return usage_error(&diff_usage, "'--folded' goes with none of the others");

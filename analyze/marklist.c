@@ -376,6 +376,23 @@ static bool is_called(const struct strings *names, const struct mark *m, const c
 		!strcmp(word + bytes + 1, name));
 }
 
+uint64_t marklist_count(const struct marklist *m, const struct strings *names, const char *what,
+			const struct filter *filter)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct mark *mark = &m->marks[i];
+
+		if (mark->kind == TRACING_MARK_END || !is_called(names, mark, what))
+			continue;
+		count += filter_has_time(filter, mark->span == MARKLIST_NONE
+							 ? mark->time_ns
+							 : m->spans[mark->span].start_ns);
+	}
+	return count;
+}
+
 struct parts {
 	struct timespan *list;
 	size_t count, capacity;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/filter.h"
 #include "analyze/strings.h"
 #include "analyze/timespan.h"
 #include "format/capture.h"
@@ -48,6 +49,12 @@ struct marklist {
 /* -ENOMEM; a capture without marks gives none.  *out: marklist_done(). */
 int marklist_load(const struct capture *c, struct strings *names, struct marklist *out);
 void marklist_done(struct marklist *m);
+
+/*
+ * How many marks are called so, a span counting once, where it begins.  filter: of its time only.
+ */
+uint64_t marklist_count(const struct marklist *m, const struct strings *names, const char *what,
+			const struct filter *filter);
 
 /*
  * The times of all spans that are called so, or from each mark that is called from to the next one that

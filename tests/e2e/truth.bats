@@ -1,0 +1,214 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# What is true of any capture, on captures made at random; and diff, where the truth was chosen.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# story SEED SAMPLES HOT MARKS - a program that spends HOT of its time in a library, a sample each ms.
+story() {
+	perl -e '
+		my ($seed, $n, $hot, $marks) = @ARGV;
+		srand($seed);
+		print "0 comm 7 7 prog\n";
+		printf "0 map 7 0x%x00000 0x10000 0 /no/such/%s\n", @$_ for [4, "prog"], [5, "libhot"], [6, "libcold"];
+		for my $i (0 .. $n - 1) {
+			my ($r, $t) = (rand, 1000000000 + $i * 1000000);
+			my $a = $r < $hot ? "0x500100" : $r < 0.8 ? "0x600100" : "0x400100";
+			print "$t sample 7 7 0 1000000 u:$a,0x400200\n";
+			print $t + 1, " mark 0 7 7 0 0 0 web request\n" if $marks && $i % int($n / $marks) == 0;
+		}' "$@"
+}
+
+# row OBJECT < rows of diff --json: before, after, low, high, noise.
+row() {
+	perl -MJSON::PP -e '
+		my $d = decode_json(join "", <STDIN>);
+		for (grep { $_->{dso} eq $ARGV[0] } @{$d->{rows}}) {
+			printf "%.4f %.4f %.4f %.4f %d\n", @$_{qw(before after low high noise)};
+		}' "$1"
+}
+
+@test "diff: captures of the same truth differ by noise, but for about one in twenty" {
+	story 1 2000 0.30 0 | gen_story before.data
+	alarms=0
+	for seed in $(seq 2 21); do
+		story "$seed" 2000 0.30 0 | gen_story after.data
+		set -- $(ebprec diff -q --json --sort dso before.data after.data | row libhot)
+		alarms=$((alarms + (1 - $5)))
+		ebprec diff -q --fail-above 5% before.data after.data >out || fail "seed $seed: $(cat out)"
+	done
+	[ "$alarms" -le 5 ] || fail "$alarms of 20"
+}
+
+@test "diff: ten points more are found, and the interval is around them" {
+	covered=0
+	for seed in $(seq 1 10); do
+		story "$seed" 2000 0.30 0 | gen_story before.data
+		story $((seed + 100)) 2000 0.40 0 | gen_story after.data
+		ebprec diff -q --json --sort dso before.data after.data >rows
+		set -- $(row libhot <rows)
+		same 0 "$5"
+		covered=$((covered + $(awk -v l="$3" -v h="$4" 'BEGIN { print (l <= 0.1 && h >= 0.1) }')))
+		status=0
+		ebprec diff -q --fail-above 4% before.data after.data >out 2>err || status=$?
+		same 1 "$status"
+		contains "$(cat err)" "grew"
+		ebprec diff -q --fail-above 20% before.data after.data >out || fail "20 %"
+		ebprec diff -q --fail-above 4% after.data before.data --dso libhot >out || fail "it shrank"
+	done
+	[ "$covered" -ge 8 ] || fail "the interval has the truth $covered times in 10"
+}
+
+@test "diff: twice as long costs the same a second, and a sample is a sample" {
+	story 1 2000 0.30 0 | gen_story before.data
+	story 2 4000 0.30 0 | gen_story after.data
+	set -- $(ebprec diff -q --json --normalize time --sort dso before.data after.data | row libhot)
+	same 1 "$5"
+	awk -v b="$1" -v a="$2" 'BEGIN { exit !(b > 250 && b < 350 && a > 250 && a < 350) }' || fail "$*"
+	# Of a part of the time, too.
+	set -- $(ebprec diff -q --json --normalize time --time 0%-25% --sort dso before.data after.data | row libhot)
+	awk -v b="$1" -v a="$2" 'BEGIN { exit !(b > 220 && b < 380 && a > 220 && a < 380) }' || fail "part: $*"
+}
+
+@test "diff: costs for each mark" {
+	story 1 2000 0.30 100 | gen_story before.data
+	story 2 2000 0.30 50 | gen_story after.data
+	for name in request web/request; do
+		ebprec diff -q --json --normalize mark:$name --sort dso before.data after.data >rows
+		contains "$(cat rows)" '"per_mark"'
+		set -- $(row libhot <rows)
+		same 0 "$5"
+		awk -v b="$1" -v a="$2" 'BEGIN { exit !(b > 5 && b < 7 && a > 10 && a < 14) }' || fail "$*"
+	done
+	refuses ebprec diff -q --normalize mark:none before.data after.data
+	run ebprec diff --normalize mark: before.data after.data
+	same 2 "$status"
+	run ebprec diff --normalize mark:request --fail-above 1 before.data after.data
+	same 2 "$status"
+}
+
+# ---- random captures ----
+
+# random SEED - processes that fork, rename themselves and map files, in the kernel and out, with recursion.
+random() {
+	perl -e '
+		srand($ARGV[0]);
+		sub pick { $_[rand @_] }
+		my $t = 1000000;
+		my @pids = map { 10 * $_ } 1 .. 5;
+		print "- kallsyms $_\n" for "ffffffff81000000 T _text", "ffffffff81000100 T entry",
+			"ffffffff81000200 T do_read", "ffffffff81000300 T _etext";
+		print "0 kmap 0xffffffff81000000 0x1000 _text\n";
+		for my $p (@pids) {
+			print "0 fork 1 $p $p\n0 comm $p $p prog", int rand 3, "\n0 fork $p $p ", $p + 1, "\n";
+			print "0 map $p 0x400000 0x10000 0 /no/such/prog\n0 map $p 0x700000 0x10000 0 /lib/such.so\n";
+		}
+		for (1 .. 400) {
+			$t += int rand 5000;
+			my $p = pick @pids;
+			my $tid = $p + pick 0, 0, 1;
+			my $r = rand;
+			if ($r < 0.02) { my $c = 100 + 10 * int rand 90; print "$t fork $p $c $c\n$t fork $c $c ", $c + 1, "\n"; push @pids, $c; next }
+			if ($r < 0.04) { print "$t comm $p $tid name", int rand 4, "\n"; next }
+			if ($r < 0.05) { print "$t exec $p $p other\n", $t + 1, " map $p 0x500000 0x10000 0 /no/such/other\n"; next }
+			my @user = map { sprintf "0x%x", pick(0x400000, 0x400000, 0x500000, 0x700000, 0x900000) + 16 * int rand 4 } 1 .. 1 + rand 6;
+			my $kernel = rand() < 0.3 ? "k:" . join(",", map { sprintf "0xffffffff81000%03x", 0x110 + 0x100 * int rand 2 } 1 .. 1 + rand 3) . " " : "";
+			printf "%d sample %d %d %d %d %su:%s\n", $t, $p, $tid, rand 4, 1 + rand 100, $kernel, join ",", @user;
+		}' "$1"
+}
+
+# total OPTION... - the sum of the folded stacks of r.data
+total() {
+	ebprec report -q --folded "$@" r.data | awk '{ n += $NF } END { print n + 0 }'
+}
+
+@test "random captures: self adds up, by every key and weight" {
+	for seed in 1 2 3 4 5; do
+		random $seed | gen_story r.data
+		for weight in samples period; do
+			whole=$(total --weight $weight)
+			[ "$whole" -gt 300 ] || fail "seed $seed: $whole"
+			for keys in symbol dso comm pid tid cpu cgroup container category line comm,pid,tid,cpu,dso,symbol; do
+				same "$whole" "$(ebprec report -q --csv --no-children --min-percent 0 --weight $weight --sort $keys r.data |
+					awk -F, 'NR > 1 { n += $1 } END { print n }')" || fail "seed $seed, $keys"
+			done
+			same "$whole" "$(ebprec report -q --csv --no-children --min-percent 0 --no-system --weight $weight r.data |
+				awk -F, 'NR > 1 { n += $1 } END { print n }')"
+		done
+	done
+}
+
+@test "random captures: a tree's parts add up to their parent" {
+	for seed in 1 2 3 4 5; do
+		random $seed | gen_story r.data
+		for view in --tree --bottom-up "--tree --threads" "--tree --no-system" "--tree --fold-recursion" \
+			"--callers do_read" "--callees entry" "--tree --sort pid,cpu,dso"; do
+			# shellcheck disable=SC2086 # words
+			ebprec report -q --json $view r.data | perl -MJSON::PP -e '
+				my $d = decode_json(join "", <STDIN>);
+				my (%total, %sum);
+				for (@{$d->{nodes}}) {
+					$total{$_->{id}} = $_->{total};
+					$sum{$_->{id}} += $_->{self};
+					$sum{$_->{parent}} += $_->{total};
+				}
+				die "no tree\n" if @{$d->{nodes}} < 3;
+				$total{$_} == $sum{$_} or die "node $_: $total{$_}, parts $sum{$_}\n" for keys %total;
+				die "more than all\n" if $sum{0} > $d->{sum};
+				die "tops $sum{0}, all $d->{sum}\n" if $ARGV[0] =~ /^--(tree|bottom)/ && $sum{0} != $d->{sum};' -- \
+				"$view" || fail "seed $seed, $view"
+		done
+	done
+}
+
+@test "random captures: slices of the time add up, filtered or cut out" {
+	for seed in 1 2 3 4 5; do
+		random $seed | gen_story r.data
+		ebprec report -q --folded r.data >whole
+		for part in 0%-13% 13%-50% 50%-77% 77%-100%; do
+			ebprec report -q --folded --time $part r.data
+			ebprec slice -q --time $part -i r.data -o part.data
+			ebprec report -q --folded part.data >>cut
+		done >filtered
+		for parts in filtered cut; do
+			awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' $parts |
+				sort >got
+			diff whole got || fail "seed $seed, $parts"
+		done
+		rm cut
+	done
+}
+
+@test "random captures: a filter and its complement make the whole, also together" {
+	for seed in 1 2 3 4 5; do
+		random $seed | gen_story r.data
+		whole=$(total)
+		for option in --comm=prog1 --pid=10,20 --tid=11 --cpu=0-1 --cgroup=. --dso=such --symbol=entry --parent=prog; do
+			same "$whole" $(($(total $option) + $(total "${option/=/=!}"))) || fail "seed $seed, $option"
+		done
+		# Both of two filters, and all ways to fail one.
+		same "$whole" $(($(total --cpu=0 --dso=such) + $(total --cpu=0 '--dso=!such') +
+			$(total '--cpu=!0' --dso=such) + $(total '--cpu=!0' '--dso=!such')))
+		same "$(total --pid=10 --time 0%-50%)" "$(ebprec slice -q --time 0%-50% -i r.data -o s.data; ebprec report -q --folded --pid 10 s.data | awk '{ n += $NF } END { print n + 0 }')"
+		# What is left out as small is in its parents nevertheless.
+		same "$(ebprec report -q --tree --min-percent 0 --max-depth 1 r.data | tail -n +4)" \
+			"$(ebprec report -q --tree --min-percent 0 r.data | tail -n +4 | grep -E '^ *[0-9.]+% +[0-9.]+% +[0-9]+  (  )?[^ ]')"
+	done
+}
+
+@test "random captures: parts that are merged again are the whole" {
+	for seed in 1 2 3; do
+		random $seed | gen_story r.data
+		ebprec slice -q --time 0%-40% -i r.data -o one.data
+		ebprec slice -q --time 40%-100% -i r.data -o two.data
+		ebprec merge -q -o again.data two.data one.data
+		ebprec report -q --folded r.data >want
+		ebprec report -q --folded again.data >got
+		diff want got || fail "seed $seed"
+	done
+}

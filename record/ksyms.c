@@ -9,9 +9,8 @@
 #include "record/slurp.h"
 
 const char *const ksyms_well_known[KSYMS_NAMES] = {
-	[KSYMS_TEXT] = "_text",          [KSYMS_STEXT] = "_stext",
-	[KSYMS_ETEXT] = "_etext",        [KSYMS_SCHEDULE] = "__schedule",
-	[KSYMS_WAKE] = "try_to_wake_up",
+	[KSYMS_TEXT] = "_text",          [KSYMS_STEXT] = "_stext",        [KSYMS_ETEXT] = "_etext",
+	[KSYMS_SCHEDULE] = "__schedule", [KSYMS_WAKE] = "try_to_wake_up",
 };
 
 /* 16 and more: no digit. */

@@ -49,7 +49,7 @@ struct ksyms_source {
 /* Reads what was kept, or /proc/kallsyms.  folder as above; errno of the read, or as above. */
 int ksyms_load(const char *folder, struct ksyms **out);
 int ksyms_load_from(const struct ksyms_source *s, struct ksyms **out); /* the same for tests */
-void ksyms_free(struct ksyms *k); /* NULL is fine */
+void ksyms_free(struct ksyms *k);                                      /* NULL is fine */
 
 /* The address of the first symbol of that name outside of modules; false: there is none. */
 bool ksyms_find(const struct ksyms *k, const char *name, uint64_t *addr);

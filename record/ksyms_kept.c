@@ -125,8 +125,7 @@ static int take_index(struct ksyms *k, const uint8_t *p, size_t count, uint32_t 
 		return -ENOMEM;
 	for (i = 0; i < count; i++, p += ENTRY_BYTES) {
 		k->sym[i] = (struct sym){ .addr = le64_load(p), .off_bytes = le32_load(p + 8) };
-		if (k->sym[i].off_bytes >= text_bytes ||
-		    (i && k->sym[i].addr < k->sym[i - 1].addr))
+		if (k->sym[i].off_bytes >= text_bytes || (i && k->sym[i].addr < k->sym[i - 1].addr))
 			return -EBADMSG;
 	}
 	k->count = count;

@@ -325,7 +325,8 @@ int tablecache_put(struct tablecache *c, const struct unwtable_key *key, const s
 		return err;
 	}
 	name_of(key, name);
-	snprintf(temp, sizeof(temp), TABLECACHE_TEMP_PREFIX "%d-%u", (int)getpid(), c->temp_count++);
+	snprintf(temp, sizeof(temp), TABLECACHE_TEMP_PREFIX "%d-%u", (int)getpid(),
+		 c->temp_count++);
 	fd = openat(c->dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	err = fd < 0 ? -errno : write_all(fd, &bytes);
 	if (fd >= 0 && close(fd) && !err)

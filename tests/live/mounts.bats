@@ -59,7 +59,7 @@ not_named() {
 @test "a library of two layers with different contents: the upper one is seen" {
 	cp lower low/bin/app
 	mkdir up/bin && cp upper up/bin/app
-	ebprec record -q -F 499 -o x.data -- unshare -m --propagation $apart sh -c '
+	ebprec record -q -F 499 -o x.data -- unshare -m --propagation "$apart" sh -c '
 		mount -t overlay o -o lowerdir='"$PWD"'/low,upperdir='"$PWD"'/up,workdir=work merged &&
 		exec merged/bin/app'
 	named upper
@@ -74,7 +74,7 @@ not_named() {
 @test "a file that only one layer has; the process is chrooted into the overlay" {
 	cp lower low/bin/app
 	cp upper up/other
-	ebprec record -q -F 499 -o x.data -- unshare -m --propagation $apart sh -c '
+	ebprec record -q -F 499 -o x.data -- unshare -m --propagation "$apart" sh -c '
 		mount -t overlay o -o lowerdir='"$PWD/low"',upperdir='"$PWD/up"',workdir=work merged &&
 		chroot merged /bin/app; chroot merged /other'
 	named lower upper
@@ -84,7 +84,7 @@ not_named() {
 	mkdir -p up2 work2 merged2
 	cp upper low/bin/app
 	# A tmpfs holds the outer upper layer: overlayfs takes no overlay as its own upper one.
-	ebprec record -q -F 499 -o x.data -- unshare -m --propagation $apart sh -c '
+	ebprec record -q -F 499 -o x.data -- unshare -m --propagation "$apart" sh -c '
 		mount -t overlay o -o lowerdir='"$PWD"'/low:'"$PWD"'/bin merged &&
 		mount -t overlay o -o lowerdir='"$PWD"'/merged:'"$PWD"'/up2 merged2 &&
 		cd / && exec '"$PWD"'/merged2/bin/app'
@@ -94,7 +94,7 @@ not_named() {
 @test "a bind mount over a path where another program lies" {
 	cp lower bin/app
 	cp upper up/app
-	ebprec record -q -F 499 -o x.data -- unshare -m --propagation $apart sh -c 'mount --bind up bin && exec bin/app'
+	ebprec record -q -F 499 -o x.data -- unshare -m --propagation "$apart" sh -c 'mount --bind up bin && exec bin/app'
 	named upper
 	not_named lower
 }
@@ -105,7 +105,7 @@ not_named() {
 	mkdir "$odd"
 	cp upper up/app
 	# shellcheck disable=SC2016 # for the inner shell
-	ebprec record -q -F 499 -o x.data -- unshare -m --propagation $apart sh -c 'mount --bind up "$1" && exec "$1/app"' sh "$odd"
+	ebprec record -q -F 499 -o x.data -- unshare -m --propagation "$apart" sh -c 'mount --bind up "$1" && exec "$1/app"' sh "$odd"
 	rmdir "$odd"
 	named upper
 }

@@ -132,7 +132,8 @@ static void cache_gives_back_what_it_was_given(void **state)
 /* libm's .fini begins where its rules end. */
 static void cache_gives_back_the_table_of_each_library(void **state)
 {
-	static const char *const names[] = { "libc.so.6", "libm.so.6", "libz.so.1", "libzstd.so.1" };
+	static const char *const names[] = { "libc.so.6", "libm.so.6", "libz.so.1",
+					     "libzstd.so.1" };
 	struct env *e = *state;
 	struct unwtable *made, *got;
 	struct link_map *map;

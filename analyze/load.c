@@ -162,6 +162,12 @@ static int run_first_pass(const struct capture *c, struct first_pass *p)
 	return err;
 }
 
+static int add_jit_code(struct model *m, const struct jitmaps_code *code)
+{
+	return model_add_jit_code(m, code->pid, code->time_ns, code->addr, code->size_bytes,
+				  code->place);
+}
+
 int load_model(const struct capture *c, struct strings *names, struct model **out,
 	       struct load_scan *scan)
 {
@@ -184,6 +190,8 @@ int load_model(const struct capture *c, struct strings *names, struct model **ou
 		err = jitmaps_read(c, &fresh.jits);
 	for (size_t i = 0; !err && i < fresh.jits.count; i++)
 		err = model_add_jit(p.model, fresh.jits.list[i].pid);
+	for (size_t i = 0; !err && i < fresh.jits.code_count; i++)
+		err = add_jit_code(p.model, &fresh.jits.code[i]);
 	if (!err)
 		err = model_seal(p.model);
 	if (err) {

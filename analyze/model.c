@@ -52,6 +52,7 @@ struct thread {
 struct jit {
 	uint32_t pid;
 	uint32_t file;
+	bool timed; /* of some code it is known when it was made */
 };
 
 struct model {
@@ -337,21 +338,75 @@ static int apply_ksymbol(struct model *m, const struct side_event *e)
 			   &space->root);
 }
 
-/* Memory in which a process made code that has names. */
+static const struct jit *jit_of(const struct model *m, uint32_t pid)
+{
+	for (size_t i = 0; i < m->jit_count; i++)
+		if (m->jits[i].pid == pid)
+			return &m->jits[i];
+	return NULL;
+}
+
+static bool is_jit_at(const struct model *m, uint32_t root, uint64_t addr, uint32_t file)
+{
+	const struct maptree_range *r = maptree_find(&m->maps, root, addr);
+
+	return r && m->mappings[r->value].file == file;
+}
+
+/*
+ * Memory in which a process made code that has names.  A compiler changes the protection of this
+ * memory all the time, and each change is told as a mapping: it does not hide what the code is.
+ */
 static int apply_user_map(struct model *m, const struct side_event *e)
 {
-	struct side_event jit = *e;
-	uint32_t epoch;
+	const struct jit *jit = jit_of(m, e->pid);
+	struct side_event map = *e;
+	uint32_t epoch, root;
 	int err;
 
-	for (size_t i = 0; i < m->jit_count; i++)
-		if (m->jits[i].pid == e->pid &&
-		    locate_is_anonymous(m->log.files.list[e->id].path)) {
-			jit.id = m->jits[i].file;
-			jit.file_off_bytes = e->start;
-		}
 	err = epoch_of(m, e->pid, e->time_ns, &epoch);
-	return err ? err : apply_map(m, &jit, epoch);
+	if (err || !jit || !locate_is_anonymous(m->log.files.list[e->id].path))
+		return err ? err : apply_map(m, e, epoch);
+	root = m->spaces[m->epochs[epoch].space].root;
+	if (jit->timed && is_jit_at(m, root, e->start, jit->file) &&
+	    is_jit_at(m, root, e->end - 1, jit->file))
+		return 0;
+	map.id = jit->file;
+	map.file_off_bytes = e->start;
+	return apply_map(m, &map, epoch);
+}
+
+/* Code where there was other code before makes a new space; in memory that had none it does not. */
+static int apply_code(struct model *m, const struct side_event *e)
+{
+	const struct maptree_range *hit;
+	struct maptree_range range = { .start = e->start, .end = e->end };
+	struct space *space;
+	uint32_t epoch;
+	bool fresh;
+	int err;
+
+	err = epoch_of(m, e->pid, e->time_ns, &epoch);
+	if (err)
+		return err;
+	space = &m->spaces[m->epochs[epoch].space];
+	hit = maptree_overlap(&m->maps, space->root, e->start, e->end);
+	fresh = hit && (hit->start > e->start || hit->end < e->end ||
+			m->mappings[hit->value].file != e->id ||
+			m->mappings[hit->value].file_off_bytes != m->mappings[hit->value].start);
+	if (m->mapping_count >= MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);
+	if (!err)
+		err = edit_space(m, epoch, e->time_ns, fresh);
+	if (err)
+		return err;
+	range.value = (uint32_t)m->mapping_count;
+	m->mappings[m->mapping_count++] = (struct mapping){ .start = e->start,
+							    .file_off_bytes = e->file_off_bytes,
+							    .file = e->id };
+	space = &m->spaces[m->epochs[epoch].space];
+	return maptree_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
 }
 
 static int apply(void *ctx, const struct side_event *e)
@@ -365,6 +420,8 @@ static int apply(void *ctx, const struct side_event *e)
 		return apply_comm(m, e);
 	case SIDE_KSYMBOL:
 		return apply_ksymbol(m, e);
+	case SIDE_CODE:
+		return apply_code(m, e);
 	default:
 		return e->pid == SIDELOG_KERNEL ? apply_map(m, e, KERNEL_EPOCH)
 						: apply_user_map(m, e);
@@ -410,6 +467,32 @@ int model_add_jit(struct model *m, uint32_t pid)
 	if (!err)
 		m->jits[m->jit_count++] = jit;
 	return err;
+}
+
+int model_add_jit_code(struct model *m, uint32_t pid, uint64_t time_ns, uint64_t addr,
+		       uint64_t size_bytes, uint64_t off_bytes)
+{
+	struct side_event e = {
+		.time_ns = time_ns,
+		.kind = SIDE_CODE,
+		.pid = pid,
+		.tid = pid,
+		.start = addr,
+		.end = addr + size_bytes,
+		.file_off_bytes = off_bytes,
+	};
+	size_t i;
+
+	if (m->sealed)
+		return -EALREADY;
+	for (i = 0; i < m->jit_count; i++) {
+		if (m->jits[i].pid != pid)
+			continue;
+		m->jits[i].timed = true;
+		e.id = m->jits[i].file;
+		return sidelog_add_event(&m->log, &e);
+	}
+	return 0;
 }
 
 /* ---- sealing ---- */

@@ -57,6 +57,13 @@ int model_add_build_id(struct model *m, const char *path, const struct buildid *
  */
 int model_add_jit(struct model *m, uint32_t pid);
 
+/*
+ * And some of it is known to the moment: from time_ns on, [addr, addr + size_bytes) of the process
+ * is at off_bytes of that file.  After model_add_jit().
+ */
+int model_add_jit_code(struct model *m, uint32_t pid, uint64_t time_ns, uint64_t addr,
+		       uint64_t size_bytes, uint64_t off_bytes);
+
 /* Sorts by time (equal times: in the order they came) and applies.  -ENOMEM: the model is unusable. */
 int model_seal(struct model *m);
 

@@ -120,6 +120,15 @@ static int to_event(struct sidelog *log, struct strings *names, const struct per
 	}
 }
 
+int sidelog_add_event(struct sidelog *log, const struct side_event *event)
+{
+	int err = vec_reserve(&log->events, &log->capacity, log->count + 1);
+
+	if (!err)
+		log->events[log->count++] = *event;
+	return err;
+}
+
 void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken)
 {
 	if (broken)

@@ -19,17 +19,17 @@
 
 #define SIDELOG_KERNEL UINT32_MAX /* the pid in the MMAP records of kernel and modules */
 
-enum side_kind { SIDE_MAP, SIDE_COMM, SIDE_FORK, SIDE_KSYMBOL };
+enum side_kind { SIDE_MAP, SIDE_COMM, SIDE_FORK, SIDE_KSYMBOL, SIDE_CODE };
 
 struct side_event {
 	uint64_t time_ns;
 	uint8_t kind; /* enum side_kind */
 	bool flag;    /* COMM: exec; FORK: inherits nothing; KSYMBOL: unregister */
 	uint32_t pid, tid;
-	uint32_t id;             /* MAP, KSYMBOL: in the files; COMM: in the names */
+	uint32_t id;             /* MAP, KSYMBOL, CODE: in the files; COMM: in the names */
 	uint32_t ppid, ptid;     /* FORK */
-	uint64_t start, end;     /* MAP, KSYMBOL */
-	uint64_t file_off_bytes; /* MAP */
+	uint64_t start, end;     /* MAP, KSYMBOL, CODE */
+	uint64_t file_off_bytes; /* MAP, CODE */
 };
 
 struct model_counts {
@@ -56,6 +56,8 @@ struct sidelog {
 
 /* -ENOMEM, -EOVERFLOW.  A record that says nothing sensible is counted as broken: 0. */
 int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side);
+/* An event that is in no record: -ENOMEM. */
+int sidelog_add_event(struct sidelog *log, const struct side_event *event);
 /* A record that perfrec_side() did not understand (broken: could not read). */
 void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken);
 

@@ -13,15 +13,22 @@
 #include <unistd.h>
 
 #include "format/cursor.h"
+#include "record/jitstrip.h"
 #include "record/outbuf.h"
 #include "record/slurp.h"
+
+static void forget(struct jitfile *f)
+{
+	close(f->root_fd);
+	free(f->dump);
+}
 
 void jitfiles_done(struct jitfiles *j)
 {
 	size_t i;
 
 	for (i = 0; i < j->count; i++)
-		close(j->list[i].root_fd);
+		forget(&j->list[i]);
 	free(j->list);
 	*j = (struct jitfiles){ 0 };
 }
@@ -44,6 +51,17 @@ uint32_t jitfiles_inner_pid(const char *status)
 	return pid > INT32_MAX ? 0 : (uint32_t)pid;
 }
 
+/* ".../jit-123.dump" */
+static bool is_dump(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	unsigned pid;
+	int end = 0;
+
+	return slash && slash[1] == 'j' && sscanf(slash + 1, "jit-%9u.dump%n", &pid, &end) == 1 &&
+	       end && !slash[1 + end];
+}
+
 /* As perf and /proc/PID/maps call executable memory that no file is behind. */
 static bool makes_code(const struct siderec_map *m)
 {
@@ -52,6 +70,8 @@ static bool makes_code(const struct siderec_map *m)
 
 	if (!(m->prot & PROT_EXEC) || m->pid == UINT32_MAX)
 		return false;
+	if (is_dump(m->path))
+		return true;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strncmp(m->path, names[i], strlen(names[i])))
 			return true;
@@ -91,40 +111,53 @@ static bool look(uint32_t pid, struct jitfile *out)
 	return out->root_fd >= 0;
 }
 
-void jitfiles_map(struct jitfiles *j, const struct siderec_map *m)
+/* The process, which is looked at when it is new; NULL: there is none, or no room. */
+static struct jitfile *remember(struct jitfiles *j, uint32_t pid)
 {
-	struct jitfile fresh, *list;
+	struct jitfile fresh = { 0 }, *list, *f = find(j, pid);
 
-	if (!j->writer || !makes_code(m) || find(j, m->pid))
-		return;
+	if (f)
+		return f;
 	if (j->count == JITFILES_MAX) {
 		j->missing_count++;
-		return;
+		return NULL;
 	}
 	if (j->count == j->room) {
 		list = reallocarray(j->list, j->room + 32, sizeof(*list));
 		if (!list)
-			return;
+			return NULL;
 		j->list = list;
 		j->room += 32;
 	}
-	if (look(m->pid, &fresh))
-		j->list[j->count++] = fresh;
+	if (!look(pid, &fresh))
+		return NULL;
+	j->list[j->count] = fresh;
+	return &j->list[j->count++];
+}
+
+void jitfiles_map(struct jitfiles *j, const struct siderec_map *m)
+{
+	struct jitfile *f;
+
+	if (!j->writer || !makes_code(m))
+		return;
+	f = remember(j, m->pid);
+	if (f && !f->dump && is_dump(m->path))
+		f->dump = strdup(m->path);
 }
 
 /* ---- taking ---- */
 
 /* Below the process's root as if it were "/": /tmp may be a link there. */
-static int open_map(const struct jitfile *f, struct stat *st)
+static int open_below(const struct jitfile *f, const char *path, struct stat *st)
 {
 	struct open_how how = {
 		.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	char path[48];
 	int fd;
 
-	snprintf(path, sizeof(path), "tmp/perf-%u.map", f->inner_pid);
+	path += strspn(path, "/");
 	if (fstatat(f->root_fd, path, st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st->st_mode))
 		return -ENOENT; /* a device may do anything when it is opened */
 	fd = (int)syscall(SYS_openat2, f->root_fd, path, &how, sizeof(how));
@@ -136,7 +169,7 @@ static int open_map(const struct jitfile *f, struct stat *st)
 	return -EPERM;
 }
 
-static void read_up_to(int fd, struct outbuf *out, size_t limit_bytes)
+static bool read_up_to(int fd, struct outbuf *out, size_t limit_bytes)
 {
 	const size_t chunk_bytes = 1u << 18;
 	size_t done_bytes = 0;
@@ -153,25 +186,28 @@ static void read_up_to(int fd, struct outbuf *out, size_t limit_bytes)
 			done_bytes += (size_t)n;
 		}
 	}
+	return done_bytes < limit_bytes;
 }
 
-static int embed(struct jitfiles *j, const struct jitfile *f, int fd, const struct stat *st)
+/* take: puts at most limit_bytes of the file behind what *out has; false: there is more. */
+static int embed(struct jitfiles *j, const char *name, int fd,
+		 bool (*take)(int fd, struct outbuf *out, size_t limit_bytes))
 {
 	uint64_t limit = JITFILES_ALL_BYTES - j->bytes;
 	struct outbuf object = { 0 };
-	char name[32];
-	int err = -ENOMEM, n;
+	size_t n = strlen(name);
+	int err = -ENOMEM;
+	bool whole;
 
 	if (limit > JITFILES_FILE_BYTES)
 		limit = JITFILES_FILE_BYTES;
-	n = snprintf(name, sizeof(name), "perf-%u.map", f->pid);
 	outbuf_u16(&object, (uint16_t)n);
-	outbuf_add(&object, name, (size_t)n);
-	read_up_to(fd, &object, (size_t)limit);
+	outbuf_add(&object, name, n);
+	whole = take(fd, &object, (size_t)limit);
 	if (outbuf_ok(&object)) {
-		j->cut_count += (uint64_t)st->st_size > limit;
+		j->cut_count += !whole;
 		j->file_count++;
-		j->bytes += object.size_bytes - 2 - (size_t)n;
+		j->bytes += object.size_bytes - 2 - n;
 		err = writer_object(j->writer, EBX_FILE, j->next_object++, object.data,
 				    object.size_bytes);
 	}
@@ -181,15 +217,28 @@ static int embed(struct jitfiles *j, const struct jitfile *f, int fd, const stru
 
 static int take(struct jitfiles *j, const struct jitfile *f)
 {
+	char path[48], name[32];
 	struct stat st;
 	int fd, err = 0;
 
-	fd = open_map(f, &st);
+	snprintf(path, sizeof(path), "tmp/perf-%u.map", f->inner_pid);
+	fd = open_below(f, path, &st);
+	if (fd >= 0) {
+		snprintf(name, sizeof(name), "perf-%u.map", f->pid);
+		err = embed(j, name, fd, read_up_to);
+		close(fd);
+	}
+	if (fd < 0 && !f->dump)
+		j->missing_count++;
+	if (err || !f->dump)
+		return err;
+	fd = open_below(f, f->dump, &st);
 	if (fd < 0) {
 		j->missing_count++;
 		return 0;
 	}
-	err = embed(j, f, fd, &st);
+	snprintf(name, sizeof(name), "jit-%u.dump", f->pid);
+	err = embed(j, name, fd, jitstrip);
 	close(fd);
 	return err;
 }
@@ -206,7 +255,7 @@ int jitfiles_exit(struct jitfiles *j, const struct perf_event_header *record)
 	if (!f)
 		return 0;
 	err = take(j, f);
-	close(f->root_fd);
+	forget(f);
 	*f = j->list[--j->count];
 	return err;
 }

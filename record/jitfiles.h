@@ -5,8 +5,10 @@
  * A runtime that makes code writes /tmp/perf-PID.map, with the pid that it has itself and in the
  * /tmp that it sees.  A process that maps executable memory without a file is remembered, with a
  * handle of its root; the file is read when the process exits and at the end of the recording, and
- * embedded as "perf-PID.map" by the pid of the samples.  Only a regular file of the process's owner
- * (or root's) is taken, and no more than the limits below.
+ * embedded as "perf-PID.map" by the pid of the samples.  Others write jit-PID.dump (format/jitdump.h)
+ * and map its first page for code, so that a profiler hears of it: embedded as "jit-PID.dump", without
+ * the code.  Only a regular file of the process's owner (or root's) is taken, and no more than the
+ * limits below.
  */
 #ifndef EBPREC_RECORD_JITFILES_H
 #define EBPREC_RECORD_JITFILES_H
@@ -26,6 +28,7 @@ struct jitfile {
 	uint32_t pid, inner_pid; /* as in the samples; in its own pid namespace */
 	uint32_t owner;
 	int root_fd; /* O_PATH */
+	char *dump;  /* the path of its jitdump below the root; NULL: it has mapped none */
 };
 
 struct jitfiles {

@@ -47,6 +47,36 @@ hot() {
 	[ -z "$(ls /tmp/perf-1.map /tmp/perf-2.map 2>/dev/null)" ]
 }
 
+@test "node, whose jitdump says when code was made, from a chroot of its own" {
+	command -v node >/dev/null || skip "needs node"
+	mkdir -p root/tmp root/work
+	for dir in bin lib lib64 usr proc dev; do
+		mkdir -p "root/$dir" && mount --rbind "/$dir" "root/$dir"
+	done
+	cp hot.js root/work
+	ebprec record -q -F 499 -o x.data -- chroot root sh -c 'cd /work && node --perf-prof hot.js' ||
+		status=$?
+	for dir in bin lib lib64 usr proc dev; do umount -l "root/$dir"; done
+	[ -n "$(ls root/work/jit-*.dump)" ]
+	rm -rf --one-file-system root/work
+	[ "${status:-0}" = 0 ]
+	hot '^node'
+	contains "$(ebprec info --objects x.data)" "jit-"
+}
+
+@test "a jitdump that is none costs names, and nothing else" {
+	# As a runtime announces it: its first page, mapped for code.
+	for what in nothing rubbish; do
+		[ $what = nothing ] && : >jit-1.dump || head -c 5000 /dev/urandom >jit-1.dump
+		ebprec record -q -o x.data -- perl -e '
+			open my $f, "<", "jit-1.dump"; require "syscall.ph" if 0;
+			syscall(9, 0, 4096, 5, 2, fileno($f), 0) > 0 or die; # mmap
+			my $i = 0; $i++ while $i < 3e6;'
+		ebprec report -q --folded -i x.data >out
+		grep -q '^perl' out
+	done
+}
+
 @test "java, which writes its map when it exits" {
 	java -version 2>&1 | grep -q '"17' || skip "needs java 17"
 	command -v javac >/dev/null || skip "needs javac"

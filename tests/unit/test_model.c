@@ -591,6 +591,46 @@ static void sealed_model_takes_nothing_more(void **state)
 	teardown(&f);
 }
 
+static void code_is_what_it_was_at_that_time(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "node", false);
+	map_at(&f, 1, 10, 0x1000, 0x9000, 0, "//anon");
+	assert_int_equal(model_add_jit(f.m, 10), 0);
+	assert_int_equal(model_add_jit_code(f.m, 10, 20, 0x2000, 0x100, 1ULL << 63), 0);
+	assert_int_equal(model_add_jit_code(f.m, 10, 40, 0x2080, 0x100, (1ULL << 63) + 0x100), 0);
+	/* As a change of protection is told: it hides nothing. */
+	map_at(&f, 30, 10, 0x2000, 0x3000, 0, "//anon");
+	map_at(&f, 50, 10, 0x1000, 0x9000, 0, "//anon");
+	assert_int_equal(model_add_jit_code(f.m, 11, 20, 0x2000, 0x100, 1), 0); /* nobody */
+	seal(&f);
+	assert_string_equal(ask(&f, 35, 10, 0x2090), "node /tmp/perf-10.map+0x8000000000000090");
+	assert_string_equal(ask(&f, 45, 10, 0x2090), "node /tmp/perf-10.map+0x8000000000000110");
+	assert_string_equal(ask(&f, 60, 10, 0x2000), "node /tmp/perf-10.map+0x8000000000000000");
+	assert_string_equal(ask(&f, 60, 10, 0x217f), "node /tmp/perf-10.map+0x80000000000001ff");
+	assert_string_equal(ask(&f, 60, 10, 0x2180), "node /tmp/perf-10.map+0x2180");
+	teardown(&f);
+}
+
+static void code_made_before_its_memory_was_told_stays(void **state)
+{
+	struct fixture f = setup();
+
+	/* A process that was there before: its maps are read later than its code was made. */
+	assert_int_equal(model_add_jit(f.m, 10), 0);
+	assert_int_equal(model_add_jit_code(f.m, 10, 5, 0x1000, 0x100, 1ULL << 63), 0);
+	assert_int_equal(model_add_jit_code(f.m, 10, 6, 0x2f00, 0x100, (1ULL << 63) + 0x100), 0);
+	fork_at(&f, 20, 10, 10, 10);
+	comm_at(&f, 20, 10, 10, "node", false);
+	map_at(&f, 20, 10, 0x1000, 0x3000, 0, "//anon");
+	map_at(&f, 20, 10, 0x5000, 0x6000, 0, "//anon");
+	seal(&f);
+	assert_string_equal(ask(&f, 30, 10, 0x1010), "node /tmp/perf-10.map+0x8000000000000010");
+	assert_string_equal(ask(&f, 30, 10, 0x5010), "node /tmp/perf-10.map+0x5010");
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -622,6 +662,8 @@ int main(void)
 		cmocka_unit_test(build_id_longer_than_allowed_is_no_id),
 		cmocka_unit_test(guest_maps_are_not_the_hosts),
 		cmocka_unit_test(losses_are_added_up),
+		cmocka_unit_test(code_is_what_it_was_at_that_time),
+		cmocka_unit_test(code_made_before_its_memory_was_told_stays),
 		cmocka_unit_test(sealed_model_takes_nothing_more),
 	};
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* fuzz_jitdump - any bytes as a jitdump; the recorder's short form says the same as the whole */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "format/jitdump.h"
+#include "record/jitstrip.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+/* How many there are, and a sum over all that is said. */
+static uint64_t read_all(const uint8_t *data, size_t size_bytes, uint64_t *count)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct jitdump_header h;
+	struct jitdump_code code;
+	uint64_t sum = 0;
+
+	*count = 0;
+	if (jitdump_header(&c, &h))
+		return 0;
+	while (jitdump_next(&c, &code) == 1) {
+		if (code.addr + code.size_bytes < code.addr ||
+		    memchr(code.name, 0, code.name_bytes))
+			abort();
+		sum = sum * 31 + code.addr + code.size_bytes * 7 + code.index + code.name_bytes;
+		++*count;
+	}
+	return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	uint64_t whole_count, count, whole, sum;
+	int fd = memfd_create("jitdump", MFD_CLOEXEC);
+	struct outbuf out = { 0 };
+
+	if (fd < 0 || write(fd, data, size_bytes) != (ssize_t)size_bytes)
+		abort();
+	whole = read_all(data, size_bytes, &whole_count);
+	if (jitstrip(fd, &out, 1 << 20)) {
+		sum = read_all(out.data, out.size_bytes, &count);
+		/* The short form may have one more: a name whose code is cut. */
+		if (count < whole_count || (count == whole_count && sum != whole))
+			abort();
+	}
+	outbuf_done(&out);
+	close(fd);
+	return 0;
+}

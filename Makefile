@@ -61,7 +61,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record unit tests check check-live check-exports check-kernels check-kills \
+.PHONY: all analyze record unit tests check check-live check-waits check-exports check-kernels check-kills \
 	check-mixed check-faults check-damage storm bench lint fuzz mutate install clean help
 
 all: analyze record			## ebprec and ebprec-record (the default)
@@ -166,6 +166,9 @@ tests: $(O)/tests/faults/badwrite.so analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) 
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers
+
+check-waits: all tests $(call have,waits)	## times of threads against the kernel's and libbpf-tools'; a minute; root, BPF
+	$(Q)scripts/run-tests.sh $(O) waits
 
 check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 	$(Q)scripts/check-mixed.sh $(O)

@@ -81,6 +81,7 @@ static const struct {
 	{ "__skb_", WAITREASON_SOCKET },
 	{ "netlink_", WAITREASON_SOCKET },
 	{ "vsock_", WAITREASON_SOCKET },
+	{ "do_wait_", WAITREASON_OTHER }, /* _intr_irq, _for_common: for whatever the caller says */
 	{ "do_wait", WAITREASON_CHILD },
 	{ "kernel_wait", WAITREASON_CHILD },
 	{ "wait_for_vfork", WAITREASON_CHILD },
@@ -97,6 +98,11 @@ static const struct {
 	{ "__percpu_down", WAITREASON_LOCK },
 	{ "__down_", WAITREASON_LOCK },
 	{ "rt_mutex_", WAITREASON_LOCK },
+	{ "locks_lock_inode_wait", WAITREASON_LOCK }, /* of files */
+	{ "flock_lock_inode_wait", WAITREASON_LOCK },
+	{ "posix_lock_inode_wait", WAITREASON_LOCK },
+	{ "fcntl_setlk", WAITREASON_LOCK },
+	{ "do_lock_file_wait", WAITREASON_LOCK },
 	{ "io_schedule", WAITREASON_BLOCK_IO },
 	{ "submit_bio_wait", WAITREASON_BLOCK_IO },
 	{ "wait_for_completion_io", WAITREASON_BLOCK_IO },

@@ -77,7 +77,7 @@ marker/whole span dur=7000000 ns:' "$(said x.data)"
 	./fresh points 2
 	ebprec mark --begin build "make all"
 	ebprec mark -- sh -c 'exit 3' || echo "status $?" >status
-	ebprec mark --end build done
+	ebprec mark --end build "done"
 	stop_recorder
 	same "status 3" "$(cat status)"
 	same 'marker/points dur=0 ns: point 0

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
+ * waits --mixed SECONDS FILE - threads that wait in many ways, told of as below
+ *
+ * What the kernel has counted of the child so far comes first, then "child PID"; it begins when a line comes on standard input,
+ * and stays until that ends.  Threads spin and nap, hand each other bytes, fight for a lock, yield,
+ * move between CPUs, touch new memory, write FILE to the disk, start processes and wait for them.
+ *
  * waits FILE - waits in known ways for known times, and tells what the kernel counted
  *
  * A child process sleeps 10 times 50 ms, waits 200 ms for a lock that the thread "holder" has,
@@ -13,7 +19,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +165,169 @@ static int child(const char *path, int done)
 	return 0;
 }
 
+/* ---- many threads ---- */
+
+struct mixed {
+	uint64_t until_ns;
+	pthread_mutex_t lock;
+	int there[2], back[2], go[2]; /* pipes */
+	const char *path;
+};
+
+static bool goes_on(const struct mixed *m)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec < m->until_ns;
+}
+
+static void burn(unsigned long rounds)
+{
+	for (volatile unsigned long n = 0; n < rounds; n++)
+		;
+}
+
+static void nap(const struct mixed *m)
+{
+	struct timespec t = { .tv_nsec = 300000 };
+
+	while (goes_on(m)) {
+		burn(100000);
+		nanosleep(&t, NULL);
+	}
+}
+
+static void ping(const struct mixed *m)
+{
+	char byte = 'p';
+
+	while (goes_on(m) && write(m->there[1], &byte, 1) == 1 && read(m->back[0], &byte, 1) == 1)
+		burn(2000);
+	close(m->there[1]);
+}
+
+static void pong(const struct mixed *m)
+{
+	char byte;
+
+	while (read(m->there[0], &byte, 1) == 1)
+		(void)!write(m->back[1], &byte, 1);
+}
+
+static void fight(const struct mixed *m)
+{
+	while (goes_on(m)) {
+		pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)&m->lock);
+		burn(20000);
+		pthread_mutex_unlock((pthread_mutex_t *)(uintptr_t)&m->lock);
+	}
+}
+
+static void give_way(const struct mixed *m)
+{
+	while (goes_on(m)) {
+		burn(3000);
+		sched_yield();
+	}
+}
+
+static void move(const struct mixed *m)
+{
+	cpu_set_t one;
+
+	for (unsigned cpu = 0; goes_on(m); cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu % (unsigned)sysconf(_SC_NPROCESSORS_ONLN), &one);
+		(void)sched_setaffinity(0, sizeof(one), &one);
+		burn(200000);
+	}
+}
+
+static void touch(const struct mixed *m)
+{
+	while (goes_on(m)) {
+		char *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			       -1, 0);
+
+		if (p == MAP_FAILED)
+			return;
+		memset(p, 1, 1 << 20);
+		munmap(p, 1 << 20);
+		sleep_ms(2);
+	}
+}
+
+static void sync_file(const struct mixed *m)
+{
+	int fd = open(m->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	while (fd >= 0 && goes_on(m)) {
+		(void)!pwrite(fd, "some bytes", 10, 0);
+		fdatasync(fd);
+		sleep_ms(5);
+	}
+}
+
+static void start_others(const struct mixed *m)
+{
+	while (goes_on(m)) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static const struct job {
+	const char *name;
+	void (*run)(const struct mixed *m);
+} jobs[] = {
+	{ "napper", nap },          { "pinger", ping },    { "ponger", pong },
+	{ "fighter1", fight },      { "fighter2", fight }, { "yielder", give_way },
+	{ "mover", move },          { "toucher", touch },  { "syncer", sync_file },
+	{ "forker", start_others },
+};
+
+enum { JOBS = sizeof(jobs) / sizeof(jobs[0]) };
+
+static struct mixed mixed;
+
+static void *work(void *arg)
+{
+	const struct job *job = arg;
+	char byte;
+
+	pthread_setname_np(pthread_self(), job->name);
+	job->run(&mixed);
+	(void)!read(mixed.go[0], &byte, 1); /* until it is killed */
+	return NULL;
+}
+
+static int mixed_child(const char *path, long seconds, int done)
+{
+	pthread_t threads[JOBS];
+	struct timespec t;
+	char byte;
+
+	mixed.path = path;
+	pthread_mutex_init(&mixed.lock, NULL);
+	if (pipe(mixed.there) || pipe(mixed.back) || pipe(mixed.go))
+		return 1;
+	pthread_setname_np(pthread_self(), "mixed");
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	mixed.until_ns = (uint64_t)(t.tv_sec + seconds) * 1000000000u + (uint64_t)t.tv_nsec;
+	for (size_t i = 0; i < JOBS; i++)
+		pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)&jobs[i]);
+	while (goes_on(&mixed))
+		sleep_ms(20);
+	sleep_ms(200);
+	(void)!write(done, "d", 1);
+	(void)!read(mixed.go[0], &byte, 1); /* until it is killed */
+	return 0;
+}
+
 /* ---- the parent ---- */
 
 static long number_of(const char *path, const char *key)
@@ -215,21 +387,33 @@ static void tell_thread(pid_t pid, long tid)
 
 int main(int argc, char **argv)
 {
+	bool many = argc == 4 && !strcmp(argv[1], "--mixed");
+	const char *file = argv[argc - 1];
 	struct dirent *e;
 	struct timespec now;
-	int done[2];
+	int done[2], begin[2];
 	char byte, path[64];
 	pid_t pid;
 	DIR *dir;
 
-	if (argc < 2 || pipe(done))
+	if (argc < 2 || pipe(done) || pipe(begin))
 		return 2;
 	pid = fork();
 	if (!pid) {
 		close(done[0]);
-		_exit(child(argv[1], done[1]));
+		if (many && read(begin[0], &byte, 1) != 1)
+			_exit(1);
+		_exit(many ? mixed_child(file, strtol(argv[2], NULL, 10), done[1])
+			   : child(file, done[1]));
 	}
 	close(done[1]);
+	if (many) {
+		tell_thread(pid, pid);
+		printf("child %d\n", (int)pid);
+		fflush(stdout);
+		(void)!read(STDIN_FILENO, &byte, 1);
+		(void)!write(begin[1], "b", 1);
+	}
 	if (pid < 0 || read(done[0], &byte, 1) != 1)
 		return 1;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
@@ -243,8 +427,10 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	printf("time %ld.%09ld\n", (long)now.tv_sec, now.tv_nsec);
 	fflush(stdout);
+	while (many && read(STDIN_FILENO, &byte, 1) == 1)
+		;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	unlink(argv[1]);
+	unlink(file);
 	return 0;
 }

@@ -25,11 +25,12 @@ program() {
 keep_mounts_here() {
 	apart=unchanged
 	unshare -m --propagation $apart true 2>/dev/null || skip "may not make mount namespaces"
-	mount --bind . . && mount --make-private "$PWD" && cd "$PWD" || return
+	mkdir apart && mount --bind apart apart && mount --make-private "$PWD/apart" && cd apart || return
 }
 
 teardown() {
-	[ "${apart:-private}" = private ] || (cd / && umount "$BATS_TEST_TMPDIR")
+	cd / || return
+	[ "${apart:-private}" = private ] || umount "$BATS_TEST_TMPDIR/apart"
 }
 
 setup() {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/cmd_fetch.h"
+#include "analyze/cmd_summary_more.h"
 #include "analyze/commands.h"
 #include "analyze/exporter.h"
 #include "analyze/feature.h"
@@ -207,6 +208,10 @@ static int show(struct view *v, struct report *r, const struct summary_opts *o,
 	show_quality(v, r);
 	show_processes(v, r, s, o->rows);
 	err = show_functions(v, r, p->weight, o->rows);
+	if (!err)
+		err = cmd_summary_waits(v, r->capture, &p->query, o->rows);
+	if (!err)
+		err = cmd_summary_marks(v, r->capture, p->query.filter, o->rows);
 	if (!err)
 		show_events(v, r, t);
 	return err;

@@ -36,6 +36,7 @@ int cmd_slice(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_mark(int argc, char **argv);
+int cmd_snapshot(int argc, char **argv);
 int cmd_marks(int argc, char **argv);
 
 /* The path of the ebprec-record that `ebprec record` would start, or NULL.  Owned (free()). */

@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{ "diff", cmd_diff, "what changed between two captures, and what is noise", COMMAND_SHOWS },
 	{ "marks", cmd_marks, "moments and spans that programs marked", COMMAND_SHOWS },
 	{ "mark", cmd_mark, "put a mark into the recording that is running", COMMAND_ACTS },
+	{ "snapshot", cmd_snapshot, "write what a recording with --ring has in memory", COMMAND_ACTS },
 	{ "info", cmd_info, "everything that is inside a capture", COMMAND_SHOWS },
 	{ "slice", cmd_slice, "a part of a capture's time as a capture of its own",
 	  COMMAND_WRITES },
@@ -70,7 +71,7 @@ static void list(FILE *to)
 {
 	fputs("usage: ebprec COMMAND [OPTIONS]\n\n", to);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
 	fputs("\nCommands that show something also take:\n", to);
 	options_print_bare(habits_options(true), to);
 	fputs("\n'ebprec help COMMAND' tells more.  Exit status: 0; 1: it failed; 2: wrong usage.\n",

@@ -183,6 +183,7 @@ struct account account_since(const struct account *all, const struct account *be
 	a.switch_count -= before->switch_count;
 	a.wakeup_count -= before->wakeup_count;
 	a.mark_count -= before->mark_count;
+	a.row_count -= before->row_count;
 	a.side_count -= before->side_count;
 	a.switch_stack_count -= before->switch_stack_count;
 	a.side_lost_count -= before->side_lost_count;

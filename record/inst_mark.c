@@ -305,6 +305,7 @@ static int emit_mark(struct instrument_ctx *c, const struct event_header *h, uin
 		.raw = raw,
 	};
 
+	triggers_mark(c->triggers, m, h->time_ns);
 	rec.raw_bytes = tracing_mark_encode(raw, sizeof(raw), tid, m);
 	return rec.raw_bytes ? emit_sample(c->emit, ATTR_MARK, &rec) : -EBADMSG;
 }

@@ -20,6 +20,7 @@
 #include "record/rings.h"
 #include "record/sideband.h"
 #include "record/targets.h"
+#include "record/triggers.h"
 #include "record/walker.h"
 
 /* What instruments work with; all borrowed from the recording, but state. */
@@ -34,6 +35,7 @@ struct instrument_ctx {
 	struct attrs *attrs;               /* prepare() adds its events */
 	struct ksyms *kallsyms;            /* NULL: not to be had */
 	struct notes *notes;
+	struct triggers *triggers;
 	struct emit *emit; /* from attach() on */
 	void *state;       /* the instrument's own */
 };

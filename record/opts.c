@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+
 #include "record/markspec.h"
 #include "record/metriclist.h"
+#include "record/triggers.h"
 
 #define AT(field) offsetof(struct record_opts, field)
 
@@ -28,6 +30,8 @@ static const struct option options[] = {
 	{ OPT_UINT, 'z', "level", "LEVEL", AT(level), 1, 19, "zstd level 1 to 19 (default 3)" },
 	{ OPT_STRING, 0, "ring", "TIME|SIZE", AT(ring), 0, 0,
 	  "keep the last 60s or 64M in memory; write them on SIGUSR2 and at the end" },
+	{ OPT_LIST, 0, "trigger", "EVENT", AT(triggers), 0, 0,
+	  "also write --ring on mark:TEXT or psi:cpu:some:50ms/1s (memory, io; full)" },
 	{ OPT_SIZE, 0, "max-size", "SIZE", AT(max_file_bytes), 0, 0,
 	  "stop when FILE has about this size, or begin the next with --rotate" },
 	{ OPT_STRING, 0, "rotate", "TIME|SIZE[,KEEP]", AT(rotate), 0, 0,
@@ -146,9 +150,9 @@ static enum opts_result switch_part(struct record_opts *o, const char *word, siz
 		;
 	if (k == count) {
 		near = options_nearest(name, names, count);
-		return wrong(error, "option '--with%s' does not know '%.60s'%s%s%s", on ? "" : "out",
-			     name, near ? ", did you mean '" : "", near ? near : "",
-			     near ? "'?" : " (see 'ebprec record --list')");
+		return wrong(error, "option '--with%s' does not know '%.60s'%s%s%s",
+			     on ? "" : "out", name, near ? ", did you mean '" : "",
+			     near ? near : "", near ? "'?" : " (see 'ebprec record --list')");
 	}
 	if (k < PART_COUNT)
 		*(bool *)((char *)o + parts[k].offset) = on;
@@ -339,8 +343,10 @@ static bool read_limit(const char *text, const char **end, struct record_limit *
 
 static enum opts_result read_limits(struct record_opts *o, struct option_error *error)
 {
-	const char *end;
+	struct trigger trigger;
 	unsigned long files;
+	const char *end;
+	unsigned i;
 
 	if (o->ring && (!read_limit(o->ring, &end, &o->keep) || *end))
 		return wrong(error,
@@ -361,6 +367,19 @@ static enum opts_result read_limits(struct record_opts *o, struct option_error *
 					     strchr(o->rotate, ',') + 1);
 			o->keep_files = (unsigned)files;
 		}
+	}
+	if (o->triggers.count && !o->ring)
+		return wrong(error, "option '--trigger' goes with '--ring'");
+	for (i = 0; i < o->triggers.count; i++) {
+		if (trigger_parse(o->triggers.values[i], &trigger))
+			return wrong(
+				error,
+				"option '--trigger' is mark:TEXT or psi:cpu|memory|io:some|full:"
+				"50ms/1s, not '%.60s'",
+				o->triggers.values[i]);
+		if (trigger.kind == TRIGGER_MARK && (!o->mark || !o->bpf))
+			return wrong(error, "option '--trigger %.60s' needs marks and BPF",
+				     o->triggers.values[i]);
 	}
 	if (o->ring && (o->rotate || o->max_file_bytes))
 		return wrong(error, "options '--ring' and '--%s' exclude each other",

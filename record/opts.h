@@ -24,7 +24,7 @@ struct record_opts {
 	uint64_t ring_bytes;  /* of all CPUs together; 0: the default */
 	unsigned level;       /* zstd */
 	unsigned max_frames;
-	struct option_list pid_list, with, without, bpf_objects, marks; /* marks: markspec.h */
+	struct option_list pid_list, with, without, bpf_objects, triggers, marks; /* markspec.h */
 	/* What follows from it. */
 	unsigned freq_hz;
 	enum record_event event;

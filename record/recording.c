@@ -145,6 +145,8 @@ static void release(struct recording *r)
 	size_t i;
 
 	recording_take_down(r);
+	control_close(&r->control);
+	triggers_done(&r->triggers);
 	segment_close(&r->segment);
 	window_free(r->window);
 	writer_free(r->writer);
@@ -252,7 +254,7 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 	r->ui = ui;
 	r->notes.show = ui->note;
 	r->notes.show_arg = ui->arg;
-	r->file.fd = r->segment.file.fd = r->epoll_fd = r->signal_fd = r->timer_fd =
+	r->control.fd = r->file.fd = r->segment.file.fd = r->epoll_fd = r->signal_fd = r->timer_fd =
 		r->targets.map_fd = -1;
 	for (i = 0; i < RECORD_PIDS_MAX; i++)
 		r->pid_fds[i] = -1;

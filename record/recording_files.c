@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* Which file what was packed goes to: the one, the next of several, or none before it is wanted. */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -184,25 +186,35 @@ static int write_window(struct recording *r, unsigned number, const char *reason
 	return err ? err : other_err;
 }
 
+/* Where the file is, for who asked from another folder. */
+static void answer(struct recording *r, const struct account *done, const char *path)
+{
+	char *whole = realpath(path, NULL), text[PATH_MAX + 128];
+
+	snprintf(text, sizeof(text), "%.1f s, %llu samples, %.2f MiB in '%s'",
+		 (double)done->duration_ns / 1e9, (unsigned long long)done->sample_count,
+		 (double)done->file_bytes / (1 << 20), whole ? whole : path);
+	control_answer(&r->control, true, text);
+	note(&r->notes, NOTE_INFO, "%s: %s", r->wanted, text);
+	free(whole);
+}
+
 int recording_snapshot(struct recording *r)
 {
-	unsigned number = r->segment_number + 1;
-	const char *reason = r->wanted;
+	char *path = segment_path(r->opts->output, r->segment_number + 1);
 	struct account done = { 0 };
-	int err;
+	int err = path ? write_window(r, r->segment_number + 1, r->wanted, &done) : -ENOMEM;
 
-	r->wanted = NULL;
-	err = write_window(r, number, reason, &done);
 	if (!err) {
-		note(&r->notes, NOTE_INFO, "%s: %.1f s, %llu samples, %.2f MiB in '%s.%u'", reason,
-		     (double)done.duration_ns / 1e9, (unsigned long long)done.sample_count,
-		     (double)done.file_bytes / (1 << 20), r->opts->output, number);
-		return 0;
+		answer(r, &done, path);
+	} else {
+		note_fail(&r->notes, err, NULL, "cannot write '%s'", path ? path : r->opts->output);
+		note(&r->notes, NOTE_WARNING, "%s, skipping", r->notes.failure);
+		control_answer(&r->control, false, r->notes.failure);
+		notes_forgive(&r->notes);
 	}
-	if (!r->notes.failure[0])
-		note_fail(&r->notes, err, NULL, "cannot write '%s.%u'", r->opts->output, number);
-	note(&r->notes, NOTE_WARNING, "%s, skipping", r->notes.failure);
-	notes_forgive(&r->notes);
+	r->wanted = NULL;
+	free(path);
 	return err == -ENOMEM ? err : 0;
 }
 

@@ -26,6 +26,8 @@ enum source {
 	SOURCE_SIGNAL,
 	SOURCE_TIMER,
 	SOURCE_COMMAND,
+	SOURCE_CONTROL,
+	SOURCE_TRIGGER,
 	SOURCE_PID
 };
 
@@ -302,6 +304,12 @@ static int watch_all(struct recording *r)
 		err = watch(r, r->workload.pidfd, EPOLLIN, SOURCE_COMMAND, 0);
 	if (!err && r->walker)
 		err = watch(r, walker_fd(r->walker), EPOLLIN, SOURCE_TABLES, 0);
+	if (!err && r->control.fd >= 0)
+		err = watch(r, r->control.fd, EPOLLIN, SOURCE_CONTROL, 0);
+	for (i = 0; !err && i < r->triggers.count; i++) {
+		if (triggers_fd(&r->triggers, i) >= 0)
+			err = watch(r, triggers_fd(&r->triggers, i), EPOLLPRI, SOURCE_TRIGGER, i);
+	}
 	for (i = 0; !err && i < r->opts->pid_count; i++)
 		err = watch(r, r->pid_fds[i], EPOLLIN, SOURCE_PID, i);
 	/* Edge-triggered: most events come without a wakeup, a level would never go down. */
@@ -332,6 +340,13 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 			r->wanted = "snapshot";
 		else
 			r->end_reason = info.ssi_signo == SIGINT ? "interrupted" : "terminated";
+		break;
+	case SOURCE_CONTROL:
+		if (control_accept(&r->control))
+			r->wanted = "snapshot";
+		break;
+	case SOURCE_TRIGGER:
+		triggers_pressure(&r->triggers, index, clock_ns(CLOCK_MONOTONIC));
 		break;
 	case SOURCE_COMMAND:
 		r->end_reason = "command ended";
@@ -415,6 +430,9 @@ int recording_loop(struct recording *r)
 		if (r->opts->duration_ns && now_ns - r->start_ns >= r->opts->duration_ns &&
 		    !r->end_reason)
 			r->end_reason = "duration";
+		if (r->triggers.fired)
+			r->wanted = r->triggers.fired;
+		r->triggers.fired = NULL;
 		if (!err && flush_is_due(r, now_ns - flushed_ns)) {
 			err = recording_flush(r);
 			flushed_ns = now_ns;

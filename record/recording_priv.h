@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "record/bpfprogs.h"
+#include "record/control.h"
 #include "record/mapids.h"
 #include "record/features.h"
 #include "record/hostinfo.h"
@@ -52,6 +53,8 @@ struct recording {
 	unsigned segment_number;  /* the last file's */
 	uint64_t segment_ns;      /* since when it is written */
 	bool segment_failed;      /* nothing more goes into it */
+	struct triggers triggers;
+	struct control control;
 	const char *wanted;       /* why a snapshot is wanted; NULL: it is not */
 	uint64_t last_file_bytes; /* before the last flush */
 	struct emit emit;

@@ -205,6 +205,7 @@ static int prepare(struct recording *r)
 			.attrs = &r->attrs,
 			.kallsyms = r->opts->kallsyms ? r->kallsyms : NULL,
 			.notes = &r->notes,
+			.triggers = &r->triggers,
 			.emit = &r->emit,
 		};
 		if (!wanted(r, recording_instruments[i]))

@@ -101,9 +101,9 @@ static int tracing_section(struct recording *r, struct features *f)
 
 	for (i = 0; i < ATTR_END; i++) {
 		if (r->attrs.entry[i].present && r->attrs.entry[i].format)
-			events[count++] = (struct tracing_event){
-				i >= ATTR_METRIC ? "ebprec" : "sched", r->attrs.entry[i].format
-			};
+			events[count++] = (struct tracing_event){ i >= ATTR_METRIC ? "ebprec"
+										   : "sched",
+								  r->attrs.entry[i].format };
 	}
 	events[count++] = (struct tracing_event){ "ebprec", tracing_mark_format() };
 	events[count++] = (struct tracing_event){ "ebprec", tracing_counter_format() };
@@ -133,10 +133,17 @@ static void on_file(void *arg, const char *path, int fd)
 static int make_window(struct recording *r)
 {
 	const struct record_opts *o = r->opts;
+	int err;
 
 	if (!o->ring && !o->rotate)
 		return 0;
 	recfile_close(&r->file);
+	err = triggers_open(&r->triggers, &o->triggers, &r->notes);
+	if (err)
+		return err;
+	/* Where there are no sockets, signals and triggers work all the same. */
+	if (o->ring)
+		(void)control_open(&r->control);
 	return window_new(o->keep.ns, o->keep.bytes, emit_side_id(&r->emit), &r->window);
 }
 

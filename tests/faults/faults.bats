@@ -208,6 +208,26 @@ record_small() {
 	whole r.data
 }
 
+@test "pressure writes the window" {
+	[ -r /proc/pressure/cpu ] || skip "no PSI here"
+	for _ in 1 2 3 4 5 6; do
+		shares 4 >/dev/null 3>&- &
+	done
+	ebprec-record -a --ring 10s --trigger psi:cpu:some:5ms/2s -q -o r.data sleep 4 3>&-
+	whole r.data.1
+	same psi:cpu:some:5ms/2s "$(account r.data.1 ended)"
+	[ ! -e r.data.2 ] || fail "twice within 10 s"
+}
+
+@test "who may not ask is not answered" {
+	ebprec-record -a --ring 10s -q -o r.data sleep 3 3>&- &
+	pid=$!
+	sleep 1
+	refuses as_nobody "$(command -v ebprec)" snapshot $pid
+	wait $pid
+	[ ! -e r.data.1 ]
+}
+
 # EBPREC_RING_SECONDS=3600 is the hour.
 @test "a window for a long time takes constant memory" {
 	busy 3700

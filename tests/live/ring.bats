@@ -23,14 +23,22 @@ await() {
 @test "a program that was there before the window has its names in it" {
 	shares 600 >/dev/null 3>&- &
 	early=$!
-	ebprec-record -a -F 499 --ring 1s -q -o r.data sleep 4 3>&- &
+	ebprec-record -a -F 499 --ring 1s --trigger mark:now -q -o r.data sleep 4 3>&- &
 	pid=$!
 	sleep 3
-	kill -USR2 $pid
-	await r.data.1
+	said=$(ebprec snapshot $pid)
+	case $said in
+	*" samples, "*" MiB in '$PWD/r.data.1'") ;;
+	*) fail "said: $said" ;;
+	esac
+	ebprec mark now
+	await r.data.2
 	wait $pid
+	# Nobody is there to be asked.
+	refuses ebprec snapshot $pid
+	contains "$stderr" "cannot ask recorder $pid: Connection refused"
 	kill $early
-	for f in r.data.1 r.data; do
+	for f in r.data.1 r.data.2 r.data; do
 		whole "$f"
 		# Nothing of its start is left, only what it adds up to.
 		[ "$(account "$f" segment dropped_until_mono_ns)" -gt 0 ] || fail "nothing was dropped"
@@ -43,6 +51,8 @@ await() {
 		grep -q "(.*/shares)" out || fail "$f: perf finds no file"
 	done
 	same snapshot "$(account r.data.1 ended)"
+	same mark:now "$(account r.data.2 ended)"
+	perf script -i r.data.2 -F event 2>/dev/null | grep -q ebprec:mark || fail "the mark is not in it"
 	same "command ended" "$(account r.data ended)"
 	same 1 "$(account r.data.1 segment number)"
 }

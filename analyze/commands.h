@@ -34,6 +34,7 @@ int cmd_bundle(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_slice(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
+int cmd_scrub(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_mark(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);

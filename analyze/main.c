@@ -33,6 +33,7 @@ static const struct command commands[] = {
 	  COMMAND_WRITES },
 	{ "merge", cmd_merge, "several captures of one machine as one", COMMAND_WRITES },
 	{ "bundle", cmd_bundle, "put the names that a capture needs into it", COMMAND_WRITES },
+	{ "scrub", cmd_scrub, "take out of a capture what says who and where", COMMAND_WRITES },
 	{ "export", cmd_export, "a capture in another form", COMMAND_WRITES },
 	{ "recover", cmd_recover, "make a capture whole that was cut off", COMMAND_WRITES },
 	{ "doctor", cmd_doctor, "what can be recorded on this machine, and what mends the rest",

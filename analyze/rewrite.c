@@ -72,13 +72,34 @@ static void make_uuid(const struct rewrite *rw, uint8_t uuid[16])
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;
 }
 
+/* An edit works on copies, owned: one behind the other.  NULL: no memory. */
+static uint8_t *edit_features(const struct rewrite_edit *edit, struct writer_feature *list,
+			      size_t count)
+{
+	size_t bytes = 1, at = 0;
+	uint8_t *copy;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += list[i].size_bytes;
+	copy = malloc(bytes);
+	for (size_t i = 0; copy && i < count; i++) {
+		if (list[i].size_bytes)
+			memcpy(copy + at, list[i].data, list[i].size_bytes);
+		list[i].data = copy + at;
+		edit->section(edit->ctx, list[i].bit, copy + at, list[i].size_bytes);
+		at += list[i].size_bytes;
+	}
+	return copy;
+}
+
 static int open_writer(struct rewrite *rw, int fd)
 {
 	struct writer_feature features[PERFFILE_FEATURE_BITS];
 	struct writer_opts opts = { .level = LEVEL, .plain = rw->opts->plain };
 	uint64_t *fallback_ids = NULL;
 	struct writer_attr *attrs;
-	int err;
+	uint8_t *copy = NULL;
+	int err = 0;
 
 	capture_attrs(rw->c, &opts.attr_count);
 	if (!opts.attr_count)
@@ -89,9 +110,15 @@ static int open_writer(struct rewrite *rw, int fd)
 	opts.attrs = attrs;
 	opts.features = features;
 	opts.feature_count = copy_features(rw->c, features);
+	if (rw->opts->edit) {
+		copy = edit_features(rw->opts->edit, features, opts.feature_count);
+		err = copy ? 0 : -ENOMEM;
+	}
 	capture_clock(rw->c, &opts.clock_mono_ns, &opts.clock_wall_ns);
 	make_uuid(rw, opts.uuid);
-	err = writer_new(fd, &opts, &rw->w);
+	if (!err)
+		err = writer_new(fd, &opts, &rw->w);
+	free(copy);
 	free(fallback_ids);
 	free(attrs);
 	return err;
@@ -105,9 +132,23 @@ static bool is_kept(const struct rewrite *rw, const struct capture_object *o)
 		return false;
 	if (rw->join)
 		return rw->join->wants(rw->join->ctx, o);
+	if (rw->opts->edit)
+		return true;
 	if (rw->opts->add)
 		return o->kind != EBX_SYMTAB;
 	return o->kind != EBX_META || o->object != EBX_META_ACCOUNT; /* it counts the whole */
+}
+
+static int put_object(struct rewrite *rw, const struct capture_object *o, uint8_t *data,
+		      size_t size_bytes)
+{
+	const struct rewrite_edit *edit = rw->opts->edit;
+
+	if (rw->join)
+		return rw->join->object(rw->join->ctx, o, data, size_bytes);
+	if (edit && !edit->object(edit->ctx, o, data, &size_bytes))
+		return 0;
+	return writer_object(rw->w, o->kind, o->object, data, size_bytes);
 }
 
 int rewrite_objects(struct rewrite *rw)
@@ -128,10 +169,7 @@ int rewrite_objects(struct rewrite *rw)
 			err = 0;
 			continue;
 		}
-		if (rw->join)
-			err = rw->join->object(rw->join->ctx, &o[i], data, size_bytes);
-		else
-			err = writer_object(rw->w, o[i].kind, o[i].object, data, size_bytes);
+		err = put_object(rw, &o[i], data, size_bytes);
 		free(data);
 	}
 	return err;
@@ -234,7 +272,8 @@ static void adopt(struct rewrite *rw, struct perf_event_header *copy,
 	}
 }
 
-/* The record, or a copy without what the kernel did not mean, and with what a join changes. */
+/* The record, or a copy without what the kernel did not mean, and with what a join or an edit
+ * changes.  NULL: it is left out. */
 static const struct perf_event_header *mended(struct rewrite *rw, const struct record *r,
 					      const struct capture_attr *attr, uint64_t *time_ns)
 {
@@ -243,7 +282,7 @@ static const struct perf_event_header *mended(struct rewrite *rw, const struct r
 	bool wrong_id = says_build_id_without_one(r, &attr->attr);
 	struct perf_event_header *copy = (void *)rw->copy;
 
-	if (size == told && !wrong_id && !rw->join)
+	if (size == told && !wrong_id && !rw->join && !rw->opts->edit)
 		return r->header;
 	memcpy(copy, r->header, size);
 	copy->size = (uint16_t)size;
@@ -251,6 +290,8 @@ static const struct perf_event_header *mended(struct rewrite *rw, const struct r
 		copy->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
 	if (rw->join)
 		adopt(rw, copy, attr, time_ns);
+	if (rw->opts->edit && !rw->opts->edit->record(rw->opts->edit->ctx, attr, copy))
+		return NULL;
 	return copy;
 }
 
@@ -280,6 +321,7 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	const struct capture_frame *frame = capture_frames(rw->c, &count) + r->frame;
 	const struct timespan *span = &rw->span;
 	enum ebx_stream stream = frame->stream;
+	const struct perf_event_header *header;
 	uint32_t type = r->header->type;
 	uint64_t time_ns;
 	int cpu;
@@ -305,7 +347,8 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 		rw->stats.twin_count++;
 		return 0;
 	}
-	return put(rw, stream, mended(rw, r, attr, &time_ns), time_ns, cpu);
+	header = mended(rw, r, attr, &time_ns);
+	return header ? put(rw, stream, header, time_ns, cpu) : 0;
 }
 
 /* Records of frames [first, first + count). */
@@ -374,11 +417,19 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 			      .opts = opts,
 			      .span = opts->filter ? opts->filter->span : TIMESPAN_ALL };
 	struct writer_stats stats;
+	uint8_t *copy = NULL;
 	int err;
 
+	if (opts->edit) {
+		copy = edit_features(opts->edit, &build_id, 1);
+		if (!copy)
+			return -ENOMEM;
+	}
 	err = open_writer(&rw, fd);
-	if (err)
+	if (err) {
+		free(copy);
 		return err;
+	}
 	err = rewrite_objects(&rw);
 	if (!err && opts->add)
 		err = opts->add(opts->add_arg, rw.w);
@@ -392,5 +443,6 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 		*out = rw.stats;
 	}
 	writer_free(rw.w);
+	free(copy);
 	return err;
 }

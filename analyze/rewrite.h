@@ -17,6 +17,17 @@
 #include "format/capture.h"
 #include "format/writer.h"
 
+/* Changes what is written, in place. */
+struct rewrite_edit {
+	void *ctx;
+	/* attr: of its event.  Keeps the size; false: the record is left out. */
+	bool (*record)(void *ctx, const struct capture_attr *attr, struct perf_event_header *rec);
+	/* May get shorter; false: the object is left out. */
+	bool (*object)(void *ctx, const struct capture_object *o, uint8_t *data,
+		       size_t *size_bytes);
+	void (*section)(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes);
+};
+
 struct rewrite_opts {
 	const struct filter *filter; /* its time is taken; NULL: all */
 	bool plain;
@@ -26,6 +37,7 @@ struct rewrite_opts {
 	 */
 	int (*add)(void *arg, struct writer *w);
 	void *add_arg;
+	const struct rewrite_edit *edit; /* all is written, as this leaves it; NULL: no */
 };
 
 struct rewrite_stats {

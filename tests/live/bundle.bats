@@ -57,6 +57,27 @@ load_of_all_kinds() {
 	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
 }
 
+@test "a scrubbed one says the same, and its addresses another thing" {
+	load_of_all_kinds
+	ebprec bundle -q x.data
+	away --folded -i x.data >home.folded
+	printf 'sixteen letters and more' >key
+	ebprec scrub -q --key-file key --keep host -o clean.data x.data
+	away --folded -i clean.data >clean.folded
+	cmp home.folded clean.folded
+	ebprec script x.data 2>/dev/null | grep -o '\bffffffff[89ab][0-9a-f]*\b' | sort -u >was
+	ebprec script clean.data 2>/dev/null | grep -o '\bffffffff[89ab][0-9a-f]*\b' | sort -u >is
+	same "$(wc -l <was)" "$(wc -l <is)"
+	ebprec scrub -q --check "$BATS_TEST_TMPDIR/no-such" clean.data
+	# Its command line had the loop in it; sched events still go with their threads.
+	refuses ebprec scrub --check '1[.][.]3e5' x.data
+	ebprec scrub -q --check '1[.][.]3e5' clean.data
+	same "$(ebprec sched x.data 2>/dev/null | awk '{ print $1, $2 }' | sort)" \
+		"$(ebprec sched clean.data 2>/dev/null | awk '{ print $1, $2 }' | sort)"
+	need_perf
+	same "$(perf script -i x.data 2>/dev/null | grep -c .)" "$(perf script -i clean.data 2>/dev/null | grep -c .)"
+}
+
 @test "--list says what is inside" {
 	load_of_all_kinds
 	ebprec bundle --list x.data >none 2>err

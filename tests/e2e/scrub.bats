@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec scrub: who and where is gone, all else is as it was.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	echo "a secret that is long enough" >key
+}
+
+# A process of somebody's, with his program and his marks; the kernel, a library, JIT code.
+story() {
+	printf '7f2200000000 100 jsFrame\n7f2200000100 100 secretStep\n' >map
+	cat <<-'EOS'
+		0 kmap 0xffffffff9a000000 0x1000000 _text
+		- kallsyms ffffffff9a000100 T do_work
+		- kallsyms ffffffff9a000200 t secret_probe nasty
+		- file perf-100.map map
+		0 fork 1 100 100
+		0 comm 100 100 thief
+		0 map 100 0x555555554000 0x10000 0 /home/annabel/heist/thief
+		0 map 100 0x7f1100000000 0x10000 0 /usr/lib/libm.so
+		0 map 100 0x7f2200000000 0x10000 0 //anon
+		0 ksym 0xffffffffc0001000 64 bpf_prog_secret
+		10 sample 100 100 0 10 k:0xffffffff9a000110,0xffffffff9a000210 u:0x555555554100,0x7f1100000200,0x7f2200000010
+		15 sample 100 100 0 10 u:0x7f2200000110,0x7f1100000200,0x7f2200000010
+		20 mark 0 100 100 0 0 0 work annabel at_10.1.2.3
+		30 switch 0 100 100 1 thief 0 swapper/0
+	EOS
+}
+
+@test "nothing that was to be hidden is left, and all else reads as before" {
+	story | gen_story s.data
+	ebprec scrub -o clean.data s.data --comm '^thief$' --symbol secret \
+		--check annabel --check heist --check thief --check secret --check '10\.1\.2\.3' 2>err
+	contains "$(cat err)" "wrote 'clean.data'"
+	t3walk clean.data >walk || fail "$(cat walk)"
+	ebprec report -q --folded s.data >before
+	ebprec report -q --folded clean.data >after
+	# thief;[thief] and secret... became words of as many letters.
+	sed -E 's/^[a-z0-9]{5};/thief;/; s/\[[a-z0-9]{5}\]/[thief]/g' after >mended
+	same "$(grep -o 'do_work' before)" "$(grep -o do_work after)"
+	same "$(grep -o 'jsFrame' before)" "$(grep -o jsFrame after)"
+	same "$(awk '{ print $NF }' before | sort)" "$(awk '{ print $NF }' after | sort)"
+	same "$(tr -cd ';\n' <before | sort)" "$(tr -cd ';\n' <after | sort)"
+	contains "$(cat before)" secretStep
+	for kept in '[libm.so]' do_work jsFrame; do
+		contains "$(cat mended)" "$kept"
+	done
+}
+
+@test "addresses are moved as one, and only when asked" {
+	story | gen_story s.data
+	ebprec scrub -q -o moved.data s.data
+	ebprec scrub -q --keep layout -o kept.data s.data
+	ebprec script -F ip,sym s.data >s 2>/dev/null || ebprec script s.data >s
+	ebprec script -F ip,sym kept.data >k 2>/dev/null || ebprec script kept.data >k
+	grep -q ffffffff9a000110 s || fail "$(cat s)"
+	grep -q ffffffff9a000110 k
+	refuses ebprec scrub --check fffffff9a000100 s.data
+	ebprec scrub -q --check fffffff9a000100 --check '^7f22' moved.data
+	# Where the kernel is without chance.
+	refuses ebprec scrub --check ffffffff81000100 moved.data
+}
+
+@test "two captures under one key have the same pseudonyms, under another not" {
+	story | gen_story a.data
+	story | sed 's/^10 /11 /' | gen_story b.data
+	for f in a b; do
+		ebprec scrub -q --key-file key --list -o "$f.clean" $f.data >$f.list
+	done
+	cmp a.list b.list
+	ebprec merge -q -o both.data a.clean b.clean
+	same 1 "$(ebprec report -q --folded both.data | cut -d';' -f1 | sort -u | wc -l)"
+	ebprec scrub -q --list -o other.clean a.data >other.list
+	cmp -s a.list other.list && fail "a key by chance is the same"
+	ebprec scrub -q --erase --list --json -o x.clean a.data >x.json
+	perl -MJSON::PP -e 'local $/; my @r = @{decode_json(<STDIN>)->{replaced}};
+		my ($h) = grep { $_->{was} eq "annabel" } @r;
+		exit !($h && $h->{is} eq "xxxxxxx" && $h->{times} > 0)' <x.json
+}
+
+@test "what is found ends it, and no file is left behind" {
+	story | gen_story s.data
+	refuses ebprec scrub -o clean.data s.data --check libm
+	contains "$stderr" "'libm' is in it"
+	[ ! -e clean.data ] || fail "there is a file"
+	same "" "$(ls clean.data.* 2>/dev/null)"
+	refuses ebprec scrub s.data --check annabel
+	ebprec scrub s.data --check nobody 2>err
+	contains "$(cat err)" "no such text"
+}
+
+@test "cut and damaged captures: what can be read is scrubbed, what cannot is gone" {
+	story | gen_story s.data
+	gen_capture -o g.data --samples 500
+	for f in s g; do
+		size=$(stat -c %s $f.data)
+		for at in 3 5 8; do
+			head -c $((size * at / 10)) $f.data >cut.data
+			ebprec scrub -q -o clean.data cut.data --check annabel --check heist 2>err ||
+				grep -q '^ebprec: cannot' err || fail "$(cat err)"
+		done
+	done
+	head -c 6000 g.data >cut.data
+	ebprec scrub -q -o clean.data cut.data --check annabel
+	contains "$(ebprec info clean.data)" finished
+}
+
+@test "perf's own files become captures, without copied stacks" {
+	need_perf
+	perf record -q -o p.data --call-graph dwarf -e cpu-clock -F 999 -- \
+		env SECRET=hidden_in_the_stack perl -e 'my $x = "hidden_in_the_stack"; $_++ for 1..2e6' 2>/dev/null
+	refuses ebprec scrub p.data --check hidden_in_the_stack
+	ebprec scrub -o clean.data p.data --check hidden_in_the_stack 2>err
+	contains "$(cat err)" "copies of user stacks"
+	same "$(perf script -i p.data -F event 2>/dev/null | grep -c cpu-clock)" \
+		"$(perf script -i clean.data -F event 2>/dev/null | grep -c cpu-clock)"
+}
+
+@test "wrong calls" {
+	story | gen_story s.data
+	refuses ebprec scrub -o x.data nowhere.data
+	echo short >tiny
+	refuses ebprec scrub --key-file tiny -o x.data s.data
+	contains "$stderr" "fewer than"
+	refuses ebprec scrub --key-file /no/such -o x.data s.data
+	run ebprec scrub s.data
+	same 2 "$status"
+	run ebprec scrub -o x.data --keep everything s.data
+	same 2 "$status"
+	run ebprec scrub -o x.data --check '(' s.data
+	same 2 "$status"
+	[ ! -e x.data ] || fail "there is a file"
+}

@@ -2,21 +2,19 @@
 #include "record/elfworker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "record/clock.h"
 #include "record/elfworker_priv.h"
+#include "record/helper.h"
 
 #define ANSWER_MAX_NS 10000000000ULL /* the largest table takes a second */
 #define DEATHS_FREE   16             /* after so many it is started once a second at most */
@@ -43,56 +41,20 @@ static uint64_t cpu_ns_of(pid_t pid)
 
 /* ---- its life ---- */
 
-static int start_at(struct elfworker *w, int socket)
-{
-	char name[] = "ebprec-record", option[] = ELFWORKER_OPTION;
-	char *argv[] = { name, option, NULL }, *no_environment[] = { NULL };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	int err;
-
-	err = posix_spawn_file_actions_init(&actions);
-	if (err)
-		return -err;
-	err = posix_spawnattr_init(&attr);
-	if (err) {
-		posix_spawn_file_actions_destroy(&actions);
-		return -err;
-	}
-	/* Ctrl-C on the terminal is for the recorder. */
-	(void)posix_spawnattr_setpgroup(&attr, 0);
-	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-	err = posix_spawn_file_actions_adddup2(&actions, socket, ELFWORKER_FD);
-	for (int fd = 0; fd < ELFWORKER_FD && !err; fd++)
-		err = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	if (!err)
-		err = posix_spawn_file_actions_addclosefrom_np(&actions, ELFWORKER_FD + 1);
-	if (!err)
-		err = posix_spawn(&w->pid, w->program, &actions, &attr, argv, no_environment);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&actions);
-	return -err;
-}
-
 static int start(struct elfworker *w)
 {
-	int ends[2], err;
+	int err;
 
 	if (w->pid)
 		return 0;
 	if (w->deaths >= DEATHS_FREE && clock_ns(CLOCK_MONOTONIC) - w->died_ns < REST_NS)
 		return -ECHILD;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return -errno;
-	err = start_at(w, ends[1]);
-	close(ends[1]);
+	err = helper_start(w->program, ELFWORKER_OPTION, &w->pid, &w->socket);
 	if (err) {
 		w->pid = 0;
-		close(ends[0]);
 		snprintf(w->death, sizeof(w->death), "cannot be started: %s", strerror(-err));
 		return -ECHILD;
 	}
-	w->socket = ends[0];
 	return 0;
 }
 
@@ -126,27 +88,6 @@ static int died(struct elfworker *w, bool hangs)
 }
 
 /* ---- questions and answers ---- */
-
-static int ask(struct elfworker *w, int fd)
-{
-	union {
-		struct cmsghdr align;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { .room = { 0 } };
-	char word = 't';
-	struct iovec data = { .iov_base = &word, .iov_len = 1 };
-	struct msghdr m = { .msg_iov = &data,
-			    .msg_iovlen = 1,
-			    .msg_control = control.room,
-			    .msg_controllen = sizeof(control.room) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	return sendmsg(w->socket, &m, MSG_NOSIGNAL) == 1 ? 0 : -errno;
-}
 
 /* All of it, until the time is up: -ETIMEDOUT; -EPIPE: the other side is gone. */
 static int hear(struct elfworker *w, void *to, size_t bytes, uint64_t until_ns)
@@ -203,7 +144,7 @@ int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unw
 	if (err)
 		return err;
 	*out = NULL;
-	if (ask(w, fd))
+	if (helper_send(w->socket, fd, "t", 1))
 		return died(w, false);
 	return answer(w, set, out, clock_ns(CLOCK_MONOTONIC) + ANSWER_MAX_NS);
 }

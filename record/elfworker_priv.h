@@ -7,7 +7,6 @@
 
 #include "format/unwtable.h"
 
-#define ELFWORKER_FD        3            /* the other side's end of the socket */
 #define ELFWORKER_TABLE_MAX (256u << 20) /* bytes */
 
 /* A question is one byte with a descriptor; this is the answer, and behind it the bytes. */

@@ -23,6 +23,7 @@
 #include "record/instrument.h"
 #include "record/markelf.h"
 #include "record/markspec.h"
+#include "record/prober.h"
 #include "record/tptext.h"
 #include "record/tracefs.h"
 
@@ -36,6 +37,7 @@ struct mark_probe {
 
 struct mark_state {
 	struct mark_bpf *skel;
+	struct prober *prober; /* NULL: we may do it ourselves */
 	struct bpf_link **links;
 	size_t link_count, link_room;
 	struct keymap files; /* that have been looked into, by device and inode */
@@ -71,7 +73,22 @@ static int attach_site(struct mark_state *s, int fd, const struct markelf_site *
 	char path[32];
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_bytes,
 		    .bpf_cookie = source);
+	LIBBPF_OPTS(bpf_perf_event_opts, event_opts, .bpf_cookie = source);
+	struct bpf_link *link;
+	int event, err;
 
+	if (s->prober) {
+		event = prober_open(s->prober, fd, site->nop_bytes, site->semaphore_bytes);
+		if (event < 0)
+			return event;
+		link = bpf_program__attach_perf_event_opts(s->skel->progs.mark_hit, event,
+							   &event_opts); /* takes it */
+		if (link)
+			return add_link(s, link);
+		err = -errno;
+		close(event);
+		return err;
+	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return add_link(s, bpf_program__attach_uprobe_opts(s->skel->progs.mark_hit, -1, path,
 							   site->nop_bytes, &opts));
@@ -282,6 +299,10 @@ static int mark_prepare(struct instrument_ctx *c)
 		err = mark_bpf__load(s->skel);
 	if (err)
 		return instrument_fail(c, err, "cannot load the recorder of marks");
+	if (c->opts->self_program)
+		err = prober_new(c->opts->self_program, &s->prober);
+	if (err)
+		return note_fail(c->notes, err, NULL, "cannot start the helper for marks");
 	return listen_in_ebprec(c);
 }
 
@@ -383,6 +404,7 @@ static void mark_detach(struct instrument_ctx *c)
 		return;
 	mark_stop(c);
 	mark_bpf__destroy(s->skel);
+	prober_free(s->prober);
 	keymap_done(&s->files);
 	free(s->links);
 	free(s->probes);

@@ -17,6 +17,7 @@
 #include "record/doctor.h"
 #include "record/elfworker.h"
 #include "record/instlist.h"
+#include "record/prober.h"
 #include "record/recording.h"
 #include "record/slurp.h"
 
@@ -198,6 +199,8 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], ELFWORKER_OPTION))
 		return elfworker_serve();
+	if (argc == 2 && !strcmp(argv[1], PROBER_OPTION))
+		return prober_serve();
 	switch (opts_parse(argc, argv, max_freq_hz(), &opts, &error)) {
 	case OPTS_HELP:
 		opts_print_help(stdout);
@@ -222,7 +225,7 @@ int main(int argc, char **argv)
 	screen.verbose = opts.verbose;
 	screen.status_line = !opts.quiet && isatty(STDERR_FILENO);
 	ui.arg = &screen;
-	opts.elf_program = "/proc/self/exe";
+	opts.self_program = "/proc/self/exe";
 	libbpf_set_print(opts.verbose > 1 ? libbpf_words : no_libbpf_words);
 
 	if (opts.bundle)

@@ -46,8 +46,8 @@ struct record_opts {
 	unsigned pid_count;
 	char **command; /* NULL: none; borrowed from argv */
 	bool system_wide;
-	/* What reads ELF files in a process of its own; main.c's.  NULL: nothing does. */
-	const char *elf_program;
+	/* This program, for helpers that do one thing alone (helper.h); main.c's.  NULL: no helpers. */
+	const char *self_program;
 	/* For the capture. */
 	int argc;
 	char **argv;

@@ -190,10 +190,7 @@ static void give_up_rights(struct recording *r)
 	};
 	char names[200];
 	int err;
-	size_t i;
 
-	for (i = 0; i < INSTRUMENT_COUNT; i++)
-		use.attaching |= r->running[i] && recording_instruments[i] == &inst_mark;
 	err = rights_drop(rights_needed(&use));
 	rights_list(rights_effective(), names, sizeof(names));
 	if (err)

@@ -91,8 +91,6 @@ uint64_t rights_needed(const struct rights_use *use)
 
 	if (use->bpf)
 		need |= RIGHT(CAP_BPF);
-	if (use->attaching)
-		need |= RIGHT(CAP_SYS_ADMIN);
 	if (use->command)
 		need |= RIGHT(CAP_KILL);
 	if (use->writing)

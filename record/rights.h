@@ -30,7 +30,6 @@
 /* What is still to be done once events come. */
 struct rights_use {
 	bool bpf;       /* maps are made, as tables come */
-	bool attaching; /* uprobes are set in files that are mapped later: CAP_PERFMON is not enough */
 	bool command;   /* that may have become another user, and is to be ended */
 	bool writing;   /* more files will be made */
 };

@@ -379,7 +379,7 @@ int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct t
 	if (err)
 		tablecache_close(cache);
 	else
-		err = unwtables_new(&u->space, vdso, cache, opts->elf_program,
+		err = unwtables_new(&u->space, vdso, cache, opts->self_program,
 				    !bpf && !opts->system_wide, &u->tables);
 	if (!err)
 		err = unwmaps_new(&u->space, u->tables, &u->maps);

@@ -66,14 +66,13 @@ static void lockdown_text_may_be_broken(void **state)
 
 static void needs_follow_from_the_use(void **state)
 {
-	uint64_t least = RIGHTS_READING | RIGHT(CAP_SYSLOG), admin = RIGHT(CAP_SYS_ADMIN);
+	uint64_t least = RIGHTS_READING | RIGHT(CAP_SYSLOG);
 	const struct {
 		struct rights_use use;
 		uint64_t want;
 	} cases[] = {
 		{ { .bpf = false }, least },
 		{ { .bpf = true }, least | RIGHT(CAP_BPF) },
-		{ { .attaching = true }, least | admin },
 		{ { .command = true }, least | RIGHT(CAP_KILL) },
 		{ { .writing = true }, least | RIGHTS_WRITING },
 	};

@@ -62,23 +62,17 @@ struct run {
 	uint64_t broken, shown;
 };
 
-static bool is_wanted(const struct run *run, const struct perf_event_header *header,
-		      const struct capture_attr *attr)
+static bool is_wanted(const struct run *run, const struct perf_sample *sample)
 {
-	struct perf_sample sample;
 	struct model_where where;
 	char unknown[16];
 
-	if (run->only && attr != run->only)
-		return false;
-	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
-		return true; /* is counted as broken */
-	if (!filter_passes(run->filter, sample.pid, sample.tid, sample.cpu, sample.time_ns))
+	if (!filter_passes(run->filter, sample->pid, sample->tid, sample->cpu, sample->time_ns))
 		return false;
 	if (!run->filter->comm_count)
 		return true;
-	model_thread(run->model, sample.pid, sample.tid, sample.time_ns, &where);
-	snprintf(unknown, sizeof(unknown), ":%" PRIu32, sample.tid);
+	model_thread(run->model, sample->pid, sample->tid, sample->time_ns, &where);
+	snprintf(unknown, sizeof(unknown), ":%" PRIu32, sample->tid);
 	return filter_passes_comm(
 		run->filter,
 		where.comm == MODEL_NONE ? unknown : strings_text(run->script.names, where.comm));
@@ -88,17 +82,21 @@ static int show(void *ctx, const struct perf_event_header *header, const struct 
 		uint64_t time_ns)
 {
 	struct run *run = ctx;
+	struct perf_sample sample;
 	int err;
 
-	if (!is_wanted(run, header, attr))
+	if (run->only && attr != run->only)
 		return 0;
-	err = script_sample(&run->script, header, attr, stdout);
-	if (err == -ENOMEM)
-		return err;
-	if (err)
+	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
 		run->broken++;
-	else
-		run->shown++;
+		return 0;
+	}
+	if (!is_wanted(run, &sample))
+		return 0;
+	err = script_sample(&run->script, &sample, attr, stdout);
+	if (err)
+		return err;
+	run->shown++;
 	return ferror(stdout) ? (errno ? -errno : -EIO) : 0;
 }
 

@@ -11,9 +11,15 @@
 #include "analyze/unwinder.h"
 #include "format/perfrec.h"
 
-#define MAX_THREADS  8
-#define BATCH_FRAMES 16 /* frames a thread takes at once: 4 MiB of records */
-#define ALL_STREAMS  UINT32_MAX
+#define MAX_THREADS 8
+/*
+ * Frames that a thread takes at once: few enough that all end together, but as many as that allows.
+ * What a thread has learned of a process is worth most in the frames that follow.
+ */
+#define BATCH_FRAMES_MIN   16 /* 4 MiB of records */
+#define BATCH_FRAMES_MAX   256
+#define BATCHES_PER_THREAD 4
+#define ALL_STREAMS        UINT32_MAX
 
 /* Which attr a record belongs to; remembers the last answer. */
 struct attr_finder {
@@ -287,7 +293,7 @@ struct second_pass {
 	bool stacks_told;          /* samples say in their raw data how their stack was found */
 	uint32_t stream_mask;
 	bool *comm_passes; /* by number in the names; NULL: all do */
-	size_t frame_count;
+	size_t frame_count, batch_frames;
 	bool divisible;
 	bool indexed; /* frames tell their times, and how many samples of the event they have */
 	atomic_size_t next_frame;
@@ -412,11 +418,11 @@ static void *work(void *arg)
 		err = count_frames(w, 0, SIZE_MAX);
 	} else {
 		while (!err && !atomic_load(&p->err) &&
-		       (first = atomic_fetch_add(&p->next_frame, BATCH_FRAMES)) < p->frame_count)
+		       (first = atomic_fetch_add(&p->next_frame, p->batch_frames)) < p->frame_count)
 			err = count_batch(w, first,
-					  p->frame_count - first < BATCH_FRAMES
+					  p->frame_count - first < p->batch_frames
 						  ? p->frame_count - first
-						  : BATCH_FRAMES);
+						  : p->batch_frames);
 	}
 	if (w->it)
 		w->stats.damaged_frames += record_iter_damage(w->it);
@@ -429,7 +435,7 @@ static void *work(void *arg)
 
 static unsigned choose_thread_count(const struct second_pass *p)
 {
-	size_t most = (p->frame_count + BATCH_FRAMES - 1) / BATCH_FRAMES;
+	size_t most = (p->frame_count + BATCH_FRAMES_MIN - 1) / BATCH_FRAMES_MIN;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned count = p->query->thread_count;
 
@@ -442,6 +448,15 @@ static unsigned choose_thread_count(const struct second_pass *p)
 	if (count > most)
 		count = (unsigned)most;
 	return count ? count : 1;
+}
+
+static size_t choose_batch_frames(const struct second_pass *p, unsigned thread_count)
+{
+	size_t share = p->frame_count / (thread_count * BATCHES_PER_THREAD);
+
+	return share < BATCH_FRAMES_MIN   ? BATCH_FRAMES_MIN
+	       : share > BATCH_FRAMES_MAX ? BATCH_FRAMES_MAX
+					  : share;
 }
 
 /* The first worker is the calling thread.  When no more can be started, fewer do the work. */
@@ -472,6 +487,7 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 	unsigned count = choose_thread_count(p);
 	int err = 0;
 
+	p->batch_frames = choose_batch_frames(p, count);
 	for (unsigned i = 0; !err && i < count; i++) {
 		workers[i].pass = p;
 		workers[i].finder = finder_of(p->c);

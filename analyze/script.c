@@ -472,27 +472,24 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 	return 0;
 }
 
-int script_sample(const struct script *s, const struct perf_event_header *header,
+int script_sample(const struct script *s, const struct perf_sample *sample,
 		  const struct capture_attr *attr, FILE *to)
 {
 	unsigned asked = s->fields ? s->fields : script_default_fields(attr);
 	uint64_t types = attr->attr.sample_type;
-	struct perf_sample sample;
 	struct model_where where;
 	uint32_t cgroup;
 	int err;
 
-	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
-		return -EBADMSG;
-	model_thread(s->model, sample.pid, sample.tid, sample.time_ns, &where);
-	write_start(s, &sample, types, where.comm, asked, to);
-	write_event(s, &sample, attr, asked, to);
+	model_thread(s->model, sample->pid, sample->tid, sample->time_ns, &where);
+	write_start(s, sample, types, where.comm, asked, to);
+	write_event(s, sample, attr, asked, to);
 	if (asked & SCRIPT_CGROUP) {
-		cgroup = model_cgroup(s->model, sample.cgroup);
+		cgroup = model_cgroup(s->model, sample->cgroup);
 		putc(' ', to);
 		write_name(cgroup == MODEL_NONE ? "unknown" : strings_text(s->names, cgroup), to);
 	}
-	err = write_stack(s, &sample, types, where.space, asked, to);
+	err = write_stack(s, sample, types, where.space, asked, to);
 	putc('\n', to);
 	return err;
 }

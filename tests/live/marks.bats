@@ -143,6 +143,7 @@ ${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(said x.data)"
 	for what in uprobe:libc.so.6:no_such_function tp:sched:no_such_event usdt:libc.so.6:libc:no_such_probe \
 		uprobe:/no/such/file:f; do
 		refuses ebprec record -q --mark $what -o x.data -- touch ran
+		# shellcheck disable=SC2154 # of refuses
 		contains "$stderr" "cannot listen to '$what'"
 	done
 	[ ! -e ran ] || fail "the command ran"

@@ -385,8 +385,7 @@ static int load_names(struct metrics *m, const struct capture *c)
 	return err;
 }
 
-static int run(struct metrics *m, const struct capture *c, const struct filter *f,
-	       const char *name)
+static int run(struct metrics *m, const struct capture *c, const struct filter *f, const char *name)
 {
 	struct timespan whole;
 	int status, err;

@@ -16,10 +16,26 @@ static const char *const calls_32[] = {
 
 /* Younger than the headers of the oldest system that this is built on (Linux 6.1). */
 static const char *const calls_late[] = {
-	"set_mempolicy_home_node", "cachestat", "fchmodat2", "map_shadow_stack", "futex_wake",
-	"futex_wait", "futex_requeue", "statmount", "listmount", "lsm_get_self_attr",
-	"lsm_set_self_attr", "lsm_list_modules", "mseal", "setxattrat", "getxattrat",
-	"listxattrat", "removexattrat", "open_tree_attr", "file_getattr", "file_setattr",
+	"set_mempolicy_home_node",
+	"cachestat",
+	"fchmodat2",
+	"map_shadow_stack",
+	"futex_wake",
+	"futex_wait",
+	"futex_requeue",
+	"statmount",
+	"listmount",
+	"lsm_get_self_attr",
+	"lsm_set_self_attr",
+	"lsm_list_modules",
+	"mseal",
+	"setxattrat",
+	"getxattrat",
+	"listxattrat",
+	"removexattrat",
+	"open_tree_attr",
+	"file_getattr",
+	"file_setattr",
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -49,7 +49,8 @@ struct ranking {
 static struct ranking rank(const struct metric_shown *s, const struct metricsum *sum)
 {
 	bool smallest = s->sort && s->sort[0] == '-';
-	const struct metric_column *by = column_called(s->view, s->sort ? s->sort + smallest : NULL);
+	const struct metric_column *by = column_called(s->view,
+						       s->sort ? s->sort + smallest : NULL);
 	struct ranking r = { .order = calloc(sum->count + 1, sizeof(*r.order)) };
 	struct ranked *to;
 
@@ -59,9 +60,9 @@ static struct ranking rank(const struct metric_shown *s, const struct metricsum 
 		to = &r.order[r.count++];
 		to->group = (uint32_t)i;
 		if (by && by->op != METRIC_DIM)
-			to->value = (smallest ? -1 : 1) *
-				    metricview_value(sum->table, by, metricsum_slots(sum, i),
-						     elapsed_ns(sum));
+			to->value = (smallest ? -1 : 1) * metricview_value(sum->table, by,
+									   metricsum_slots(sum, i),
+									   elapsed_ns(sum));
 		else if (!sum->table->is_interval)
 			to->value = -(double)sum->groups[i].time_ns;
 	}
@@ -96,8 +97,8 @@ static bool is_whole(const struct metric_column *c)
 static void put_number(const struct metric_column *c, double v, FILE *to)
 {
 	static const int decimals[] = {
-		[METRIC_PLAIN] = 0, [METRIC_US] = 1, [METRIC_MS] = 3, [METRIC_SEC] = 3,
-		[METRIC_KIB] = 1, [METRIC_TENTH] = 1, [METRIC_RATIO] = 3,
+		[METRIC_PLAIN] = 0, [METRIC_US] = 1,    [METRIC_MS] = 3,    [METRIC_SEC] = 3,
+		[METRIC_KIB] = 1,   [METRIC_TENTH] = 1, [METRIC_RATIO] = 3,
 	};
 	int places = decimals[c->unit];
 
@@ -340,7 +341,8 @@ static void put_histogram(const struct metric_shown *s, const struct metricsum *
 	for (uint32_t i = first; i < used; i++) {
 		width = (int)(40 * slots[i] / most);
 		fprintf(to, "%13" PRIu64 " -> %-14" PRIu64 " : %-8" PRIu64 " |%.*s%*s|\n",
-			i ? (uint64_t)1 << i : 0, ((uint64_t)2 << i) - 1, slots[i], width, stars, 40 - width, "");
+			i ? (uint64_t)1 << i : 0, ((uint64_t)2 << i) - 1, slots[i], width, stars,
+			40 - width, "");
 	}
 	putc('\n', to);
 }
@@ -573,7 +575,8 @@ static int put_json(const struct metric_shown *s, bool first, FILE *to)
 		if (s->by_count)
 			json_dim(s, top, order.order[i].group, s->by[0], to);
 		else
-			fprintf(to, "\"time_ns\": %" PRIu64 ", ", top->groups[order.order[i].group].time_ns);
+			fprintf(to, "\"time_ns\": %" PRIu64 ", ",
+				top->groups[order.order[i].group].time_ns);
 		json_values(s, top, order.order[i].group, to);
 		json_histogram(s, top, order.order[i].group, to);
 		if (s->by_count > 1)

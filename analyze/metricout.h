@@ -14,7 +14,7 @@ struct metric_shown {
 	const struct metric_view *view;
 	const struct metric_dim *by[METRIC_BY_MAX]; /* outer, inner */
 	size_t by_count;
-	const char *sort; /* key of a column; NULL: as they come */
+	const char *sort;       /* key of a column; NULL: as they come */
 	struct metricsum inner; /* by all dimensions */
 	struct metricsum outer; /* by the first; not used with one or none */
 	struct metric_texts texts;

@@ -135,8 +135,7 @@ static int decode(struct walk *w, const struct metric_table *t, const struct per
 	return 0;
 }
 
-static const struct metric_table *table_of(const struct walk *w,
-					   const struct perf_event_header *h)
+static const struct metric_table *table_of(const struct walk *w, const struct perf_event_header *h)
 {
 	uint64_t id = perfrec_identifier(h, h->size, &w->first->attr);
 	const struct capture_attr *attr = id ? capture_attr_by_id(w->m->c, id) : NULL;

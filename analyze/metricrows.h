@@ -21,7 +21,7 @@
 
 struct metric_table {
 	struct metric_format fmt;
-	const struct capture_attr *attr; /* borrowed from the capture */
+	const struct capture_attr *attr;   /* borrowed from the capture */
 	uint32_t slots[METRIC_FIELDS_MAX]; /* of each field: where its first element is in a row */
 	uint32_t slot_count;
 	bool is_interval; /* rows are of an interval, not of a moment */

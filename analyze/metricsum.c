@@ -109,8 +109,7 @@ static void clear_now(struct metricsum *s, uint32_t id)
 
 	for (size_t i = 0; i < fmt->field_count; i++) {
 		if (merge_of(&fmt->fields[i]) == MERGE_NOW)
-			memset(own + s->table->slots[i], 0,
-			       fmt->fields[i].count * sizeof(*own));
+			memset(own + s->table->slots[i], 0, fmt->fields[i].count * sizeof(*own));
 	}
 }
 
@@ -185,8 +184,7 @@ int metricsum_fold(const struct metricsum *from, const uint32_t *keys, size_t ke
 		err = group_of(&s, metricsum_slots(from, i), &id, &fresh);
 		if (err)
 			break;
-		merge(&s, id, fresh, metricsum_slots(from, i), g->now_interval,
-		      g->comm_is_leaders);
+		merge(&s, id, fresh, metricsum_slots(from, i), g->now_interval, g->comm_is_leaders);
 		s.groups[id].rows += g->rows;
 		s.groups[id].pid = g->pid;
 		s.groups[id].tid = g->tid;

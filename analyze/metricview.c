@@ -9,9 +9,18 @@
 
 /* ---- views: the columns of ../docs/instruments ---- */
 
-#define N(title, key, field)	   { title, key, METRIC_SUM, field, NULL, METRIC_PLAIN }
-#define U(title, field, unit)      { title, field, METRIC_SUM, field, NULL, unit }
-#define DIM(title, key, dimension) { title, key, METRIC_DIM, dimension, NULL, METRIC_PLAIN }
+#define N(title, key, field)                                      \
+	{                                                         \
+		title, key, METRIC_SUM, field, NULL, METRIC_PLAIN \
+	}
+#define U(title, field, unit)                               \
+	{                                                   \
+		title, field, METRIC_SUM, field, NULL, unit \
+	}
+#define DIM(title, key, dimension)                                    \
+	{                                                             \
+		title, key, METRIC_DIM, dimension, NULL, METRIC_PLAIN \
+	}
 
 static const struct metric_view views[] = {
 	{ .table = "syscalls",
@@ -20,7 +29,8 @@ static const struct metric_view views[] = {
 	  .by = { "syscall", "process" },
 	  .sort = "total_ns",
 	  .histogram = "hist_ns",
-	  .columns = { N("COUNT", "count", "count"), N("ERRORS", "errors", "errors"),
+	  .columns = { N("COUNT", "count", "count"),
+		       N("ERRORS", "errors", "errors"),
 		       U("TIME (us)", "total_ns", METRIC_US),
 		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
 		       U("MAX(us)", "max_ns", METRIC_US),
@@ -47,7 +57,8 @@ static const struct metric_view views[] = {
 	  .columns = { N("PPID", "ppid", "is_ppid"), N("CPU", "cpu", "is_cpu"),
 		       N("PRIO", "prio", "is_prio"), N("NICE", "nice", "is_nice"),
 		       DIM("POLICY", "policy", "policy"), U("RUNTIME(ms)", "runtime_ns", METRIC_MS),
-		       N("VOL", "voluntary", "voluntary"), N("NONVOL", "involuntary", "involuntary"),
+		       N("VOL", "voluntary", "voluntary"),
+		       N("NONVOL", "involuntary", "involuntary"),
 		       N("THREADS", "threads", "threads"), N("MINFLT", "minor", "minor"),
 		       N("MAJFLT", "major", "major"), DIM("ENDED", "ended", "ended"),
 		       N("", "exit_code", "is_exit_code"), N("", "is_exit_ns", "is_exit_ns") } },
@@ -56,7 +67,8 @@ static const struct metric_view views[] = {
 	  .title = "Page faults",
 	  .by = { "process" },
 	  .sort = "total",
-	  .columns = { N("MINOR", "minor", "minor"), N("MAJOR", "major", "major"),
+	  .columns = { N("MINOR", "minor", "minor"),
+		       N("MAJOR", "major", "major"),
 		       { "TOTAL", "total", METRIC_SUM, "minor+major", NULL, METRIC_PLAIN },
 		       { "MINOR/s", "minor_per_s", METRIC_RATE, "minor", NULL, METRIC_TENTH },
 		       { "MAJOR/s", "major_per_s", METRIC_RATE, "major", NULL, METRIC_TENTH },
@@ -69,11 +81,14 @@ static const struct metric_view views[] = {
 	  .sort = "bytes",
 	  .histogram = "hist_ns",
 	  .columns = { U("READ(KiB)", "read_bytes", METRIC_KIB),
-		       U("WRITE(KiB)", "write_bytes", METRIC_KIB), N("R_IOS", "read_ios", "read_ios"),
-		       N("W_IOS", "write_ios", "write_ios"), N("OTHER", "other_ios", "other_ios"),
+		       U("WRITE(KiB)", "write_bytes", METRIC_KIB),
+		       N("R_IOS", "read_ios", "read_ios"),
+		       N("W_IOS", "write_ios", "write_ios"),
+		       N("OTHER", "other_ios", "other_ios"),
 		       { "AVG_SZ(KiB)", "avg_bytes", METRIC_AVG, "read_bytes+write_bytes",
 			 "read_ios+write_ios", METRIC_KIB },
-		       N("SYNC", "sync_ios", "sync_ios"), N("ASYNC", "async_ios", "async_ios"),
+		       N("SYNC", "sync_ios", "sync_ios"),
+		       N("ASYNC", "async_ios", "async_ios"),
 		       N("ERRORS", "errors", "errors"),
 		       { "QUEUE(us)", "avg_queue_ns", METRIC_AVG, "queue_ns",
 			 "read_ios+write_ios+other_ios", METRIC_US },
@@ -87,7 +102,8 @@ static const struct metric_view views[] = {
 	  .by = { "disk", "op" },
 	  .sort = "bytes",
 	  .histogram = "hist_device_ns",
-	  .columns = { N("IOS", "ios", "ios"), U("KiB", "bytes", METRIC_KIB),
+	  .columns = { N("IOS", "ios", "ios"),
+		       U("KiB", "bytes", METRIC_KIB),
 		       { "AVG_SZ(KiB)", "avg_bytes", METRIC_AVG, "bytes", "ios", METRIC_KIB },
 		       { "QUEUE(us)", "avg_queue_ns", METRIC_AVG, "queue_ns", "ios", METRIC_US },
 		       { "DEVICE(us)", "avg_device_ns", METRIC_AVG, "device_ns", "ios", METRIC_US },
@@ -106,18 +122,23 @@ static const struct metric_view views[] = {
 	  .sort = "run_ns",
 	  .histogram = "hist_wait_ns",
 	  .columns = { { "CPU%", "cpu_percent", METRIC_BUSY, "run_ns", NULL, METRIC_TENTH },
-		       U("RUN(ms)", "run_ns", METRIC_MS), U("WAIT(ms)", "wait_ns", METRIC_MS),
-		       U("SLEEP(ms)", "sleep_ns", METRIC_MS), N("RUNS", "runs", "runs"),
+		       U("RUN(ms)", "run_ns", METRIC_MS),
+		       U("WAIT(ms)", "wait_ns", METRIC_MS),
+		       U("SLEEP(ms)", "sleep_ns", METRIC_MS),
+		       N("RUNS", "runs", "runs"),
 		       { "AVG WAIT(us)", "avg_wait_ns", METRIC_AVG, "wait_ns", "waits", METRIC_US },
 		       U("MAX WAIT(us)", "max_wait_ns", METRIC_US),
-		       N("VOL", "voluntary", "voluntary"), N("NONVOL", "involuntary", "involuntary"),
+		       N("VOL", "voluntary", "voluntary"),
+		       N("NONVOL", "involuntary", "involuntary"),
 		       N("PRIO", "prio", "is_prio") } },
 	{ .table = "runq_cpus",
 	  .instrument = "runq",
 	  .title = "CPUs",
 	  .by = { "cpu" },
-	  .columns = { { "BUSY%", "busy_percent", METRIC_SHARE, "busy_ns", "idle_ns", METRIC_TENTH },
-		       U("BUSY(ms)", "busy_ns", METRIC_MS), U("IDLE(ms)", "idle_ns", METRIC_MS),
+	  .columns = { { "BUSY%", "busy_percent", METRIC_SHARE, "busy_ns", "idle_ns",
+			 METRIC_TENTH },
+		       U("BUSY(ms)", "busy_ns", METRIC_MS),
+		       U("IDLE(ms)", "idle_ns", METRIC_MS),
 		       N("SWITCHES", "switches", "switches"),
 		       { "QUEUE LEN", "queue_length", METRIC_AVG, "wait_ns", "busy_ns+idle_ns",
 			 METRIC_RATIO } } },
@@ -127,7 +148,8 @@ static const struct metric_view views[] = {
 	  .by = { "irq" },
 	  .sort = "total_ns",
 	  .histogram = "hist_ns",
-	  .columns = { N("COUNT", "count", "count"), U("TIME(us)", "total_ns", METRIC_US),
+	  .columns = { N("COUNT", "count", "count"),
+		       U("TIME(us)", "total_ns", METRIC_US),
 		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
 		       U("MAX(us)", "max_ns", METRIC_US),
 		       { "RATE/s", "per_s", METRIC_RATE, "count", NULL, METRIC_TENTH } } },
@@ -137,11 +159,13 @@ static const struct metric_view views[] = {
 	  .by = { "process" },
 	  .sort = "connections",
 	  .histogram = "hist_connect_ns",
-	  .columns = { N("CONNECTS", "connects", "connects"), N("FAILED", "failed", "failed"),
+	  .columns = { N("CONNECTS", "connects", "connects"),
+		       N("FAILED", "failed", "failed"),
 		       { "AVG LAT(ms)", "avg_connect_ns", METRIC_AVG, "connect_ns", "connects",
 			 METRIC_MS },
 		       U("MAX LAT(ms)", "max_connect_ns", METRIC_MS),
-		       N("ACCEPTED", "accepts", "accepts"), N("ENDED", "closes", "closes"),
+		       N("ACCEPTED", "accepts", "accepts"),
+		       N("ENDED", "closes", "closes"),
 		       U("SENT(KiB)", "sent_bytes", METRIC_KIB),
 		       U("RECEIVED(KiB)", "received_bytes", METRIC_KIB),
 		       N("RETRANSMITS", "retransmits", "retransmits"),
@@ -196,10 +220,13 @@ static const struct metric_view views[] = {
 	  .by = { "process", "address" },
 	  .sort = "total_ns",
 	  .histogram = "hist_ns",
-	  .columns = { N("WAITS", "waits", "waits"), U("TIME(ms)", "total_ns", METRIC_MS),
+	  .columns = { N("WAITS", "waits", "waits"),
+		       U("TIME(ms)", "total_ns", METRIC_MS),
 		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "waits", METRIC_US },
-		       U("MAX(us)", "max_ns", METRIC_US), N("TIMEOUTS", "timeouts", "timeouts"),
-		       N("TOO LATE", "not_waited", "not_waited"), N("WAKES", "wakes", "wakes"),
+		       U("MAX(us)", "max_ns", METRIC_US),
+		       N("TIMEOUTS", "timeouts", "timeouts"),
+		       N("TOO LATE", "not_waited", "not_waited"),
+		       N("WAKES", "wakes", "wakes"),
 		       N("WOKEN", "woken", "woken") } },
 	{ .table = "locks",
 	  .instrument = "locks",
@@ -207,7 +234,8 @@ static const struct metric_view views[] = {
 	  .by = { "lock", "process" },
 	  .sort = "total_ns",
 	  .histogram = "hist_ns",
-	  .columns = { N("WAITS", "count", "count"), U("TIME(us)", "total_ns", METRIC_US),
+	  .columns = { N("WAITS", "count", "count"),
+		       U("TIME(us)", "total_ns", METRIC_US),
 		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
 		       U("MAX(us)", "max_ns", METRIC_US) } },
 	{ .table = "locks_slow",
@@ -222,14 +250,18 @@ static const struct metric_view views[] = {
 	  .by = { "cpu" },
 	  .columns = { { "USER%", "user_percent", METRIC_BUSY, "user_ns+nice_ns", NULL,
 			 METRIC_TENTH },
-		       { "SYSTEM%", "system_percent", METRIC_BUSY, "system_ns", NULL, METRIC_TENTH },
+		       { "SYSTEM%", "system_percent", METRIC_BUSY, "system_ns", NULL,
+			 METRIC_TENTH },
 		       { "IRQ%", "irq_percent", METRIC_BUSY, "irq_ns+softirq_ns", NULL,
 			 METRIC_TENTH },
-		       { "IOWAIT%", "iowait_percent", METRIC_BUSY, "iowait_ns", NULL, METRIC_TENTH },
+		       { "IOWAIT%", "iowait_percent", METRIC_BUSY, "iowait_ns", NULL,
+			 METRIC_TENTH },
 		       { "STEAL%", "steal_percent", METRIC_BUSY, "steal_ns", NULL, METRIC_TENTH },
 		       { "IDLE%", "idle_percent", METRIC_BUSY, "idle_ns", NULL, METRIC_TENTH },
-		       N("", "user_ns", "user_ns"), N("", "system_ns", "system_ns"),
-		       N("", "idle_ns", "idle_ns"), N("", "steal_ns", "steal_ns") } },
+		       N("", "user_ns", "user_ns"),
+		       N("", "system_ns", "system_ns"),
+		       N("", "idle_ns", "idle_ns"),
+		       N("", "steal_ns", "steal_ns") } },
 	{ .table = "counters_memory",
 	  .instrument = "counters",
 	  .title = "Memory at the end",
@@ -249,12 +281,14 @@ static const struct metric_view views[] = {
 	  .by = { "resource" },
 	  .columns = { { "SOME%", "some_percent", METRIC_BUSY, "some_ns", NULL, METRIC_TENTH },
 		       { "FULL%", "full_percent", METRIC_BUSY, "full_ns", NULL, METRIC_TENTH },
-		       U("SOME(ms)", "some_ns", METRIC_MS), U("FULL(ms)", "full_ns", METRIC_MS) } },
+		       U("SOME(ms)", "some_ns", METRIC_MS),
+		       U("FULL(ms)", "full_ns", METRIC_MS) } },
 	{ .table = "counters_disk",
 	  .instrument = "counters",
 	  .title = "Disks",
 	  .by = { "disk" },
-	  .columns = { N("R_IOS", "read_ios", "read_ios"), U("READ(KiB)", "read_bytes", METRIC_KIB),
+	  .columns = { N("R_IOS", "read_ios", "read_ios"),
+		       U("READ(KiB)", "read_bytes", METRIC_KIB),
 		       N("W_IOS", "write_ios", "write_ios"),
 		       U("WRITE(KiB)", "write_bytes", METRIC_KIB),
 		       { "BUSY%", "busy_percent", METRIC_BUSY, "busy_ns", NULL, METRIC_TENTH } } },
@@ -264,7 +298,8 @@ static const struct metric_view views[] = {
 	  .by = { "device" },
 	  .columns = { N("RX PACKETS", "rx_packets", "rx_packets"),
 		       U("RX(KiB)", "rx_bytes", METRIC_KIB), N("ERRORS", "rx_errors", "rx_errors"),
-		       N("DROPS", "rx_drops", "rx_drops"), N("TX PACKETS", "tx_packets", "tx_packets"),
+		       N("DROPS", "rx_drops", "rx_drops"),
+		       N("TX PACKETS", "tx_packets", "tx_packets"),
 		       U("TX(KiB)", "tx_bytes", METRIC_KIB), N("ERRORS", "tx_errors", "tx_errors"),
 		       N("DROPS", "tx_drops", "tx_drops") } },
 	{ .table = "counters_process",
@@ -274,10 +309,13 @@ static const struct metric_view views[] = {
 	  .sort = "cpu_percent",
 	  .columns = { { "CPU%", "cpu_percent", METRIC_BUSY, "user_ns+system_ns", NULL,
 			 METRIC_TENTH },
-		       U("USER(ms)", "user_ns", METRIC_MS), U("SYSTEM(ms)", "system_ns", METRIC_MS),
+		       U("USER(ms)", "user_ns", METRIC_MS),
+		       U("SYSTEM(ms)", "system_ns", METRIC_MS),
 		       U("RSS(KiB)", "now_rss_bytes", METRIC_KIB),
-		       N("THREADS", "now_threads", "now_threads"), N("MINFLT", "minor", "minor"),
-		       N("MAJFLT", "major", "major"), U("READ(KiB)", "read_bytes", METRIC_KIB),
+		       N("THREADS", "now_threads", "now_threads"),
+		       N("MINFLT", "minor", "minor"),
+		       N("MAJFLT", "major", "major"),
+		       U("READ(KiB)", "read_bytes", METRIC_KIB),
 		       U("WRITE(KiB)", "write_bytes", METRIC_KIB) } },
 };
 
@@ -311,15 +349,14 @@ static void make_view(const struct metric_table *t, struct metric_view *v)
 			if (f->kind != METRIC_TEXT && !v->sort && t->is_interval)
 				v->sort = f->name;
 			v->columns[column++] = (struct metric_column){
-				f->name, f->name,
-				f->kind == METRIC_TEXT ? METRIC_DIM : METRIC_SUM, f->name, NULL,
-				METRIC_PLAIN
+				f->name, f->name, f->kind == METRIC_TEXT ? METRIC_DIM : METRIC_SUM,
+				f->name, NULL,    METRIC_PLAIN
 			};
 		} else if (f->kind == METRIC_TEXT && !t->is_interval &&
 			   column < METRIC_COLUMNS_MAX - 1) {
-			v->columns[column++] = (struct metric_column){
-				f->name, f->name, METRIC_DIM, f->name, NULL, METRIC_PLAIN
-			};
+			v->columns[column++] = (struct metric_column){ f->name,    f->name,
+								       METRIC_DIM, f->name,
+								       NULL,       METRIC_PLAIN };
 		}
 	}
 }
@@ -349,8 +386,8 @@ static void text_errno(const uint64_t *values, char out[METRICNAME_BYTES])
 /* include/uapi/linux/sched.h */
 static void text_policy(const uint64_t *values, char out[METRICNAME_BYTES])
 {
-	static const char *const names[] = { "OTHER", "FIFO", "RR", "BATCH", "", "IDLE", "DEADLINE",
-					     "EXT" };
+	static const char *const names[] = { "OTHER", "FIFO", "RR",       "BATCH",
+					     "",      "IDLE", "DEADLINE", "EXT" };
 	const char *name = values[0] < sizeof(names) / sizeof(names[0]) ? names[values[0]] : "";
 
 	if (*name)
@@ -375,8 +412,9 @@ static void text_ended(const uint64_t *values, char out[METRICNAME_BYTES])
 /* include/linux/blk_types.h: enum req_op; the rest of the texts is whether it is waited for. */
 static void text_op(const uint64_t *values, char out[METRICNAME_BYTES])
 {
-	static const char *const names[] = { "read", "write", "flush", "discard", "", "secure-erase",
-					     "", "zone-append", "", "write-zeroes" };
+	static const char *const names[] = { "read", "write",        "flush", "discard",
+					     "",     "secure-erase", "",      "zone-append",
+					     "",     "write-zeroes" };
 	const char *name = values[0] < sizeof(names) / sizeof(names[0]) ? names[values[0]] : "";
 
 	if (*name)
@@ -432,7 +470,8 @@ static void text_protocol(const uint64_t *values, char out[METRICNAME_BYTES])
 	else if (values[0] != AF_INET && values[0] != AF_INET6)
 		snprintf(out, METRICNAME_BYTES, "family_%" PRIu64, values[0]);
 	else if (values[1] == IPPROTO_TCP || values[1] == IPPROTO_UDP)
-		snprintf(out, METRICNAME_BYTES, "%s%s", values[1] == IPPROTO_TCP ? "tcp" : "udp", six);
+		snprintf(out, METRICNAME_BYTES, "%s%s", values[1] == IPPROTO_TCP ? "tcp" : "udp",
+			 six);
 	else
 		snprintf(out, METRICNAME_BYTES, "ip%s_%" PRIu64, six, values[1]);
 }
@@ -449,11 +488,11 @@ static void text_result(const uint64_t *values, char out[METRICNAME_BYTES])
 static void text_lock(const uint64_t *values, char out[METRICNAME_BYTES])
 {
 	uint64_t kind = values[0];
-	const char *name = kind & 0x20	 ? "mutex"
+	const char *name = kind & 0x20   ? "mutex"
 			   : kind & 0x10 ? "percpu-rwsem"
-			   : kind & 0x8	 ? "rtmutex"
-			   : kind & 0x6	 ? kind & 0x1 ? "rwlock" : "rwsem"
-			   : kind & 0x1	 ? "spinlock"
+			   : kind & 0x8  ? "rtmutex"
+			   : kind & 0x6  ? kind & 0x1 ? "rwlock" : "rwsem"
+			   : kind & 0x1  ? "spinlock"
 					 : "semaphore";
 
 	snprintf(out, METRICNAME_BYTES, "%s%s%s", name, kind & 0x2 ? " read" : "",

@@ -15,16 +15,24 @@
 
 enum metric_op {
 	METRIC_END = 0,
-	METRIC_SUM,  /* a */
-	METRIC_AVG,  /* a / b */
-	METRIC_PCT,  /* 100 a / b */
-	METRIC_SHARE,/* 100 a / (a + b) */
-	METRIC_RATE, /* a per second */
-	METRIC_BUSY, /* 100 a / time, a in ns */
-	METRIC_DIM,  /* the text of the dimension called a */
+	METRIC_SUM,   /* a */
+	METRIC_AVG,   /* a / b */
+	METRIC_PCT,   /* 100 a / b */
+	METRIC_SHARE, /* 100 a / (a + b) */
+	METRIC_RATE,  /* a per second */
+	METRIC_BUSY,  /* 100 a / time, a in ns */
+	METRIC_DIM,   /* the text of the dimension called a */
 };
 
-enum metric_unit { METRIC_PLAIN, METRIC_US, METRIC_MS, METRIC_SEC, METRIC_KIB, METRIC_TENTH, METRIC_RATIO };
+enum metric_unit {
+	METRIC_PLAIN,
+	METRIC_US,
+	METRIC_MS,
+	METRIC_SEC,
+	METRIC_KIB,
+	METRIC_TENTH,
+	METRIC_RATIO
+};
 
 struct metric_column {
 	const char *title; /* for people: the seeds'; "": not for them */
@@ -38,13 +46,13 @@ struct metric_column {
 #define METRIC_BY_MAX      3
 
 struct metric_view {
-	const char *table;       /* of the capture */
-	const char *instrument;  /* whose it is: `ebprec metrics INSTRUMENT` shows all of its */
+	const char *table;      /* of the capture */
+	const char *instrument; /* whose it is: `ebprec metrics INSTRUMENT` shows all of its */
 	const char *title;
 	const char *by[METRIC_BY_MAX]; /* outer and inner dimension; none: each row by itself */
-	const char *sort;        /* key of a column, largest first, with - smallest; NULL: as they come */
-	const char *histogram;   /* a field hist_*; NULL: none */
-	const char *only;        /* groups where this field is not 0; NULL: all */
+	const char *sort; /* key of a column, largest first, with - smallest; NULL: as they come */
+	const char *histogram; /* a field hist_*; NULL: none */
+	const char *only;      /* groups where this field is not 0; NULL: all */
 	struct metric_column columns[METRIC_COLUMNS_MAX];
 };
 

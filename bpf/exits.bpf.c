@@ -78,8 +78,8 @@ static __always_inline void add_end(struct exits_value *v, struct task_struct *l
 	v->is_prio = leader->prio;
 	v->is_nice = leader->static_prio - 120;
 	v->is_policy = leader->policy;
-	v->is_exit_code =
-		signal->flags & SIGNAL_EXITING ? signal->group_exit_code : leader->exit_code;
+	v->is_exit_code = signal->flags & SIGNAL_EXITING ? signal->group_exit_code
+							 : leader->exit_code;
 	bpf_probe_read_kernel(v->comm, sizeof(v->comm), leader->comm);
 	v->cgroup = bpf_get_current_cgroup_id();
 }

@@ -30,13 +30,13 @@ const volatile __u32 metric_first_event = 0;
 #define METRIC_SLOTS   40    /* of a histogram: slot n counts [2^n, 2^(n+1)), slot 0 also 0 */
 
 /* Declares the table `table_name`. */
-#define METRIC_TABLE(name, key_type, value_type)          \
-	struct {                                          \
-		__uint(type, BPF_MAP_TYPE_HASH);          \
-		__uint(max_entries, METRIC_ENTRIES);      \
-		__uint(map_flags, BPF_F_NO_PREALLOC);     \
-		__type(key, key_type);                    \
-		__type(value, value_type);                \
+#define METRIC_TABLE(name, key_type, value_type)      \
+	struct {                                      \
+		__uint(type, BPF_MAP_TYPE_HASH);      \
+		__uint(max_entries, METRIC_ENTRIES);  \
+		__uint(map_flags, BPF_F_NO_PREALLOC); \
+		__type(key, key_type);                \
+		__type(value, value_type);            \
 	} table_##name SEC(".maps")
 
 /*
@@ -52,17 +52,17 @@ const volatile __u32 metric_first_event = 0;
 	} table_##name SEC(".maps")
 
 /* The entry of that key, made of zeroes if there was none; NULL: no room, which is counted. */
-#define METRIC_ENTRY(map, key, value_type)                                             \
-	({                                                                             \
-		static const value_type zero__;                                        \
-		value_type *v__ = bpf_map_lookup_elem((map), (key));                   \
-		if (!v__) {                                                            \
-			bpf_map_update_elem((map), (key), &zero__, BPF_NOEXIST);       \
-			v__ = bpf_map_lookup_elem((map), (key));                       \
-			if (!v__)                                                      \
-				count_lost(EBPREC_EV_METRIC);                          \
-		}                                                                      \
-		v__;                                                                   \
+#define METRIC_ENTRY(map, key, value_type)                                       \
+	({                                                                       \
+		static const value_type zero__;                                  \
+		value_type *v__ = bpf_map_lookup_elem((map), (key));             \
+		if (!v__) {                                                      \
+			bpf_map_update_elem((map), (key), &zero__, BPF_NOEXIST); \
+			v__ = bpf_map_lookup_elem((map), (key));                 \
+			if (!v__)                                                \
+				count_lost(EBPREC_EV_METRIC);                    \
+		}                                                                \
+		v__;                                                             \
 	})
 
 /* Says that struct `type` is the row of the n-th kind of event. */

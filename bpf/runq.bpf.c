@@ -94,7 +94,8 @@ static __always_inline struct runq_cpus_value *count_cpu(bool idle, __u64 now_ns
 
 static __always_inline void leave(struct task_struct *t, bool preempt, __u64 now_ns)
 {
-	struct thread_now *s = bpf_task_storage_get(&runq_now, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct thread_now *s = bpf_task_storage_get(&runq_now, t, 0,
+						    BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct runq_value *v;
 	bool wants = preempt || !t->__state;
 	__u32 slot;
@@ -124,7 +125,8 @@ static __always_inline void leave(struct task_struct *t, bool preempt, __u64 now
 
 static __always_inline void come(struct task_struct *t, struct runq_cpus_value *cpu, __u64 now_ns)
 {
-	struct thread_now *s = bpf_task_storage_get(&runq_now, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct thread_now *s = bpf_task_storage_get(&runq_now, t, 0,
+						    BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct runq_value *v;
 	__u64 wait_ns;
 	__u32 slot;

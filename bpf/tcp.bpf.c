@@ -101,26 +101,26 @@ static __always_inline struct tcp_value *entry_of(const struct tcp_now *now)
 }
 
 /* To the numbers of an IPv6 address; an IPv4 address is mapped into them. */
-#define PUT_ADDRESSES(row, sk)                                                             \
-	do {                                                                               \
-		struct in6_addr a__;                                                       \
-		__u32 from__, to__;                                                        \
-		(row)->family = (sk)->__sk_common.skc_family;                              \
-		(row)->lport = (sk)->__sk_common.skc_num;                                  \
-		(row)->dport = __builtin_bswap16((sk)->__sk_common.skc_dport);             \
-		if ((row)->family == FAMILY_INET) {                                        \
-			from__ = (sk)->__sk_common.skc_rcv_saddr;                          \
-			to__ = (sk)->__sk_common.skc_daddr;                                \
-			(row)->saddr_lo = 0xffff00000000ULL | __builtin_bswap32(from__);   \
-			(row)->daddr_lo = 0xffff00000000ULL | __builtin_bswap32(to__);     \
-		} else {                                                                   \
-			BPF_CORE_READ_INTO(&a__, (sk), __sk_common.skc_v6_rcv_saddr);      \
-			(row)->saddr_hi = __builtin_bswap64(*(__u64 *)&a__);               \
-			(row)->saddr_lo = __builtin_bswap64(*((__u64 *)&a__ + 1));         \
-			BPF_CORE_READ_INTO(&a__, (sk), __sk_common.skc_v6_daddr);          \
-			(row)->daddr_hi = __builtin_bswap64(*(__u64 *)&a__);               \
-			(row)->daddr_lo = __builtin_bswap64(*((__u64 *)&a__ + 1));         \
-		}                                                                          \
+#define PUT_ADDRESSES(row, sk)                                                           \
+	do {                                                                             \
+		struct in6_addr a__;                                                     \
+		__u32 from__, to__;                                                      \
+		(row)->family = (sk)->__sk_common.skc_family;                            \
+		(row)->lport = (sk)->__sk_common.skc_num;                                \
+		(row)->dport = __builtin_bswap16((sk)->__sk_common.skc_dport);           \
+		if ((row)->family == FAMILY_INET) {                                      \
+			from__ = (sk)->__sk_common.skc_rcv_saddr;                        \
+			to__ = (sk)->__sk_common.skc_daddr;                              \
+			(row)->saddr_lo = 0xffff00000000ULL | __builtin_bswap32(from__); \
+			(row)->daddr_lo = 0xffff00000000ULL | __builtin_bswap32(to__);   \
+		} else {                                                                 \
+			BPF_CORE_READ_INTO(&a__, (sk), __sk_common.skc_v6_rcv_saddr);    \
+			(row)->saddr_hi = __builtin_bswap64(*(__u64 *)&a__);             \
+			(row)->saddr_lo = __builtin_bswap64(*((__u64 *)&a__ + 1));       \
+			BPF_CORE_READ_INTO(&a__, (sk), __sk_common.skc_v6_daddr);        \
+			(row)->daddr_hi = __builtin_bswap64(*(__u64 *)&a__);             \
+			(row)->daddr_lo = __builtin_bswap64(*((__u64 *)&a__ + 1));       \
+		}                                                                        \
 	} while (0)
 
 static __always_inline void send_connect(struct sock *sk, const struct tcp_now *now, __u64 took_ns,
@@ -189,7 +189,8 @@ static __always_inline void ended(struct sock *sk, const struct tcp_now *now, __
 	struct tcp_value *v = entry_of(now);
 	__u64 sent = BPF_CORE_READ(tp, bytes_sent) - BPF_CORE_READ(tp, bytes_retrans);
 	/* The end of the stream counts as a byte there. */
-	__u64 received = BPF_CORE_READ(tp, bytes_received) - !!(sk->__sk_common.skc_flags & SOCKET_DONE);
+	__u64 received = BPF_CORE_READ(tp, bytes_received) -
+			 !!(sk->__sk_common.skc_flags & SOCKET_DONE);
 
 	send_life(sk, now, sent, received, now_ns);
 	if (!v)

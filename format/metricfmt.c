@@ -73,8 +73,8 @@ static void put_print(FILE *to, const struct metric_format *f, bool keys)
 		if (field->is_key != keys || !is_printed(field))
 			continue;
 		fprintf(to, " %s=%s", field->name,
-			field->kind == METRIC_TEXT     ? "%s"
-			: field->size_bytes == 8       ? field->kind == METRIC_SIGNED ? "%lld" : "%llu"
+			field->kind == METRIC_TEXT ? "%s"
+			: field->size_bytes == 8   ? field->kind == METRIC_SIGNED ? "%lld" : "%llu"
 			: field->kind == METRIC_SIGNED ? "%d"
 						       : "%u");
 	}

@@ -257,7 +257,8 @@ static void take_cpus(struct counters *c)
 	int used;
 
 	for (; line && !strncmp(line, "cpu", 3); line = next_line(line)) {
-		if (line[3] == ' ' || sscanf(line, "cpu%u%n", &cpu, &used) != 1 || numbers(line + used, values, 8) < 8)
+		if (line[3] == ' ' || sscanf(line, "cpu%u%n", &cpu, &used) != 1 ||
+		    numbers(line + used, values, 8) < 8)
 			continue;
 		for (int i = 0; i < 8; i++)
 			values[i] *= c->ns_a_tick;
@@ -267,8 +268,8 @@ static void take_cpus(struct counters *c)
 
 static void take_memory(struct counters *c)
 {
-	static const char *const names[] = { "MemTotal:", "MemFree:", "MemAvailable:", "Buffers:",
-					     "Cached:",   "Dirty:",   "Writeback:",    "Slab:",
+	static const char *const names[] = { "MemTotal:",  "MemFree:", "MemAvailable:", "Buffers:",
+					     "Cached:",    "Dirty:",   "Writeback:",    "Slab:",
 					     "SwapTotal:", "SwapFree:" };
 	const char *line = read_file(c, AT_FDCWD, "/proc/meminfo");
 	uint64_t values[VALUES_MAX] = { 0 };
@@ -384,7 +385,15 @@ static uint64_t io_number(const char *text, const char *name)
 
 static void take_process(struct counters *c, int proc_fd, uint32_t pid)
 {
-	enum { MINFLT = 10, MAJFLT = 12, UTIME = 14, STIME = 15, THREADS = 20, START = 22, RSS = 24 };
+	enum {
+		MINFLT = 10,
+		MAJFLT = 12,
+		UTIME = 14,
+		STIME = 15,
+		THREADS = 20,
+		START = 22,
+		RSS = 24
+	};
 	uint64_t v[RSS + 1] = { 0 };
 	char path[32], comm[16];
 	const char *text;

@@ -41,8 +41,7 @@ static int fence_open(struct metric_state *s)
 	if (s->fence_inner < 0)
 		return -errno;
 	opts.inner_map_fd = (uint32_t)s->fence_inner;
-	s->fence_outer =
-		bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "ebprec_fence", 4, 4, 1, &opts);
+	s->fence_outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "ebprec_fence", 4, 4, 1, &opts);
 	return s->fence_outer < 0 ? -errno : 0;
 }
 
@@ -84,7 +83,8 @@ static void open_file(struct instrument_ctx *c, struct metric_state *s, const ch
 	int err = s->custom_count++ < CUSTOM_MAX ? slurp(path, &elf) : -EMFILE;
 
 	if (err) {
-		note(c->notes, NOTE_WARNING, "cannot read '%s': %s, skipping", path, strerror(-err));
+		note(c->notes, NOTE_WARNING, "cannot read '%s': %s, skipping", path,
+		     strerror(-err));
 	} else {
 		snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
 		dot = strchr(name, '.');

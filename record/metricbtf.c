@@ -13,8 +13,8 @@ static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
 	return t;
 }
 
-static int add_member(const struct btf *btf, const char *name, uint32_t type_id,
-		      uint32_t off_bytes, bool is_key, struct metric_format *f)
+static int add_member(const struct btf *btf, const char *name, uint32_t type_id, uint32_t off_bytes,
+		      bool is_key, struct metric_format *f)
 {
 	const struct btf_type *t = resolve(btf, type_id);
 	enum metric_kind kind = METRIC_UNSIGNED;

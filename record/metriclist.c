@@ -15,8 +15,10 @@
 const struct metricinst metriclist[] = {
 	{ "syscalls", "system calls: how many, how long, with which errors", "0.1 us a call",
 	  syscalls_bpf__elf_bytes },
-	{ "exits", "what became of each process that ended", "1 us a process", exits_bpf__elf_bytes },
-	{ "faults", "page faults, minor and major", "nothing when one happens", faults_bpf__elf_bytes },
+	{ "exits", "what became of each process that ended", "1 us a process",
+	  exits_bpf__elf_bytes },
+	{ "faults", "page faults, minor and major", "nothing when one happens",
+	  faults_bpf__elf_bytes },
 	{ "block", "disk I/O by process, and by disk and kind", "1 us a request",
 	  block_bpf__elf_bytes },
 	{ "runq", "time on a CPU, in the run queue and asleep, added up", "0.4 us a switch",

@@ -90,7 +90,8 @@ static void *shared(const struct metricobj *o, const char *name, uint32_t bytes)
 	uint32_t off;
 	struct bpf_map *map = metricbtf_variable(o->obj, name, bytes, &off);
 
-	return map && o->shared && bpf_map__fd(map) == o->shared_fd && off + bytes <= o->shared_bytes
+	return map && o->shared && bpf_map__fd(map) == o->shared_fd &&
+			       off + bytes <= o->shared_bytes
 		       ? o->shared + off
 		       : NULL;
 }
@@ -100,8 +101,7 @@ static void share_variables(struct metricobj *o)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
 	uint32_t off;
-	struct bpf_map *map =
-		metricbtf_variable(o->obj, "metric_interval", sizeof(uint32_t), &off);
+	struct bpf_map *map = metricbtf_variable(o->obj, "metric_interval", sizeof(uint32_t), &off);
 	void *at;
 
 	if (!map)

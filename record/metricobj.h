@@ -26,7 +26,7 @@ struct metricobj {
 	int flush_fds[METRICOBJ_FLUSHES_MAX]; /* of programs that we run on every CPU */
 	const struct cpulist *cpus;
 	uint32_t first_table, table_count; /* in the recording's list; events last */
-	char *shared; /* its variables, mapped; NULL: none */
+	char *shared;                      /* its variables, mapped; NULL: none */
 	size_t shared_bytes;
 	int shared_fd;
 	uint32_t *interval; /* one of them; NULL: it has none */

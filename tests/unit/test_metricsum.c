@@ -35,9 +35,10 @@ static struct metric_table table(void)
 static void add(struct metricsum *s, uint64_t interval, uint64_t pid, uint64_t comm, uint64_t count,
 		uint64_t most, uint64_t now, uint32_t tid)
 {
-	uint64_t slots[SLOTS] = { [SINCE] = interval * 100, [INTERVAL] = interval, [PID] = pid,
-				  [COMM] = comm,           [COUNT] = count,       [MOST] = most,
-				  [NOW] = now,             [HIST + 1] = count };
+	uint64_t slots[SLOTS] = {
+		[SINCE] = interval * 100, [INTERVAL] = interval, [PID] = pid, [COMM] = comm,
+		[COUNT] = count,          [MOST] = most,         [NOW] = now, [HIST + 1] = count
+	};
 	struct metric_row r = { .table = s->table,
 				.slots = slots,
 				.since_ns = interval * 100,

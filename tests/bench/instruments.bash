@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# instruments.bash - what each instrument costs those who do what it counts, next to the tool of
+# libbpf-tools of the same purpose; read by tests/bench/run
+# shellcheck shell=bash
+
+# alone KIND N - CPU ns of each, the least of $runs
+alone() {
+	local i least=999999999 got
+	for ((i = 0; i < runs; i++)); do
+		got=$("$build/tests/bench/bench_hurt" "$1" "$2" "$work/hurt.bin")
+		least=$(calc "$got < $least ? $got : $least")
+	done
+	echo "$least"
+}
+
+# while_running KIND N CMD... - the same while CMD runs
+while_running() {
+	local kind=$1 n=$2 pid
+	shift 2
+	"$@" >/dev/null 2>>"$log" &
+	pid=$!
+	sleep 2.5
+	kill -0 $pid 2>/dev/null || { echo -; return; }
+	alone "$kind" "$n"
+	kill -INT $pid
+	wait $pid 2>/dev/null || true
+}
+
+# instrument_row NAME KIND N PEER...
+instrument_row() {
+	local name=$1 kind=$2 n=$3 none ours peer=-
+	shift 3
+	none=$(alone "$kind" "$n")
+	ours=$(while_running "$kind" "$n" "$ebprec" record -aq --without sched,mark --with "$name" -F 1 \
+		-o "$work/instrument.data")
+	[ $# -eq 0 ] || peer=$(while_running "$kind" "$n" "$@")
+	printf '| %s | %s %s | %s | %s | %s | %s |\n' "$name" "$n" "$kind" "$none" "$ours" "$peer" "${1:--}"
+}
+
+part_instruments() {
+	dd if=/dev/zero of="$work/hurt.bin" bs=4096 count=256 2>/dev/null
+	sync "$work/hurt.bin"
+	echo
+	echo '| instrument | load | CPU ns each, alone | recorded | with the peer | peer |'
+	echo '|---|---|---|---|---|---|'
+	instrument_row syscalls calls 3000000 syscount -L -i 1
+	instrument_row locks wakes 1000000
+	instrument_row faults faults 1000000
+	instrument_row exits ends 10000 exitsnoop
+	instrument_row runq pings 100000 runqlat 1
+	instrument_row tcp connects 20000 tcpstates
+	instrument_row net connects 20000
+	instrument_row block ios 20000 biolatency 1
+	instrument_row irq ios 20000 hardirqs 1
+	instrument_row counters calls 3000000
+}

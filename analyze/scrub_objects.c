@@ -9,6 +9,7 @@
 #include "analyze/scrub_priv.h"
 #include "format/cursor.h"
 #include "format/filefacts.h"
+#include "format/jitdump.h"
 
 #define SYMTAB_HEAD_BYTES  64
 #define SYMTAB_PLACE_BYTES 16
@@ -162,6 +163,55 @@ static void edit_symbol_lines(struct scrub *s, char *text, size_t size_bytes, bo
 	}
 }
 
+static void move_at(struct scrub *s, uint8_t *at)
+{
+	le64_store(at, scrub_address(s, le64_load(at)));
+}
+
+/*
+ * jit-PID.dump: loads and moves of code are what is needed; the bodies of all other records, code, and
+ * what follows a broken record are blanked.
+ */
+static bool edit_jitdump(struct scrub *s, uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct jitdump_header header;
+
+	if (jitdump_header(&c, &header))
+		return false;
+	while (cursor_left(&c) >= JITDUMP_RECORD_BYTES) {
+		uint32_t id = cursor_u32(&c), record_bytes = cursor_u32(&c);
+		uint8_t *body = data + c.off_bytes + 8, *rest = body;
+		size_t left = record_bytes - JITDUMP_RECORD_BYTES, name_bytes;
+
+		cursor_skip(&c, 8);
+		if (record_bytes < JITDUMP_RECORD_BYTES || left > cursor_left(&c)) {
+			c.off_bytes -= JITDUMP_RECORD_BYTES;
+			break;
+		}
+		cursor_skip(&c, left);
+		if (id == JITDUMP_LOAD && left >= JITDUMP_LOAD_BYTES) {
+			char *name = (char *)body + JITDUMP_LOAD_BYTES;
+
+			name_bytes = strnlen(name, left - JITDUMP_LOAD_BYTES);
+			move_at(s, body + 8);
+			move_at(s, body + 16);
+			scrub_symbol(s, name, name_bytes);
+			scrub_text(s, SCRUBTEXT_FREE, name, name_bytes);
+			rest = (uint8_t *)name + name_bytes;
+		} else if (id == JITDUMP_MOVE && left >= JITDUMP_LOAD_BYTES) {
+			for (size_t at = 8; at <= 24; at += 8)
+				move_at(s, body + at);
+			rest = body + left;
+		}
+		if (!s->learning)
+			memset(rest, 0, left - (size_t)(rest - body));
+	}
+	if (!s->learning)
+		memset(data + c.off_bytes, 0, size_bytes - c.off_bytes);
+	return true;
+}
+
 /* Returns whether it is kept. */
 static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 {
@@ -179,6 +229,8 @@ static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 		edit_symbol_lines(s, bytes, left, true);
 		return true;
 	}
+	if (name_bytes > 4 && !memcmp(name, "jit-", 4))
+		return edit_jitdump(s, (uint8_t *)bytes, left);
 	if (name_bytes > 5 && !memcmp(name, "perf-", 5)) {
 		edit_symbol_lines(s, bytes, left, false);
 		return true;

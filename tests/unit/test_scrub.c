@@ -12,6 +12,7 @@
 #include "analyze/scrubtext.h"
 #include "analyze/sym/bundle.h"
 #include "format/filefacts.h"
+#include "format/jitdump.h"
 #include "format/tracing.h"
 #include "tests/gen/captures.h"
 
@@ -174,6 +175,48 @@ static void add_file(uint64_t number, const char *name, const char *text)
 			 0);
 }
 
+/* A load of 0x7f0000001000, something else, a move to 0x7f0000002000, and half a record. */
+static size_t make_jitdump(uint8_t *out, size_t room)
+{
+	static const char name[] = "sesame /home/sesame/b.js";
+	uint8_t *at = out + JITDUMP_HEADER_BYTES;
+
+	memset(out, 0, room);
+	le32_store(out, 0x4a695444);
+	le32_store(out + 4, 1);
+	le32_store(out + 8, JITDUMP_HEADER_BYTES);
+	le32_store(at + 4, JITDUMP_RECORD_BYTES + JITDUMP_LOAD_BYTES + sizeof(name) + 6);
+	le64_store(at + JITDUMP_RECORD_BYTES + 16, 0x7f0000001000);
+	le64_store(at + JITDUMP_RECORD_BYTES + 24, 16);
+	memcpy(at + JITDUMP_RECORD_BYTES + JITDUMP_LOAD_BYTES, name, sizeof(name));
+	memcpy(at + JITDUMP_RECORD_BYTES + JITDUMP_LOAD_BYTES + sizeof(name), "sesame", 6);
+	at += le32_load(at + 4);
+	le32_store(at, JITDUMP_DEBUG);
+	le32_store(at + 4, JITDUMP_RECORD_BYTES + 6);
+	memcpy(at + JITDUMP_RECORD_BYTES, "sesame", 6);
+	at += le32_load(at + 4);
+	le32_store(at, JITDUMP_MOVE);
+	le32_store(at + 4, JITDUMP_RECORD_BYTES + 48);
+	le64_store(at + JITDUMP_RECORD_BYTES + 24, 0x7f0000002000);
+	le64_store(at + JITDUMP_RECORD_BYTES + 32, 16);
+	at += le32_load(at + 4);
+	le32_store(at + 4, 10000);
+	memcpy(at + JITDUMP_RECORD_BYTES, "sesame", 6);
+	return (size_t)(at - out) + JITDUMP_RECORD_BYTES + 6;
+}
+
+static void add_jitdump(void)
+{
+	static const char name[] = "jit-12.dump";
+	uint8_t bytes[400];
+	size_t size;
+
+	le16_store(bytes, sizeof(name) - 1);
+	memcpy(bytes + 2, name, sizeof(name) - 1);
+	size = make_jitdump(bytes + 2 + sizeof(name) - 1, 300) + 2 + sizeof(name) - 1;
+	assert_int_equal(writer_object(maker.w, EBX_FILE, 9, bytes, size), 0);
+}
+
 /* The word "sesame" in every kind of object, and in names of programs. */
 static struct bytes secrets(bool finished)
 {
@@ -190,6 +233,7 @@ static struct bytes secrets(bool finished)
 	add_file(2, "perf-12.map",
 		 "7f0000001000 10 sesame_jit\n7f0000001010 10 /home/sesame/a.js\n");
 	add_file(3, "/proc/kallsyms", "ffffffff81000000 T sesame_probe\t[m]\n");
+	add_jitdump();
 	add_text(EBX_NOTE, 1, "sesame was late");
 	add_text(EBX_COUNTERS, 1, "sesame");
 	add_text(EBX_CKPT, 1, "sesame");
@@ -294,6 +338,40 @@ static void scrub_moves_addresses_of_bundles_and_keeps_their_order(void **state)
 	free(clean.data);
 }
 
+static void scrub_moves_jit_code_with_its_samples(void **state)
+{
+	struct bytes b = secrets(true), clean = scrubbed(&b, "^sesame", true);
+	struct jitdump_header header;
+	struct jitdump_code load, moved;
+	size_t count, size;
+	struct capture *c;
+	struct cursor at;
+	uint8_t *data;
+	unsigned seen = 0;
+
+	assert_int_equal(capture_from_bytes(clean.data, clean.size, &c, NULL), 0);
+	for (const struct capture_object *o = capture_objects(c, &count); count--; o++) {
+		if (o->kind != EBX_FILE || o->object != 9)
+			continue;
+		assert_int_equal(capture_object_read(c, o, &data, &size), 0);
+		at = cursor_of(data + 13, size - 13);
+		assert_int_equal(jitdump_header(&at, &header), 0);
+		assert_int_equal(jitdump_next(&at, &load), 1);
+		assert_int_equal(load.name_bytes, strlen("sesame /home/sesame/b.js"));
+		assert_int_equal(jitdump_next(&at, &moved), 1);
+		assert_true(moved.is_move);
+		assert_int_equal(moved.addr - load.addr, 0x1000);
+		assert_int_not_equal(load.addr, 0x7f0000001000);
+		assert_int_equal(jitdump_next(&at, &load), 0);
+		free(data);
+		seen++;
+	}
+	assert_int_equal(seen, 1);
+	capture_close(c);
+	free(b.data);
+	free(clean.data);
+}
+
 static void scrubcheck_sees_what_it_cannot_read(void **state)
 {
 	struct bytes b = secrets(true);
@@ -316,6 +394,7 @@ int main(void)
 		cmocka_unit_test(scrubtext_keeps_what_is_not_wanted),
 		cmocka_unit_test(scrub_leaves_the_word_in_no_record_and_no_object),
 		cmocka_unit_test(scrub_moves_addresses_of_bundles_and_keeps_their_order),
+		cmocka_unit_test(scrub_moves_jit_code_with_its_samples),
 		cmocka_unit_test(scrubcheck_sees_what_it_cannot_read),
 	};
 

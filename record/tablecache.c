@@ -283,7 +283,7 @@ static int make_room(struct tablecache *c, uint64_t more_bytes)
 	err = list(c, &all);
 	e = (struct entry *)(void *)all.data;
 	count = all.size_bytes / sizeof(*e);
-	if (!err && c->bytes + more_bytes > c->max_bytes) {
+	if (count && !err && c->bytes + more_bytes > c->max_bytes) {
 		qsort(e, count, sizeof(*e), by_use);
 		for (i = 0; i < count && c->bytes + more_bytes > c->max_bytes / 4 * 3; i++) {
 			if (!unlinkat(c->dir_fd, e[i].name, 0) || errno == ENOENT)

@@ -141,7 +141,7 @@ static void say_bpf(struct finding *f, int err, const char *works, const char *l
 {
 	if (!err)
 		finding_say(f, FINDING_WORKS, NULL, "%s", works);
-	else if (is_refused(err) && rights_locked_down())
+	else if (rights_locked_down())
 		finding_say(f, FINDING_MISSING, "boot without lockdown=confidentiality",
 			    "the kernel is locked down; %s", lost);
 	else if (is_refused(err) && !rights_missing(rights_effective(), RIGHTS_BPF))

@@ -135,14 +135,22 @@ int tryout_btf(void)
 	return err;
 }
 
-/* "return 0" */
+/* Reads the kernel's memory, as the recorder's programs do (lockdown may forbid it), and returns 0. */
 static int load(enum bpf_prog_type type, const struct bpf_prog_load_opts *opts)
 {
 	static const struct bpf_insn program[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X,
+		  .dst_reg = BPF_REG_1,
+		  .src_reg = BPF_REG_10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	int fd = bpf_prog_load(type, "ebprec_doctor", "Dual BSD/GPL", program, 2, opts);
+	int fd = bpf_prog_load(type, "ebprec_doctor", "Dual BSD/GPL", program,
+			       sizeof(program) / sizeof(program[0]), opts);
 
 	return fd < 0 ? -errno : fd;
 }

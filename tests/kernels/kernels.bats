@@ -64,10 +64,11 @@ shared() {
 		/;main;outer;inner;share_three;burn_three/ { three += $NF }
 		/;main;outer;inner;share_two;burn_two/ { two += $NF }
 		/;main;outer;inner;share_one;burn_one/ { one += $NF }
-		function near(part, want) { return part / all > want - 0.06 && part / all < want + 0.06 }
+		# Emulated, on a machine that others use, too: what is exact is tested outside.
+		function near(part, want) { return part / (one + two + three) > want - 0.09 && part / (one + two + three) < want + 0.09 }
 		END {
 			printf "%d samples: %d %d %d\n", all, three, two, one
-			exit !(all > 300 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
+			exit !(all > 300 && one + two + three > all * 0.85 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
 		}' >&2
 }
 
@@ -195,7 +196,8 @@ found() {
 	found doctor_kptr 0 "degraded kernel names kernel functions have no names (kernel.kptr_restrict is 2)"$'\n'" > sudo sysctl kernel.kptr_restrict=0"
 	cd "$OUT/lockdown"
 	found doctor 1 "missing lockdown confidentiality: BPF may not read" "works perf events" \
-		"the whole machine can be recorded here"
+		"missing BPF the kernel is locked down" "missing context switches the kernel is locked down" \
+		"the whole machine can be recorded here, without BPF"
 }
 
 @test "without CAP_BPF: named, and recorded by perf events" {
@@ -241,6 +243,8 @@ found() {
 @test "lockdown=confidentiality: said, and recorded by perf events" {
 	cd "$OUT/lockdown"
 	contains "$(cat state.out)" "[confidentiality]"
+	# Some such kernels have no tracefs, others an empty one, as the doctor saw.
+	grep -q '^degraded *tracefs ' doctor.out && without="recording by perf events, without context switches and marks"
 	said lockdown "$without: cannot load the CPU sampler: Invalid argument (the kernel is locked down: boot without lockdown=confidentiality)"
 	shared lockdown.data
 }

@@ -265,10 +265,13 @@ sum() {
 
 @test "each instrument works, or says in one line why it does not" {
 	cd "$OUT/metrics" || return
+	# Also that programs load which use what this kernel has not: they say nothing.
+	same 0 "$(cat metrics.status)"
+	# One event or two may find no room (docs/instruments/runq.md): the last line says so.
+	same '' "$(grep -vE 'no hardware counters here|, [0-9] lost, ' metrics.err)"
+	ebprec metrics -i metrics.data --list >tables
 	for name in syscalls exits faults block runq irq tcp net locks counters; do
-		same "$name 0" "$name $(cat "with-$name.status")"
-		same "$name " "$name $(grep -v 'no hardware counters here' "with-$name.err")"
-		ebprec metrics -i "with-$name.data" --list | grep -q " $name " || fail "$name has no table"
+		grep -q " $name " tables || fail "$name has no table"
 	done
 	# shellcheck disable=SC2126 # all that is said
 	same 0 "$(grep -c 'here:  no' list.out)"

@@ -17,6 +17,7 @@ setup_file() {
 	awk '$8 > most { most = $8; name = $3 } END { print name }' /proc/diskstats >disk
 	export -f look
 	look outer0
+	# shellcheck disable=SC2016 # for the inner shell
 	ebprec record -aq --with counters,block --interval 0.3 -o c.data -- bash -c '
 		look inner0
 		perl -e "my \$x = q(y) x 30e6; my (\$u, \$s) = times; while (\$u + \$s < 0.4) { \$i++ for 1 .. 1e5; (\$u, \$s) = times }
@@ -41,7 +42,9 @@ setup() {
 
 # between WHAT INNER GOT OUTER
 between() {
-	[ "$3" -ge "$2" ] && [ "$3" -le "$4" ] || fail "$1: want $2 to $4, got $3"
+	if [ "$3" -lt "$2" ] || [ "$3" -gt "$4" ]; then
+		fail "$1: want $2 to $4, got $3"
+	fi
 }
 
 # The moment that the recorder looked when the process was stopped.

@@ -12,6 +12,7 @@ setup() {
 }
 
 @test "the documented example counts the forks of a process" {
+	# shellcheck disable=SC2016 # for perl
 	ebprec record -aq --bpf-object "$object" --interval 0.2 -o x.data -- perl -e '
 		$| = 1; print "$$\n";
 		for (1 .. 37) { my $pid = fork; exit if !$pid; waitpid $pid, 0; select undef, undef, undef, 0.01 }' >pid

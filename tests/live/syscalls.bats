@@ -115,6 +115,7 @@ setup() {
 
 @test "wrong questions get one line" {
 	refuses ebprec metrics nothing -i s.data
+	# shellcheck disable=SC2154 # by refuses
 	contains "$stderr" "no table 'nothing'"
 	ebprec record -q --without sched -o plain.data -- true
 	refuses ebprec metrics -i plain.data

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # instruments.bash - what each instrument costs those who do what it counts, next to the tool of
 # libbpf-tools of the same purpose; read by tests/bench/run
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # what run has set
 
 # alone KIND N - CPU ns of each, the least of $runs
 alone() {

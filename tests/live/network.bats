@@ -73,7 +73,8 @@ dev() {
 @test "tcp: who does not answer is a connection that timed out, with its retransmit" {
 	read -r port error <silent
 	same 110 "$error"
-	ebprec metrics tcp_connects -i n.data --top 0 | grep -q "127.0.0.1 .* $port .*ETIMEDOUT$"
+	ebprec metrics tcp_connects -i n.data --top 0 >all
+	grep -q "127.0.0.1 .* $port .*ETIMEDOUT$" all || fail "port $port: $(cat all)"
 	same "$(snmp RetransSegs)" "$(field n.data tcp '' retransmits)"
 	same "$(snmp ActiveOpens)" "$(($(field n.data tcp '' connects) + $(field n.data tcp '' failed)))"
 	# One was in the queue when who listens went away: nobody accepted it.

@@ -89,11 +89,12 @@ static char *fetch_folder(void)
 		   *home = getenv("HOME");
 	char *path = NULL, *end;
 
+	const char *parent = cache && *cache ? cache : home;
+
 	if (named && *named)
 		path = strdup(named);
-	else if (cache && *cache && asprintf(&path, "%s/debuginfod_client", cache) < 0)
-		path = NULL;
-	else if (!path && home && asprintf(&path, "%s/.cache/debuginfod_client", home) < 0)
+	else if (parent && asprintf(&path, "%s%s/debuginfod_client", parent,
+				    parent == home ? "/.cache" : "") < 0)
 		path = NULL;
 	for (end = path ? strchr(path + 1, '/') : NULL; end; end = strchr(end + 1, '/')) {
 		*end = '\0';

@@ -347,12 +347,14 @@ void doctor_print(FILE *to)
 		{ "processes", look_processes },
 	};
 	char line[FINDING_LINE_BYTES];
+	size_t bytes;
 
 	for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
 		struct finding f = { 0 };
 
 		snprintf(f.name, sizeof(f.name), "%s", things[i].name);
 		things[i].look(&f);
-		fwrite(line, 1, finding_format(&f, line), to);
+		bytes = finding_format(&f, line);
+		fwrite(line, 1, bytes, to);
 	}
 }

@@ -47,7 +47,7 @@ static int spawn(const char *program, const char *word, int socket, pid_t *pid)
 	return -err;
 }
 
-int helper_start(const char *program, const char *word, pid_t *pid, int *out)
+int helper_start(const char *program, const char *word, pid_t *pid, int *socket_fd)
 {
 	int ends[2], err;
 
@@ -58,7 +58,7 @@ int helper_start(const char *program, const char *word, pid_t *pid, int *out)
 	if (err)
 		close(ends[0]);
 	else
-		*out = ends[0];
+		*socket_fd = ends[0];
 	return err;
 }
 

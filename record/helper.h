@@ -13,8 +13,8 @@
 
 #define HELPER_FD 3
 
-/* Starts it; *pid is to be waited for, *socket is the caller's.  A stream of bytes. */
-int helper_start(const char *program, const char *word, pid_t *pid, int *socket);
+/* Starts it; *pid is to be waited for, *socket_fd is the caller's.  A stream of bytes. */
+int helper_start(const char *program, const char *word, pid_t *pid, int *socket_fd);
 
 /* Bytes (at least one), and a descriptor with them; fd -1: none.  errno. */
 int helper_send(int socket, int fd, const void *bytes, size_t count);

@@ -29,9 +29,9 @@
 
 /* What is still to be done once events come. */
 struct rights_use {
-	bool bpf;       /* maps are made, as tables come */
-	bool command;   /* that may have become another user, and is to be ended */
-	bool writing;   /* more files will be made */
+	bool bpf;     /* maps are made, as tables come */
+	bool command; /* that may have become another user, and is to be ended */
+	bool writing; /* more files will be made */
 };
 
 /* The capabilities that this takes. */

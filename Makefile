@@ -62,7 +62,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record unit tests check check-live check-waits check-exports check-kernels check-kills \
-	check-mixed check-faults check-damage storm bench lint fuzz mutate install clean help
+	check-mixed check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
 
 all: analyze record			## ebprec and ebprec-record (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -172,6 +172,9 @@ check-waits: all tests $(call have,waits)	## times of threads against the kernel
 
 check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 	$(Q)scripts/check-mixed.sh $(O)
+
+check-containers: all tests $(call have,containers)	## names in real containers; half a minute; root, BPF, podman
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/containers/containers.bats
 
 check-live: all tests			## end to end; needs root and BPF
 	$(Q)scripts/run-tests.sh $(O) e2e live

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/layerstores.h"
 #include "analyze/mountinfo.h"
 #include "analyze/vec.h"
 #include "format/filefacts.h"
@@ -197,6 +198,29 @@ static int try_path(struct search *s, const struct mountinfo *ns, const char *pa
 	return stop;
 }
 
+static int tell_alone(void *ctx, const char *path)
+{
+	struct search *s = ctx;
+
+	s->group++; /* no layer hides another: they may be of different containers */
+	return tell(s, path);
+}
+
+/* What container engines mount without telling the layers; without a build-id any would do. */
+static int try_stores(struct search *s, const struct mountinfo *ns, const struct fact *f)
+{
+	const struct mount *mount;
+	bool hidden = false;
+	char *inside;
+
+	mount = f->facts.build_id.size_bytes ? mountinfo_find(ns, f->path, &inside) : NULL;
+	if (mount) {
+		hidden = strstr(mount->type, "overlay") != NULL;
+		free(inside);
+	}
+	return hidden ? layerstores_each(f->path, tell_alone, s) : 0;
+}
+
 /* A process in a chroot tells paths below its root when it maps, and /proc tells whole ones. */
 static int try_in(struct search *s, const struct mountinfo *ns, const struct fact *f)
 {
@@ -212,7 +236,9 @@ static int try_in(struct search *s, const struct mountinfo *ns, const struct fac
 	if (!stop)
 		stop = try_path(s, ns, f->path);
 	s->group++;
-	return stop ? stop : mountinfo_any_layers(ns, f->path, tell_layer, s);
+	if (!stop)
+		stop = mountinfo_any_layers(ns, f->path, tell_layer, s);
+	return stop ? stop : try_stores(s, ns, f);
 }
 
 /* A namespace may have been told several times; its last state comes first. */

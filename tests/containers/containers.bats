@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Programs in real containers have their names: podman, runc, fuse-overlayfs.  make check-containers
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+pod() {
+	podman --runtime runc \
+		--storage-driver overlay --storage-opt overlay.mount_program=/usr/bin/fuse-overlayfs \
+		--cgroup-manager cgroupfs --events-backend file "$@"
+}
+
+# in_pod RUN|CREATE ARGS...
+in_pod() {
+	local how=$1
+	shift
+	pod "$how" --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none "$@"
+}
+
+# A program with its libraries, and a shell; the second image has another library over the first's.
+setup_file() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+	local v l
+	for v in one two; do
+		cat >$v.c <<-END
+			__attribute__((noinline)) int layer_$v(int n)
+			{ volatile int s = 0; for (int i = 0; i < 100000; i++) s += i * n; return s; }
+			int spin(int n) { return layer_$v(n) + 1; }
+		END
+		cc -O1 -shared -fPIC -Wl,--build-id,-soname,libspin.so -o lib$v.so $v.c
+	done
+	cat >spin.c <<-'END'
+		int spin(int n);
+		int main(void) { int s = 0; for (int i = 0; i < 3000; i++) s += spin(i); return s == 42; }
+	END
+	mkdir -p tree/opt tree/bin tree/tmp
+	cc -O1 -Wl,--build-id,-rpath,/opt -o tree/opt/spinner spin.c -L. -l:libone.so
+	cp libone.so tree/opt/libspin.so
+	cp /bin/busybox tree/bin/sh
+	ldd tree/opt/spinner | grep -o '/lib[^ ]*' | while read -r l; do
+		mkdir -p "tree/${l%/*}" && cp -L "$l" "tree/$l"
+	done
+	tar -C tree -cf - . | pod import -q - ebprec-test:one >/dev/null
+	in_pod run -i --name c ebprec-test:one /bin/sh -c 'cat >/opt/libspin.so' <libtwo.so
+	pod commit -q c ebprec-test:two >/dev/null
+	pod rm c >/dev/null
+	# None of the files is left outside of the images.
+	rm -rf tree libone.so libtwo.so
+}
+
+teardown_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	pod rmi -f ebprec-test:two ebprec-test:one >/dev/null 2>&1 || :
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+	pod rm -f a b c upper >/dev/null 2>&1 || :
+}
+
+# recorded [OPTION]... -- a recording into x.data while $work runs
+recorded() {
+	# The function is the shell's: what is recorded is the machine.
+	ebprec record -q -a -F 499 -o x.data "$@" 2>err &
+	local recorder=$!
+	until [ -s x.data ]; do sleep 0.1; done
+	work
+	kill -INT $recorder
+	wait $recorder || fail "$(cat err)"
+}
+
+# named COMM FUNCTION... - most samples of COMM are in one of these, and each is there
+named() {
+	local comm=$1 f
+	shift
+	ebprec report --folded x.data >folded 2>err
+	for f; do
+		grep -q "^$comm;.*;spin;$f " folded || fail "no $f: $(grep "^$comm" folded | sort -t' ' -k2n | tail -4)"
+	done
+	awk -v comm="^$comm;" '$0 ~ comm { all += $NF } $0 ~ comm && /;layer_/ { in_it += $NF }
+		END { exit !(all > 20 && in_it > all / 2) }' folded || fail "$(grep "^$comm" folded)"
+}
+
+@test "a library that two images have with different content" {
+	work() {
+		in_pod run --name a ebprec-test:one /opt/spinner &
+		in_pod run --name b ebprec-test:two /opt/spinner &
+		wait %2 %3 2>/dev/null || wait "$(jobs -p | tail -1)" || :
+		pod wait a b >/dev/null
+	}
+	recorded
+	named spinner layer_one layer_two
+}
+
+@test "a container that is removed before the report, and then its image" {
+	work() { in_pod run --rm ebprec-test:two /opt/spinner; }
+	recorded
+	named spinner layer_two
+	ebprec bundle -q x.data
+	HOME=/nowhere ebprec report --folded --symfs "$BATS_TEST_TMPDIR" x.data 2>/dev/null >away
+	cmp folded away
+}
+
+@test "a file that only the upper layer has, and a deleted one" {
+	work() {
+		in_pod run --name upper ebprec-test:one /bin/sh -c 'cp /opt/spinner /tmp/fresh; /tmp/fresh
+			cp /opt/spinner /tmp/gone; /tmp/gone & sleep 0.2; rm /tmp/gone; wait'
+	}
+	recorded
+	# The container is there, and stopped; what it deleted is nowhere, but its library is.
+	named fresh layer_one
+	named gone layer_one
+}
+
+@test "its cgroup says which container it was" {
+	work() { id=$(in_pod run -d --name c ebprec-test:one /opt/spinner); pod wait c >/dev/null; }
+	recorded
+	ebprec report -q --sort cgroup x.data >rows
+	contains "$(cat rows)" "$id"
+	ebprec scrub -q -o clean.data x.data --check "$id"
+	ebprec report -q --sort cgroup clean.data | grep -q libpod
+}

@@ -26,11 +26,11 @@ struct schedrun {
 	struct threadlist known;
 	struct timeline *timeline;
 	const struct strings *names;
-	uint64_t recorded_end_ns;  /* the last switch */
-	uint64_t start_ns, end_ns; /* what was recorded of the filter's span */
+	uint64_t recorded_end_ns;                /* the last switch */
+	uint64_t start_ns, end_ns;               /* what was recorded of the filter's span */
 	struct timespan gaps[SCHEDRUN_GAPS_MAX]; /* between the parts of a merged capture */
 	size_t gap_count;
-	bool has_strangers;        /* there are threads that were not to be recorded */
+	bool has_strangers; /* there are threads that were not to be recorded */
 };
 
 /*

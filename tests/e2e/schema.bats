@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # ebprec summary --json is what docs/summary.schema.json says, and nothing else.
+# shellcheck disable=SC2016 # for sed
 
 # shellcheck source=tests/helper.bash
 . "$BATS_TEST_DIRNAME/../helper.bash"

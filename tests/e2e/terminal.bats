@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # What ebprec does on a terminal: a pager, colours, lines, widths; and that none of it gets into files.
+# shellcheck disable=SC2089,SC2090 # quotes are for the shell on the terminal
 
 # shellcheck source=tests/helper.bash
 . "$BATS_TEST_DIRNAME/../helper.bash"
@@ -72,10 +73,10 @@ pipe=$'\xe2\x94\x9c'
 }
 
 @test "colours on a terminal, and when they are asked for" {
-	contains "$(on_terminal 80 PAGER=cat ebprec report capture.data)" "$escape["
-	contains "$(on_terminal 80 PAGER="'sed s/x/x/'" ebprec report capture.data)" "$escape["
-	contains "$(ebprec report --color always capture.data 2>/dev/null)" "$escape["
-	contains "$(NO_COLOR=1 ebprec report --color=always capture.data 2>/dev/null)" "$escape["
+	contains "$(on_terminal 80 PAGER=cat ebprec report capture.data)" "${escape}["
+	contains "$(on_terminal 80 PAGER="'sed s/x/x/'" ebprec report capture.data)" "${escape}["
+	contains "$(ebprec report --color always capture.data 2>/dev/null)" "${escape}["
+	contains "$(NO_COLOR=1 ebprec report --color=always capture.data 2>/dev/null)" "${escape}["
 }
 
 @test "no colours in files, for NO_COLOR, dumb terminals and never" {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # What is true of any capture, on captures made at random; and diff, where the truth was chosen.
+# shellcheck disable=SC2046 # words are meant
 
 # shellcheck source=tests/helper.bash
 . "$BATS_TEST_DIRNAME/../helper.bash"
@@ -173,14 +174,14 @@ total() {
 		for part in 0%-13% 13%-50% 50%-77% 77%-100%; do
 			ebprec report -q --folded --time $part r.data
 			ebprec slice -q --time $part -i r.data -o part.data
-			ebprec report -q --folded part.data >>cut
+			ebprec report -q --folded part.data >>pieces
 		done >filtered
-		for parts in filtered cut; do
+		for parts in filtered pieces; do
 			awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' $parts |
 				sort >got
 			diff whole got || fail "seed $seed, $parts"
 		done
-		rm cut
+		rm pieces
 	done
 }
 

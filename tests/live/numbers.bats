@@ -140,8 +140,8 @@ end = time.time() + 5
 while time.time() < end: pass' &
 	pid=$!
 	sleep 0.5
-	ebprec record -q -a -d 1 -o process.data
-	ls /proc/$pid/task | sort >threads
+	ebprec record -q -a -F 997 -d 1 -o process.data
+	find /proc/$pid/task -mindepth 1 -maxdepth 1 -printf "%f\n" | sort >threads
 	awk '$2 ~ /x/ && $6 ~ /^\// { split($1, a, "-"); print "0x" a[1], "0x" a[2], $6 }' /proc/$pid/maps |
 		sed 's/0x00*/0x/g' | sort >maps
 	cut -d' ' -f1-5 /proc/$pid/mountinfo >mounts
@@ -156,7 +156,7 @@ while time.time() < end: pass' &
 		print("ids", all(m["build_id"] for m in d["maps"] if ".so" in m["path"]))
 		mounts = [" ".join(l.split()[:5]) for l in d["mounts"]["mountinfo"].splitlines()]
 		print("mounts", mounts == open("mounts").read().splitlines())
-		print("samples", d["process"]["samples"] > 10)
+		print("samples", d["process"]["samples"] == sum(t["samples"] for t in d["threads"]) > 0)
 	END
 	same $'threads True\nmaps True\nids True\nmounts True\nsamples True' "$(cat got)"
 }

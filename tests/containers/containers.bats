@@ -38,6 +38,8 @@ setup_file() {
 	mkdir -p tree/opt tree/bin tree/tmp
 	cc -O1 -Wl,--build-id,-rpath,/opt -o tree/opt/spinner spin.c -L. -l:libone.so
 	cp libone.so tree/opt/libspin.so
+	# podman takes a file of the same size and second for the same.
+	touch -d 2020-01-01 tree/opt/libspin.so
 	cp /bin/busybox tree/bin/sh
 	ldd tree/opt/spinner | grep -o '/lib[^ ]*' | while read -r l; do
 		mkdir -p "tree/${l%/*}" && cp -L "$l" "tree/$l"

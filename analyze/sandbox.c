@@ -123,7 +123,9 @@ static const int refused[] = {
 	SYS_execveat,
 	SYS_unshare,
 	SYS_setns,
+#ifndef __SANITIZE_ADDRESS__
 	SYS_ptrace,
+#endif
 	SYS_process_vm_readv,
 	SYS_process_vm_writev,
 	SYS_kcmp,
@@ -237,7 +239,8 @@ static void refuse(struct filter *f, const int *calls, size_t count)
 	}
 }
 
-/* Threads, yes; processes, no. */
+/* Threads, yes; processes, no.  The leak sanitizer looks from a process of its own. */
+#ifndef __SANITIZE_ADDRESS__
 static void only_threads(struct filter *f)
 {
 	unless_equal_skip(f, SYS_clone3,
@@ -249,6 +252,7 @@ static void only_threads(struct filter *f)
 	answer(f, SECCOMP_RET_ERRNO | EPERM);
 	answer(f, SECCOMP_RET_ALLOW);
 }
+#endif
 
 /* abort() and pthread_kill() signal their own process. */
 static void only_own_signals(struct filter *f)
@@ -286,7 +290,7 @@ static int enter_seccomp(const struct sandbox_opts *o)
 	refuse(&f, refused, sizeof(refused) / sizeof(refused[0]));
 	if (!o->network)
 		refuse(&f, refused_offline, sizeof(refused_offline) / sizeof(refused_offline[0]));
-#ifndef __SANITIZE_ADDRESS__ /* which looks for leaks from a process of its own */
+#ifndef __SANITIZE_ADDRESS__
 	only_threads(&f);
 #endif
 	only_own_signals(&f);

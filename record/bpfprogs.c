@@ -102,6 +102,26 @@ int bpfprogs_emit(struct emit *e, struct ksyms *k, uint32_t below_id)
 	return err;
 }
 
+uint64_t bpfprogs_run_ns(uint32_t from_id, uint32_t last_id)
+{
+	uint32_t id = from_id ? from_id - 1 : 0, bytes;
+	struct bpf_prog_info info;
+	uint64_t ns = 0;
+	int fd;
+
+	while (!bpf_prog_get_next_id(id, &id) && id <= last_id) {
+		fd = bpf_prog_get_fd_by_id(id);
+		if (fd < 0)
+			continue;
+		info = (struct bpf_prog_info){ 0 };
+		bytes = sizeof(info);
+		if (!bpf_obj_get_info_by_fd(fd, &info, &bytes))
+			ns += info.run_time_ns;
+		close(fd);
+	}
+	return ns;
+}
+
 uint32_t bpfprogs_last_id(void)
 {
 	uint32_t id = 0;

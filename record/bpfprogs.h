@@ -13,6 +13,8 @@
 
 /* below_id: programs with this id or above are our own, reported by the side-band; 0: take all. */
 int bpfprogs_emit(struct emit *e, struct ksyms *k, uint32_t below_id);
+/* What the programs with ids from from_id to last_id ran, where kernel.bpf_stats_enabled says to count. */
+uint64_t bpfprogs_run_ns(uint32_t from_id, uint32_t last_id);
 /* The highest program id in use, 0: none. */
 uint32_t bpfprogs_last_id(void);
 

@@ -49,6 +49,8 @@ struct account {
 	uint64_t round_count;
 	uint64_t file_bytes; /* as of the last flush */
 	uint64_t duration_ns, own_user_ns, own_system_ns, own_peak_bytes;
+	uint64_t bpf_ns;          /* of our programs, where the kernel measures it */
+	uint64_t ring_peak_bytes; /* the fullest that a ring was when it was emptied */
 	uint64_t startup_ns;      /* from the beginning until events are recorded */
 	uint64_t longest_pass_ns; /* rings were not looked at for so long, at most */
 };

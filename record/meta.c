@@ -168,7 +168,9 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 	json_begin(&j, "own_cpu");
 	json_u64(&j, "user_ns", a->own_user_ns);
 	json_u64(&j, "system_ns", a->own_system_ns);
+	json_u64(&j, "bpf_ns", a->bpf_ns);
 	json_end(&j);
+	json_u64(&j, "ring_peak_bytes", a->ring_peak_bytes);
 	json_u64(&j, "own_memory_peak_bytes", a->own_peak_bytes);
 	json_end(&j);
 }

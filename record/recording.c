@@ -122,6 +122,10 @@ static int stop(struct recording *r)
 	int err;
 
 	r->emit.account.duration_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns;
+	if (r->bpf) {
+		r->emit.account.bpf_ns = bpfprogs_run_ns(r->progs_below, r->progs_last);
+		r->emit.account.ring_peak_bytes = rings_peak_bytes(r->rings);
+	}
 	for (i = 0; i < INSTRUMENT_COUNT; i++) {
 		if (r->running[i])
 			recording_instruments[i]->stop(&r->ctx[i]);

@@ -60,6 +60,7 @@ struct recording {
 	struct emit emit;
 	struct instrument_ctx ctx[INSTRUMENT_COUNT];
 	bool running[INSTRUMENT_COUNT]; /* prepared and not given up */
+	uint32_t progs_last;            /* ... to this one they are ours */
 	uint32_t progs_below;           /* BPF programs from this id on the side-band reports */
 	uint64_t clock_mono_ns, clock_wall_ns;
 	uint64_t run_ns, start_ns; /* when it was asked for, and when events began */

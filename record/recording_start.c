@@ -335,6 +335,7 @@ int recording_start(struct recording *r)
 	err = attach(r);
 	if (err)
 		return err;
+	r->progs_last = r->bpf ? bpfprogs_last_id() : 0;
 	r->start_ns = clock_ns(CLOCK_MONOTONIC);
 	r->emit.account.startup_ns = r->start_ns - r->run_ns;
 	err = r->opts->rotate ? recording_first_segment(r) : 0;

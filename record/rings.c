@@ -28,6 +28,7 @@ struct rings {
 	size_t page_bytes;
 	int outer_fd, lost_fd;
 	size_t possible_cpus;
+	uint64_t peak_bytes;
 	uint8_t *joined; /* an event from the end and the beginning */
 	size_t joined_bytes;
 };
@@ -171,6 +172,11 @@ void rings_free(struct rings *r)
 	free(r);
 }
 
+uint64_t rings_peak_bytes(const struct rings *r)
+{
+	return r->peak_bytes;
+}
+
 uint64_t rings_bytes_per_cpu(const struct rings *r)
 {
 	return r->ring_bytes;
@@ -229,6 +235,8 @@ static int drain_one(struct rings *r, struct ring *ring,
 	uint32_t bytes;
 	int err = 0;
 
+	if (end - at > r->peak_bytes)
+		r->peak_bytes = end - at;
 	while (at < end) {
 		length = (const uint32_t *)(ring->data + (at & (r->ring_bytes - 1)));
 		bytes = __atomic_load_n(length, __ATOMIC_ACQUIRE);

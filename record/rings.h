@@ -34,6 +34,8 @@ int rings_new(const struct cpulist *cpus, uint64_t total_bytes, struct rings **o
 void rings_free(struct rings *r); /* NULL is fine */
 
 uint64_t rings_bytes_per_cpu(const struct rings *r);
+/* The most that one held when it was emptied. */
+uint64_t rings_peak_bytes(const struct rings *r);
 size_t rings_count(const struct rings *r);
 int rings_poll_fd(const struct rings *r, size_t ring); /* EPOLLIN | EPOLLET */
 

@@ -55,6 +55,8 @@ setup() {
 	whole r.data
 	lost=$(account r.data lost samples)
 	[ "$lost" -gt 0 ] || fail "nothing was lost"
+	# As full as it can be, but for less than an event.
+	[ "$(account r.data ring_peak_bytes)" -gt 60000 ] || fail "$(account r.data ring_peak_bytes)"
 	all=$(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)
 	grep -q " $all lost, " err || fail "info says $all: $(cat err)"
 	# perf adds up the records that say so.

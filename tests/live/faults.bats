@@ -67,17 +67,20 @@ setup() {
 @test "inside a time namespace it says that it cannot" {
 	unshare --time true 2>/dev/null || skip "no time namespaces here"
 	refuses unshare --fork --time --monotonic 1000 ebprec-record -a -q -o r.data true
+	# shellcheck disable=SC2154 # refuses sets stderr
 	contains "$stderr" "time namespace"
 	[ ! -e r.data ]
 }
 
 @test "a working directory that is removed does not matter" {
 	mkdir gone
+	# shellcheck disable=SC2016 # for the inner shell
 	(cd gone && exec ebprec-record -a -F 997 -q -o "$OLDPWD/r.data" sh -c 'rmdir "$PWD"; sleep 0.5') 3>&-
 	[ ! -e gone ]
 	whole r.data
 	# Where there is no place for a snapshot, that is told, and the recording goes on.
 	mkdir gone
+	# shellcheck disable=SC2016 # for the inner shell
 	(cd gone && exec ebprec-record -a -F 997 --ring 60s -o r.data sh -c \
 		'rmdir "$PWD"; kill -USR2 $PPID; sleep 0.5') 2>err 3>&- && fail "there was no place"
 	same 1 "$(grep -c "cannot write 'r.data.1': No such file or directory.*, skipping" err)"

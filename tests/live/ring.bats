@@ -36,6 +36,7 @@ await() {
 	wait $pid
 	# Nobody is there to be asked.
 	refuses ebprec snapshot $pid
+	# shellcheck disable=SC2154 # refuses sets stderr
 	contains "$stderr" "cannot ask recorder $pid: Connection refused"
 	kill $early
 	for f in r.data.1 r.data.2 r.data; do

@@ -109,10 +109,11 @@ static void edit_mounts(struct scrub *s, char *text, size_t size_bytes)
 		line_end = memchr(at, '\n', (size_t)(end - at)) ?: end;
 		source = memmem(at, (size_t)(line_end - at), " - ", 3);
 		source = source ? memchr(source + 3, ' ', (size_t)(line_end - source - 3)) : NULL;
-		if (source++) {
-			char *blank = memchr(source, ' ', (size_t)(line_end - source)) ?: line_end;
+		if (source) {
+			char *blank = memchr(source + 1, ' ', (size_t)(line_end - source - 1))
+					      ?: line_end;
 
-			learn_source(s, source, (size_t)(blank - source));
+			learn_source(s, source + 1, (size_t)(blank - source - 1));
 		}
 	}
 	scrub_text(s, SCRUBTEXT_FREE, text, size_bytes);
@@ -152,8 +153,9 @@ static void edit_symbol_lines(struct scrub *s, char *text, size_t size_bytes, bo
 		move_hex(s, line, digits);
 		name = memchr(line, ' ', (size_t)(line_end - line));
 		name = name ? memchr(name + 1, ' ', (size_t)(line_end - name - 1)) : NULL;
-		if (!name++)
+		if (!name)
 			continue;
+		name++;
 		name_bytes = (size_t)(line_end - name);
 		if (is_kernel && memchr(name, '\t', name_bytes))
 			name_bytes = (size_t)((char *)memchr(name, '\t', name_bytes) - name);

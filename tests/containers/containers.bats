@@ -65,10 +65,9 @@ teardown() {
 	pod rm -f a b c upper >/dev/null 2>&1 || :
 }
 
-# recorded [OPTION]... -- a recording into x.data while $work runs
+# recorded - the machine, into x.data, while work runs
 recorded() {
-	# The function is the shell's: what is recorded is the machine.
-	ebprec record -q -a -F 499 -o x.data "$@" 2>err &
+	ebprec record -q -a -F 499 -o x.data 2>err &
 	local recorder=$!
 	until [ -s x.data ]; do sleep 0.1; done
 	work

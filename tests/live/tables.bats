@@ -162,8 +162,8 @@ finish() {
 	command -v strace >/dev/null || skip "needs strace"
 	cc -O2 -fomit-frame-pointer -DROWS=10 -o rows "$BATS_TEST_DIRNAME/../fixtures/rows.c"
 	recording -a --call-graph cfi
-	# The thread that makes the tables: each of its reads takes half a second from here on.
-	worker=$(find "/proc/$recorder/task" -mindepth 1 -maxdepth 1 ! -name "$recorder" -printf '%f')
+	# The process that makes the tables: each of its reads takes half a second from here on.
+	worker=$(pgrep -P "$recorder" -f elf-worker)
 	strace -q -p "$worker" -e trace=pread64 -e inject=pread64:delay_enter=500000 -o /dev/null 2>said 3>&- &
 	pids+=($!)
 	for _ in $(seq 100); do

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/vec.h"
+
 #define CHUNK_BYTES   (1 << 20)
 #define OVERLAP_BYTES (4 << 10) /* a text that lies across two chunks is seen whole up to here */
 #define AROUND_BYTES  30
@@ -16,6 +18,9 @@ struct check {
 	const regex_t *patterns;
 	size_t count;
 	struct scrubcheck_found found;
+	char *run; /* the text that is looked at */
+	size_t run_capacity;
+	int err;
 };
 
 static bool is_text(uint8_t byte)
@@ -40,6 +45,22 @@ static void note(struct check *k, const char *place, size_t pattern, const char 
 	snprintf(k->found.place, sizeof(k->found.place), "%s", place);
 }
 
+/* In a copy with a NUL behind it, as regexec() wants. */
+static void look_at_run(struct check *k, const char *place, const char *run, size_t run_bytes)
+{
+	regmatch_t m;
+
+	if (vec_reserve(&k->run, &k->run_capacity, run_bytes + 1)) {
+		k->err = -ENOMEM;
+		return;
+	}
+	memcpy(k->run, run, run_bytes);
+	k->run[run_bytes] = '\0';
+	for (size_t i = 0; i < k->count; i++)
+		if (!regexec(&k->patterns[i], k->run, 1, &m, 0))
+			note(k, place, i, k->run, run_bytes, &m);
+}
+
 /* Each run of characters is a text. */
 static void look(struct check *k, const char *place, const uint8_t *data, size_t size_bytes)
 {
@@ -48,12 +69,8 @@ static void look(struct check *k, const char *place, const uint8_t *data, size_t
 	for (; at < size_bytes; at = end + 1) {
 		for (end = at; end < size_bytes && is_text(data[end]); end++)
 			;
-		for (size_t i = 0; end > at && i < k->count; i++) {
-			regmatch_t m = { .rm_so = 0, .rm_eo = (regoff_t)(end - at) };
-
-			if (!regexec(&k->patterns[i], (const char *)data + at, 1, &m, REG_STARTEND))
-				note(k, place, i, (const char *)data + at, end - at, &m);
-		}
+		if (end > at)
+			look_at_run(k, place, (const char *)data + at, end - at);
 	}
 }
 
@@ -155,6 +172,9 @@ int scrubcheck(const struct capture *c, const struct source *file, const regex_t
 	if (!err)
 		err = look_at_file(&k, c, file);
 	if (!err)
+		err = k.err;
+	if (!err)
 		*out = k.found;
+	free(k.run);
 	return err;
 }

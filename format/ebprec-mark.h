@@ -46,12 +46,7 @@ uint64_t ebprec_mark_spans __attribute__((weak, visibility("hidden"))) = 0;
 }
 #endif
 
-enum ebprec_mark_kind {
-	EBPREC_MARK_POINT,
-	EBPREC_MARK_BEGIN,
-	EBPREC_MARK_END,
-	EBPREC_MARK_SPAN
-};
+enum ebprec_mark_kind { EBPREC_MARK_POINT, EBPREC_MARK_BEGIN, EBPREC_MARK_END, EBPREC_MARK_SPAN };
 
 #ifdef __x86_64__
 #define EBPREC_MARK_ARGS "8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx 8@%%r8 8@%%r9"
@@ -63,28 +58,28 @@ enum ebprec_mark_kind {
  * The probe: a nop, and a note of where it is, which variable counts its listeners and where its
  * arguments are, in the form of SystemTap's <sys/sdt.h>, so that perf, bpftrace and gdb know it, too.
  */
-#define EBPREC_MARK_PROBE                                                \
-	"990:	nop\n"                                                   \
-	"	.pushsection .note.stapsdt,\"\",\"note\"\n"              \
-	"	.balign 4\n"                                             \
-	"	.4byte 992f-991f, 994f-993f, 3\n"                        \
-	"991:	.asciz \"stapsdt\"\n"                                    \
-	"992:	.balign 4\n"                                             \
-	"993:	.8byte 990b\n"                                           \
-	"	.8byte _.stapsdt.base\n"                                 \
-	"	.8byte ebprec_mark_semaphore\n"                          \
-	"	.asciz \"ebprec\"\n"                                     \
-	"	.asciz \"mark\"\n"                                       \
-	"	.asciz \"" EBPREC_MARK_ARGS "\"\n"                       \
-	"994:	.balign 4\n"                                             \
-	"	.popsection\n"                                           \
-	"	.ifndef _.stapsdt.base\n"                                \
+#define EBPREC_MARK_PROBE                                                        \
+	"990:	nop\n"                                                             \
+	"	.pushsection .note.stapsdt,\"\",\"note\"\n"                            \
+	"	.balign 4\n"                                                           \
+	"	.4byte 992f-991f, 994f-993f, 3\n"                                      \
+	"991:	.asciz \"stapsdt\"\n"                                              \
+	"992:	.balign 4\n"                                                       \
+	"993:	.8byte 990b\n"                                                     \
+	"	.8byte _.stapsdt.base\n"                                               \
+	"	.8byte ebprec_mark_semaphore\n"                                        \
+	"	.asciz \"ebprec\"\n"                                                   \
+	"	.asciz \"mark\"\n"                                                     \
+	"	.asciz \"" EBPREC_MARK_ARGS "\"\n"                               \
+	"994:	.balign 4\n"                                                       \
+	"	.popsection\n"                                                         \
+	"	.ifndef _.stapsdt.base\n"                                              \
 	"	.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
-	"	.weak _.stapsdt.base\n"                                  \
-	"	.hidden _.stapsdt.base\n"                                \
-	"_.stapsdt.base: .space 1\n"                                     \
-	"	.size _.stapsdt.base, 1\n"                               \
-	"	.popsection\n"                                           \
+	"	.weak _.stapsdt.base\n"                                                \
+	"	.hidden _.stapsdt.base\n"                                              \
+	"_.stapsdt.base: .space 1\n"                                             \
+	"	.size _.stapsdt.base, 1\n"                                             \
+	"	.popsection\n"                                                         \
 	"	.endif\n"
 
 /* Who records cannot wait for a page that is not in memory, as a literal's may not be yet. */
@@ -98,8 +93,8 @@ static __inline__ void ebprec_mark_touch(const char *text)
 
 /* Not inlined: the arguments are then in registers that the note can name. */
 static __attribute__((noinline, unused)) void ebprec_mark_fire(const char *group, const char *name,
-								const char *text, uint64_t id,
-								uint64_t duration_ns, uint64_t kind)
+							       const char *text, uint64_t id,
+							       uint64_t duration_ns, uint64_t kind)
 {
 	ebprec_mark_touch(group);
 	ebprec_mark_touch(name);
@@ -210,9 +205,9 @@ class span
 	span(const span &);
 	span &operator=(const span &);
 
-public:
+      public:
 	span(const char *group, const char *name, const char *text = "")
-		: id(ebprec_span_begin(group, name, text))
+	    : id(ebprec_span_begin(group, name, text))
 	{
 	}
 	~span()
@@ -221,7 +216,7 @@ public:
 	}
 };
 
-}
+} // namespace ebprec
 #endif
 
 #endif

@@ -65,7 +65,7 @@ struct writer {
 
 	uint64_t data_off_bytes, end_bytes; /* the data section; its end as of the last flush */
 	uint64_t seq;
-	uint64_t first_ns, last_ns; /* of samples; 0: none yet */
+	uint64_t first_ns, last_ns;                 /* of samples; 0: none yet */
 	uint64_t flushed_first_ns, flushed_last_ns; /* the same, as of the last flush */
 	size_t pending_bytes;
 	struct queue queues[EBX_STREAM_END];

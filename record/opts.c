@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #include "record/markspec.h"
 #include "record/metriclist.h"
 #include "record/triggers.h"

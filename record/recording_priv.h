@@ -50,9 +50,9 @@ struct recording {
 	/* --ring and --rotate: NULL, and without a file, when neither was asked for. */
 	struct window *window;
 	struct segment segment;
-	unsigned segment_number;  /* the last file's */
-	uint64_t segment_ns;      /* since when it is written */
-	bool segment_failed;      /* nothing more goes into it */
+	unsigned segment_number; /* the last file's */
+	uint64_t segment_ns;     /* since when it is written */
+	bool segment_failed;     /* nothing more goes into it */
 	struct triggers triggers;
 	struct control control;
 	const char *wanted;       /* why a snapshot is wanted; NULL: it is not */

@@ -111,6 +111,7 @@ story() {
 
 @test "perf's own files become captures, without copied stacks" {
 	need_perf
+	# shellcheck disable=SC2016 # perl's
 	perf record -q -o p.data --call-graph dwarf -e cpu-clock -F 999 -- \
 		env SECRET=hidden_in_the_stack perl -e '$_++ for 1..2e6' 2>/dev/null
 	refuses ebprec scrub p.data --check hidden_in_the_stack

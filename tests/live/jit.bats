@@ -72,8 +72,9 @@ hot() {
 	# As a runtime announces it: its first page, mapped for code.
 	for what in nothing rubbish; do
 		[ $what = nothing ] && : >jit-1.dump || head -c 5000 /dev/urandom >jit-1.dump
+		# shellcheck disable=SC2016 # perl's
 		ebprec record -q -o x.data -- perl -e '
-			open my $f, "<", "jit-1.dump"; require "syscall.ph" if 0;
+			open my $f, "<", "jit-1.dump";
 			syscall(9, 0, 4096, 5, 2, fileno($f), 0) > 0 or die; # mmap
 			my $i = 0; $i++ while $i < 3e6;'
 		ebprec report -q --folded -i x.data >out

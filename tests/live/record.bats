@@ -214,6 +214,7 @@ PERL
 	[ ! -s err ] || fail "perf said: $(head -3 err)"
 	[ -s out ]
 	# Where there was room for its end, that says what is missing; else it has none.
+	# shellcheck disable=SC2094 # a word and a file
 	ebprec info x.data >info
 	grep -qx '  state *unfinished' info ||
 		{ grep -q '"ended": "failed"' info && grep -q 'what came in then is lost' info; } ||

@@ -173,6 +173,7 @@ waited() {
 
 @test "programs that have just begun have whole stacks where they wait" {
 	# They wait for each other, when nothing of them is known to BPF yet.
+	# shellcheck disable=SC2016 # for the inner shell
 	ebprec record -q -o young.data -- \
 		sh -c 'for i in $(seq 60); do ls / | tr a b | cat; done' >/dev/null
 	ebprec report --off-cpu --comm ls,tr,cat -i young.data 2>verdict >/dev/null

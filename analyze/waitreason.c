@@ -176,10 +176,9 @@ void waitreason_function(struct waitreason *w, const char *name)
 	enum wait_reason says = waitreason_of_function(name);
 
 	w->is_kthread |= !strncmp(name, "kthread", 7) || !strncmp(name, "ret_from_fork", 13);
-	if (w->found == WAITREASON_OTHER)
-		w->found = says;
 	/* A disk is waited for in the name of somebody: of a page fault it says more than of itself. */
-	else if (w->found == WAITREASON_BLOCK_IO && says == WAITREASON_PAGE_FAULT)
+	if (w->found == WAITREASON_OTHER ||
+	    (w->found == WAITREASON_BLOCK_IO && says == WAITREASON_PAGE_FAULT))
 		w->found = says;
 }
 

@@ -16,7 +16,7 @@ struct perfmap; /* opaque; read-only */
 
 /* Copies what it needs.  Lines that are none are passed over.  -ENOENT: no line; -ENOMEM. */
 int perfmap_new(const char *text, size_t size_bytes, struct perfmap **out);
-void perfmap_free(struct perfmap *p); /* NULL is fine */
+void perfmap_free(struct perfmap *m); /* NULL is fine */
 
 /* NULL when nothing covers addr.  Borrowed until perfmap_free(). */
 const char *perfmap_find(const struct perfmap *m, uint64_t addr);

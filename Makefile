@@ -40,7 +40,7 @@ endif
 # One list a folder.  A new file belongs in one of these, or is found by its place in tests/.
 SRCS_format  := $(sort $(wildcard format/*.c))
 SRCS_record  := $(sort $(wildcard record/*.c))
-SRCS_analyze := $(sort $(wildcard analyze/*.c analyze/sym/*.c))
+SRCS_analyze := $(sort $(wildcard analyze/*.c analyze/*/*.c))
 BPF	     := $(sort $(wildcard bpf/*.bpf.c))
 UNIT	     := $(sort $(wildcard tests/unit/test_*.c))
 FUZZ	     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -98,12 +98,12 @@ $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 	$(call say,SKEL,$@)( echo '/* NOLINTBEGIN */' && $(BPFTOOL) gen skeleton $< && echo '/* NOLINTEND */' ) > $@
 
 # Names of system calls, from the kernel's headers; where these are of another machine, there are none.
-$(O)/analyze/syscalls_%.inc:
+$(O)/analyze/metric/syscalls_%.inc:
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)echo '#include <asm/unistd_$*.h>' | $(CC) -E -dM - 2>/dev/null | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort -V >$@
 
-$(O)/analyze/metricname.o: $(O)/analyze/syscalls_64.inc $(O)/analyze/syscalls_32.inc
+$(O)/analyze/metric/metricname.o: $(O)/analyze/metric/syscalls_64.inc $(O)/analyze/metric/syscalls_32.inc
 
 # ---- tests ----
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "analyze/commands.h"
-#include "analyze/cmd_habits.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/cmd_habits.h"
 #include "analyze/say.h"
 #include "format/options.h"
 

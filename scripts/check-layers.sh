@@ -68,6 +68,14 @@ never_system analyze "$live"
 verdict "analyze/ does not know libbpf"
 includes analyze | grep -v '^analyze/sym/' | grep -E "include <($elf|lzma|libiberty|demangle)" >"$work" || true
 verdict "only analyze/sym/ knows libelf, libdw, liblzma and libiberty"
+# Each folder of analyze/ knows those before it: FOLDER:THOSE.  What lies in analyze/ itself knows sym/.
+for rule in :sym sym: rewrite: sched:rewrite metric:report report:'sched|sym' 'export:report|sched'; do
+	folder=${rule%%:*}
+	includes "analyze${folder:+/$folder}" | grep -E "^analyze${folder:+/$folder}/[a-z_0-9]+\.[ch]:" |
+		grep '"analyze/[a-z]*/' | grep -vE "include \"analyze/($folder|${rule#*:})/" |
+		grep -v '^analyze/main\.c:.*"analyze/cmd/' || true
+done >"$work"
+verdict "each folder of analyze/ knows only those before it"
 only_project record 'record/|format/|bpf/(events|walkmaps)\.h|bpf/[a-z_]+\.skel\.h'
 verdict "record/ includes only record/, format/, bpf's contracts and skeletons"
 never_system record "$names|elfutils|libdw|dwarf"

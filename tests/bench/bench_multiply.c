@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/rewrite.h"
+#include "analyze/rewrite/rewrite.h"
 #include "format/cursor.h"
 #include "format/perfrec.h"
 

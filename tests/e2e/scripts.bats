@@ -75,6 +75,17 @@ licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
 	same "" "$(broken_rule)"
 }
 
+@test "what answers are made of does not know the answers" {
+	broken_tree analyze/x.c <<<"$licence"$'\n#include "analyze/report/flat.h"'
+	same "each folder of analyze/ knows only those before it" "$(broken_rule)"
+	cd - && broken_tree analyze/sched/y.c <<<"$licence"$'\n#include "analyze/cmd/usage.h"'
+	rm analyze/x.c
+	same "each folder of analyze/ knows only those before it" "$(broken_rule)"
+	cd - && broken_tree analyze/cmd/z.c <<<"$licence"$'\n#include "analyze/report/flat.h"'
+	rm analyze/sched/y.c
+	same "" "$(broken_rule)"
+}
+
 @test "the recorder may not include the analyzer" {
 	broken_tree record/x.c <<<"$licence"$'\n#include "analyze/model.h"'
 	same "record/ includes only record/, format/, bpf's contracts and skeletons" "$(broken_rule)"

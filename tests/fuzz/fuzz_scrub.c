@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyze/scrub.h"
-#include "analyze/scrubcheck.h"
+#include "analyze/rewrite/scrub.h"
+#include "analyze/rewrite/scrubcheck.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/categories.h"
+#include "analyze/report/categories.h"
 #include "analyze/filter.h"
-#include "analyze/sortkeys.h"
+#include "analyze/report/sortkeys.h"
 #include "analyze/timespan.h"
 #include "format/cursor.h"
 #include "format/filefacts.h"

@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyze/commands.h"
+#include "analyze/cmd/commands.h"
 #include "tests/fuzz/resum.h"
 
 #define HANG_S     20

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/callgraph.h"
-#include "analyze/categories.h"
-#include "analyze/flat.h"
-#include "analyze/pick.h"
+#include "analyze/report/callgraph.h"
+#include "analyze/report/categories.h"
+#include "analyze/report/flat.h"
+#include "analyze/report/pick.h"
 #include "analyze/sampler.h"
-#include "analyze/stackpath.h"
+#include "analyze/report/stackpath.h"
 
 enum { MAIN, FIB, LEAF, SYS, FUNCTIONS };
 

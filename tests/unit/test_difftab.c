@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "analyze/difftab.h"
+#include "analyze/report/difftab.h"
 
 enum { STEADY, GROWN, NOISY, KEYS };
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/flat.h"
+#include "analyze/report/flat.h"
 #include "analyze/sampler.h"
-#include "analyze/verdict.h"
+#include "analyze/report/verdict.h"
 #include "format/unwind.h"
 
 struct fixture {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/calltree.h"
-#include "analyze/folded.h"
+#include "analyze/report/calltree.h"
+#include "analyze/report/folded.h"
 
 struct fixture {
 	struct strings *names;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/metricsum.h"
+#include "analyze/metric/metricsum.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

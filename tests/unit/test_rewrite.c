@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/rewrite.h"
+#include "analyze/rewrite/rewrite.h"
 #include "analyze/tally.h"
 #include "format/perfrec.h"
 #include "tests/gen/captures.h"

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/scrub.h"
-#include "analyze/scrubcheck.h"
-#include "analyze/scrubtext.h"
+#include "analyze/rewrite/scrub.h"
+#include "analyze/rewrite/scrubcheck.h"
+#include "analyze/rewrite/scrubtext.h"
 #include "analyze/sym/bundle.h"
 #include "format/filefacts.h"
 #include "format/jitdump.h"

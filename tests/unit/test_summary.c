@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/summary.h"
+#include "analyze/report/summary.h"
 
 /* Stacks without frames: who and when is all that matters. */
 static void count(struct report *r, uint32_t pid, uint64_t time_ns, uint64_t samples)

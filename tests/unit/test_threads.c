@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/reportview.h"
+#include "analyze/report/reportview.h"
 #include "tests/gen/captures.h"
 
 #define SAMPLES     10000u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* Each test tells a story of events and says what the threads must have done. */
-#include "analyze/timeline.h"
+#include "analyze/sched/timeline.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec bundle - the names that a capture needs, put into it so that they travel with it */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/bundles.h"
+#include "analyze/cmd/cmd_fetch.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/nameopts.h"
+#include "analyze/outfile.h"
+#include "analyze/report/report.h"
+#include "analyze/rewrite/rewrite.h"
+#include "analyze/say.h"
+#include "analyze/cmd/usage.h"
+#include "analyze/vec.h"
+#include "analyze/view.h"
+
+struct bundle_opts {
+	const char *input, *output;
+	struct nameopts names;
+	bool list, json, quiet;
+};
+
+#define AT(field) offsetof(struct bundle_opts, field)
+
+static const struct option bundle_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0, "the capture (default: ebprec.data)" },
+	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0,
+	  "the new capture (default: the old one is replaced)" },
+	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0, "only say what is inside, and what it costs" },
+	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
+	NAMEOPTS(AT(names)),
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors" },
+	{ 0 },
+};
+
+static const struct usage bundle_usage = {
+	.command = "bundle",
+	.words = "[OPTIONS] [[-i] FILE]",
+	.about = "Looks up every place that a sample was in and puts the names into the capture.\n"
+		 "After that its reports are the same on any machine, without any other file.\n",
+	.options = bundle_options,
+	.reads = USAGE_REPLACES,
+};
+
+/* ---- what goes in ---- */
+
+struct object {
+	uint8_t *data;
+	size_t size_bytes;
+};
+
+struct objects {
+	struct object *list;
+	size_t count, capacity;
+};
+
+static void objects_done(struct objects *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		free(o->list[i].data);
+	free(o->list);
+}
+
+static int collect(void *arg, struct resolver *resolver)
+{
+	uint32_t count = resolver_file_count(resolver);
+	struct objects *o = arg;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < count; i++) {
+		err = vec_reserve(&o->list, &o->capacity, o->count + 1);
+		if (!err)
+			err = resolver_bundle(resolver, i, &o->list[o->count].data,
+					      &o->list[o->count].size_bytes);
+		if (!err)
+			o->count++;
+		else if (err == -ENOENT)
+			err = 0;
+	}
+	return err;
+}
+
+static int write_objects(void *arg, struct writer *w)
+{
+	const struct objects *o = arg;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < o->count; i++)
+		err = writer_object(w, EBX_SYMTAB, i, o->list[i].data, o->list[i].size_bytes);
+	return err;
+}
+
+/* Each event's samples have stacks of their own. */
+static int resolve_all(const struct capture *c, const struct name_roots *roots, struct objects *o)
+{
+	struct report_query query = {
+		.roots = *roots,
+		.demangle = true,
+		.on_named = collect,
+		.on_named_arg = o,
+	};
+	struct report r;
+	size_t count;
+	int err = 0;
+
+	capture_attrs(c, &count);
+	for (; !err && query.attr < count; query.attr++) {
+		err = report_open(c, &r);
+		if (err)
+			break;
+		err = report_make(&r, &query);
+		report_done(&r);
+	}
+	return err;
+}
+
+/* ---- the new file ---- */
+
+static int write_capture(const struct bundle_opts *opts, const char *output,
+			 const struct capture *c, struct objects *o)
+{
+	struct rewrite_opts how = { .add = write_objects, .add_arg = o };
+	struct rewrite_stats stats;
+	struct outfile *to = NULL;
+	int err = outfile_open(output, &to);
+
+	if (err == -EINVAL)
+		return say_error("cannot write '%s': it is no regular file", output);
+	if (err)
+		return say_cannot_write(output, err);
+	if (output == opts->input)
+		outfile_keep_owner(to);
+	err = rewrite_capture(c, outfile_fd(to), &how, &stats);
+	if (err)
+		outfile_abort(to);
+	else
+		err = outfile_commit(to);
+	if (err)
+		return say_cannot_write(output, err);
+	if (stats.bad_frames)
+		say_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
+			 opts->input, stats.bad_frames);
+	if (!opts->quiet)
+		say_note("wrote '%s': names of %zu files, %" PRIu64 " KiB (was %" PRIu64 " KiB)",
+			 output, o->count, stats.file_bytes >> 10, capture_file_bytes(c) >> 10);
+	return SAY_OK;
+}
+
+static int bundle(const struct bundle_opts *opts, const struct capture *c)
+{
+	const struct capture_damage *damage = capture_damage(c);
+	struct nameroots roots;
+	struct objects o = { 0 };
+	int err, status;
+
+	if (capture_get_kind(c) != CAPTURE_EBX)
+		return say_error(
+			"cannot bundle '%s': it is perf's file, which has no room for names "
+			"(perf archive)",
+			opts->input);
+	if (damage->unfinished || damage->cut || damage->bad_frames || damage->missing_seq)
+		return say_error("cannot bundle '%s': it is not whole ('ebprec recover')",
+				 opts->input);
+	err = nameroots_make(&opts->names, &roots, opts->quiet ? NULL : cmd_fetch_progress, NULL);
+	if (err == -ENOENT) {
+		say_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping");
+		err = 0;
+	}
+	if (!err) {
+		err = resolve_all(c, &roots.roots, &o);
+		if (!opts->quiet)
+			cmd_fetch_verdict(roots.roots.fetcher);
+		nameroots_done(&roots);
+	}
+	status = err ? say_error("cannot bundle '%s': %s", opts->input, strerror(-err))
+		     : write_capture(opts, opts->output ? opts->output : opts->input, c, &o);
+	objects_done(&o);
+	return status;
+}
+
+/* ---- what is inside ---- */
+
+static void list_row(struct view *v, const struct bundle *b, uint64_t stored_bytes)
+{
+	const struct bundle_head *head = bundle_head(b);
+	char hex[BUILDID_HEX_BYTES];
+
+	buildid_hex(&head->file.build_id, hex);
+	view_row(v);
+	view_number(v, "places", bundle_count(b));
+	view_size(v, "stored", stored_bytes);
+	view_text(v, "file", head->file.path);
+	view_text(v, "build_id", hex);
+	view_text(v, "known_by", name_trust_text((enum name_trust)head->trust));
+	view_text(v, "symbols", head->symbols);
+}
+
+static int list(const struct bundle_opts *opts, const struct capture *c)
+{
+	static const char *const columns[] = { "places",   "stored",   "file",
+					       "build_id", "known_by", "symbols" };
+	struct bundles b;
+	struct view *v;
+	size_t broken;
+	int err;
+
+	err = bundles_read(c, &b, &broken);
+	if (!err)
+		err = view_open(stdout, opts->json, &v);
+	if (err)
+		return say_error("cannot list '%s': %s", opts->input, strerror(-err));
+	view_table(v, "files", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < b.count; i++)
+		list_row(v, b.list[i], b.stored_bytes[i]);
+	view_table_end(v);
+	err = view_close(v);
+	if (!b.count && !opts->quiet)
+		say_note("no names are bundled in '%s'", opts->input);
+	if (broken)
+		say_note("%zu tables of '%s' are broken, or of a later version, skipping", broken,
+			 opts->input);
+	bundles_done(&b);
+	return err ? say_error("cannot list '%s': %s", opts->input, strerror(-err)) : SAY_OK;
+}
+
+int cmd_bundle(int argc, char **argv)
+{
+	struct bundle_opts opts = { .names = NAMEOPTS_DEFAULTS };
+	struct parse_err where = { 0 };
+	struct capture *c;
+	char **words;
+	int status, err;
+
+	if (!usage_parse(&bundle_usage, &opts, argc, argv, 0, 1, &words, &status))
+		return status;
+	if (opts.input && *words)
+		return usage_error(&bundle_usage, "two captures were named: '%s' and '%s'",
+				   opts.input, *words);
+	if (!opts.input)
+		opts.input = *words ? *words : "ebprec.data";
+	if (!strcmp(opts.input, "-") && !opts.list && !opts.output)
+		return usage_error(&bundle_usage, "standard input needs '--output FILE'");
+	err = capture_open(opts.input, &c, &where);
+	if (err)
+		return say_cannot_open(opts.input, err, &where);
+	status = opts.list ? list(&opts, c) : bundle(&opts, c);
+	capture_close(c);
+	return status;
+}

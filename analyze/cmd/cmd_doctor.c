@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * ebprec doctor - what works on this machine, what does not, why, and what mends it
+ *
+ * The recorder is run for its half, as `ebprec record` would run it: with its file capabilities, if
+ * it has some.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analyze/cmd/commands.h"
+#include "analyze/sandbox.h"
+#include "analyze/say.h"
+#include "analyze/selfcheck.h"
+#include "analyze/cmd/usage.h"
+#include "format/finding.h"
+
+#define RECORDERS_MAX 64 /* findings: it has some fifteen */
+
+struct doctor_opts {
+	bool json;
+};
+
+static const struct option doctor_options[] = {
+	{ OPT_FLAG, 0, "json", NULL, offsetof(struct doctor_opts, json), 0, 0,
+	  "the findings as JSON" },
+	{ 0 },
+};
+
+static const struct usage doctor_usage = {
+	.command = "doctor",
+	.words = "[--json]",
+	.about = "Tries what recording and reading need, and says of each thing whether it works,\n"
+		 "why not, and what mends it.  Nothing is changed.  Run it as the user who will\n"
+		 "record.  Exit status: 0; 1: something is missing; 2: wrong usage.\n",
+	.options = doctor_options,
+};
+
+struct findings {
+	struct finding *list; /* owned */
+	size_t count;
+};
+
+static struct finding *add(struct findings *all)
+{
+	struct finding *list = reallocarray(all->list, all->count + 1, sizeof(*list));
+
+	if (!list)
+		return NULL;
+	all->list = list;
+	list[all->count] = (struct finding){ 0 };
+	return &list[all->count++];
+}
+
+/* Starts `PATH --doctor`; where its words can be read, and its process. */
+static int start(const char *path, FILE **words, pid_t *pid)
+{
+	char name[] = "ebprec-record", option[] = "--doctor", *argv[] = { name, option, NULL };
+	posix_spawn_file_actions_t actions;
+	int ends[2], err;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	err = posix_spawn_file_actions_init(&actions);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	if (!err)
+		err = posix_spawn(pid, path, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	*words = err ? NULL : fdopen(ends[0], "r");
+	if (!*words)
+		close(ends[0]);
+	return -err;
+}
+
+/* What the recorder found; 0, or why its findings are not to be had. */
+static int ask_recorder(const char *path, struct findings *all)
+{
+	char line[FINDING_LINE_BYTES];
+	struct finding found, *f;
+	size_t before = all->count;
+	int err, status = 0;
+	FILE *words;
+	pid_t pid;
+
+	err = start(path, &words, &pid);
+	if (err)
+		return err;
+	while (words && all->count < RECORDERS_MAX && fgets(line, sizeof(line), words)) {
+		if (finding_parse(line, &found))
+			continue;
+		f = add(all);
+		if (f)
+			*f = found;
+	}
+	if (words)
+		fclose(words);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && !WEXITSTATUS(status) && all->count > before ? 0 : -EIO;
+}
+
+static void look_recorder(struct findings *all)
+{
+	char *path = cmd_record_find();
+	struct finding f = { .name = "recorder" }, *to;
+	int err = path ? ask_recorder(path, all) : -ENOENT;
+
+	if (!path)
+		finding_say(&f, FINDING_MISSING,
+			    "build it with 'make', or install it beside ebprec",
+			    "there is no ebprec-record: this is the analyzer alone");
+	else if (err)
+		finding_say(&f, FINDING_MISSING, "install it again",
+			    "'%s' does not say what it found: %s", path, strerror(-err));
+	else
+		finding_say(&f, FINDING_WORKS, NULL, "%s", path);
+	to = add(all);
+	if (to)
+		*to = f;
+	free(path);
+}
+
+/* Entered for good: the last that is tried. */
+static void look_sandbox(struct finding *f)
+{
+	const struct sandbox_opts opts = { 0 };
+	unsigned parts = sandbox_enter(&opts);
+
+	snprintf(f->name, sizeof(f->name), "sandbox");
+	if (parts == (SANDBOX_LANDLOCK | SANDBOX_SECCOMP))
+		finding_say(f, FINDING_WORKS, NULL,
+			    "commands that read captures write their output alone, execute nothing "
+			    "and send nothing");
+	else if (parts == SANDBOX_SECCOMP)
+		finding_say(f, FINDING_DEGRADED, "see 'landlock'",
+			    "seccomp alone: nothing is executed or sent, but files could be "
+			    "written");
+	else if (parts == SANDBOX_LANDLOCK)
+		finding_say(f, FINDING_DEGRADED, "see 'seccomp'",
+			    "landlock alone: files are safe, but data could be sent");
+	else
+		finding_say(f, FINDING_DEGRADED, "see 'landlock' and 'seccomp'",
+			    "none: captures of strangers are read with all rights of the user");
+}
+
+static bool is_there(const struct findings *all, const char *name)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		if (!strcmp(all->list[i].name, name))
+			return all->list[i].state == FINDING_WORKS;
+	}
+	return false;
+}
+
+/* What can be recorded, in one sentence. */
+static const char *verdict(const struct findings *all)
+{
+	bool perf_missing = true;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (!strcmp(all->list[i].name, "perf events"))
+			perf_missing = all->list[i].state == FINDING_MISSING;
+	}
+	if (is_there(all, "BPF") && is_there(all, "BTF") && is_there(all, "perf events"))
+		return "the whole machine can be recorded here";
+	if (is_there(all, "perf events"))
+		return "the whole machine can be recorded here, without BPF: samples cost more, no "
+		       "marks";
+	return perf_missing ? "nothing can be recorded here"
+			    : "processes of your own can be recorded here: samples of user space";
+}
+
+static void print_text(const struct findings *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct finding *f = &all->list[i];
+
+		printf("%-8s  %-16s  ", finding_state_text(f->state), f->name);
+		say_escaped(stdout, f->why, strlen(f->why));
+		if (f->mend[0]) {
+			printf("\n%28s> ", "");
+			say_escaped(stdout, f->mend, strlen(f->mend));
+		}
+		putchar('\n');
+	}
+	printf("\n%s\n", verdict(all));
+}
+
+static void print_member(const char *name, const char *text, const char *end)
+{
+	printf("\"%s\": ", name);
+	say_json(stdout, text, strlen(text));
+	fputs(end, stdout);
+}
+
+static void print_json(const struct findings *all)
+{
+	printf("{\n  ");
+	print_member("version", EBPREC_VERSION, ",\n  ");
+	print_member("verdict", verdict(all), ",\n  \"findings\": [");
+	for (size_t i = 0; i < all->count; i++) {
+		const struct finding *f = &all->list[i];
+
+		printf("%s\n    { ", i ? "," : "");
+		print_member("name", f->name, ", ");
+		print_member("state", finding_state_text(f->state), ",\n      ");
+		print_member("why", f->why, f->mend[0] ? ",\n      " : " }");
+		if (f->mend[0])
+			print_member("mend", f->mend, " }");
+	}
+	printf("\n  ]\n}\n");
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct doctor_opts opts = { 0 };
+	struct findings all = { 0 };
+	int status = SAY_OK;
+	struct finding *f;
+
+	if (!usage_parse(&doctor_usage, &opts, argc, argv, 0, 0, NULL, &status))
+		return status;
+	look_recorder(&all);
+	for (size_t i = 0; i < selfcheck_count(); i++) {
+		f = add(&all);
+		if (f)
+			selfcheck(i, f);
+	}
+	f = add(&all);
+	if (f)
+		look_sandbox(f);
+	for (size_t i = 0; i < all.count; i++) {
+		if (all.list[i].state == FINDING_MISSING)
+			status = SAY_FAILED;
+	}
+	if (opts.json)
+		print_json(&all);
+	else
+		print_text(&all);
+	free(all.list);
+	return status;
+}

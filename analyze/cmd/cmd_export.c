@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec export - a capture in a form that other tools read */
+#include <errno.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/cmd/cmd_fetch.h"
+#include "analyze/cmd/cmd_report.h"
+#include "analyze/cmd/cmd_slice.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/export/exporter.h"
+#include "analyze/outfile.h"
+#include "analyze/cmd/reportopts.h"
+#include "analyze/say.h"
+
+#define NS_PER_SECOND 1000000000u
+
+struct export_opts {
+	const char *input, *output, *to;
+	struct pickopts pick;
+	bool raw, list, quiet;
+};
+
+#define AT(field) offsetof(struct export_opts, field)
+
+static const struct option export_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
+	  "the capture, - for standard input (default: ebprec.data)" },
+	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0,
+	  "the new file (default, but for --raw: standard output)" },
+	{ OPT_STRING, 0, "to", "FORM", AT(to), 0, 0,
+	  "folded, pprof, speedscope, firefox, chrome, callgrind, csv or json" },
+	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0, "what the forms are, and who reads them" },
+	{ OPT_FLAG, 0, "raw", NULL, AT(raw), 0, 0,
+	  "as uncompressed perf.data, for tools that cannot read compressed ones" },
+	PICKOPTS(AT(pick)),
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors" },
+	{ 0 },
+};
+
+static const struct usage export_usage = {
+	.command = "export",
+	.words = "--to FORM | --raw [OPTIONS] [-i FILE] [-o FILE]",
+	.about = "Writes what is in a capture in another form.  perf reads captures as they are;\n"
+		 "--raw is for tools that do not know compressed perf.data.\n",
+	.options = export_options,
+	.reads = USAGE_READS,
+};
+
+static int list_forms(void)
+{
+	size_t count;
+	const struct exporter *list = exporters(&count);
+
+	for (size_t i = 0; i < count; i++)
+		printf("%-10s  %-32s  for %s\n", list[i].name, list[i].about, list[i].reader);
+	return SAY_OK;
+}
+
+static void fill_ask(const struct report *r, const struct export_opts *o, const struct picked *p,
+		     struct export_ask *ask)
+{
+	uint64_t sample_ns, wall_ns;
+	size_t count;
+
+	ask->path = o->input;
+	ask->attr = &capture_attrs(r->capture, &count)[p->query.attr];
+	ask->weight = p->weight;
+	ask->weight_name = p->weight_name;
+	ask->unit = strcmp(p->weight_name, "time_ns") ? "count" : "nanoseconds";
+	if (ask->attr->attr.freq && ask->attr->attr.sample_freq)
+		ask->interval_ns = NS_PER_SECOND / ask->attr->attr.sample_freq;
+	if (r->scan.span_known)
+		ask->span = r->scan.span;
+	if (r->scan.span_known && capture_clock(r->capture, &sample_ns, &wall_ns))
+		ask->wall_ns = wall_ns - sample_ns + r->scan.span.from_ns;
+}
+
+static int write_out(const struct exporter *e, struct report *r, const struct export_ask *ask,
+		     FILE *to)
+{
+	int err = e->write(r, ask, to);
+
+	errno = 0;
+	if (!err && (fflush(to) || ferror(to)))
+		err = errno ? -errno : -EIO;
+	return err;
+}
+
+static int write_file(const struct exporter *e, struct report *r, const struct export_ask *ask,
+		      const char *path)
+{
+	struct outfile *out;
+	FILE *to;
+	int err = outfile_open(path, &out);
+
+	if (err)
+		return err;
+	to = fdopen(dup(outfile_fd(out)), "w");
+	err = to ? write_out(e, r, ask, to) : -errno;
+	if (to)
+		fclose(to);
+	if (err)
+		outfile_abort(out);
+	return err ? err : outfile_commit(out);
+}
+
+static int export(const struct exporter *e, const struct export_opts *o, struct report *r,
+		  struct picked *p)
+{
+	struct export_ask ask = { 0 };
+	int err, status;
+
+	status = pickopts_resolve(&o->pick, &export_usage, o->input, o->quiet, r, p);
+	if (status)
+		return status;
+	fill_ask(r, o, p, &ask);
+	p->query.fields |= e->fields; /* NOLINT: the caller found it */
+	err = report_make(r, &p->query);
+	if (!o->quiet)
+		cmd_fetch_verdict(p->roots.roots.fetcher);
+	if (err)
+		return say_error("cannot export '%s': %s", o->input, strerror(-err));
+	if (!o->quiet && !r->picked)
+		say_note("'%s' has no samples that were asked for", o->input);
+	if (o->output && strcmp(o->output, "-") != 0)
+		err = write_file(e, r, &ask, o->output);
+	else
+		err = write_out(e, r, &ask, stdout);
+	if (err == -EPIPE && !o->output) {
+		clearerr(stdout); /* the reader has what it wants */
+		return SAY_OK;
+	}
+	if (err == -ENOMEM)
+		return say_error("cannot export '%s': %s", o->input, strerror(ENOMEM));
+	return err ? say_cannot_write(o->output ? o->output : "standard output", err) : SAY_OK;
+}
+
+static int open_and_export(const struct exporter *e, const struct export_opts *o, struct picked *p)
+{
+	struct parse_err where = { 0 };
+	struct capture *c;
+	struct report r;
+	int status, err;
+
+	err = capture_open(o->input, &c, &where);
+	if (err)
+		return say_cannot_open(o->input, err, &where);
+	err = report_open(c, &r);
+	if (err) {
+		status = say_error("cannot export '%s': %s", o->input, strerror(-err));
+	} else {
+		status = export(e, o, &r, p);
+		report_done(&r);
+	}
+	capture_close(c);
+	return status;
+}
+
+static int choose(const struct export_opts *o, const struct exporter **out)
+{
+	if (o->raw && o->to)
+		return usage_error(&export_usage, "'--raw' or '--to', not both");
+	if (!o->to)
+		return usage_error(&export_usage,
+				   "'ebprec export' needs a form: '--to' or '--raw'");
+	*out = exporter_find(o->to);
+	if (!*out)
+		return usage_error(&export_usage, "option '--to' cannot be '%s' (see --list)",
+				   o->to);
+	if (!strcmp(o->to, "pprof") && !o->output && isatty(STDOUT_FILENO))
+		return say_error("cannot write 'pprof' to a terminal (--output FILE)");
+	return 0;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct export_opts opts = { .input = "ebprec.data", .pick = PICKOPTS_DEFAULTS };
+	const struct exporter *e = NULL;
+	struct picked picked;
+	int status;
+
+	if (!usage_parse(&export_usage, &opts, argc, argv, 0, 0, NULL, &status))
+		return status;
+	if (opts.list)
+		return list_forms();
+	if (opts.raw && !opts.to)
+		return cmd_slice_raw(&export_usage, opts.input, opts.output, opts.quiet);
+	status = choose(&opts, &e);
+	if (!status)
+		status = pickopts_parse(&opts.pick, &export_usage, &picked);
+	if (status)
+		return status;
+	signal(SIGPIPE, SIG_IGN);
+	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* large tables go back when freed */
+	status = open_and_export(e, &opts, &picked);
+	pickopts_done(&picked);
+	return status;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec merge - captures of one machine as one */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/cmd/commands.h"
+#include "analyze/rewrite/merge.h"
+#include "analyze/outfile.h"
+#include "analyze/say.h"
+#include "analyze/cmd/usage.h"
+
+#define INPUTS_MAX 64
+
+struct merge_opts {
+	const char *output;
+	bool any_boot, quiet;
+};
+
+static const struct option merge_options[] = {
+	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct merge_opts, output), 0, 0,
+	  "the new capture" },
+	{ OPT_FLAG, 0, "any-boot", NULL, offsetof(struct merge_opts, any_boot), 0, 0,
+	  "also where the clock says that the machine was started in between" },
+	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct merge_opts, quiet), 0, 0,
+	  "say nothing but errors" },
+	{ 0 },
+};
+
+static const struct usage merge_usage = {
+	.command = "merge",
+	.words = "-o FILE CAPTURE CAPTURE...",
+	.about = "Joins captures of one machine, which may overlap in time or follow each other.\n"
+		 "Reports of the result are the sums of theirs.\n",
+	.options = merge_options,
+	.reads = USAGE_READS,
+};
+
+static int fail(char **paths, const struct merge_opts *opts, int err,
+		const struct merge_error *error)
+{
+	if (err == -EXDEV)
+		return say_error("cannot merge '%s': %s", paths[error->input], error->text);
+	if (err == -ENOTSUP)
+		return say_error("cannot merge: there are no events in one of the captures");
+	return say_cannot_write(opts->output, err);
+}
+
+static void say_written(const struct merge_opts *opts, size_t count, const struct rewrite_stats *s)
+{
+	if (s->bad_frames)
+		say_note("%" PRIu32 " parts of the captures are unreadable, skipping",
+			 s->bad_frames);
+	if (s->skipped_count)
+		say_note("%" PRIu64 " records have no place in the new file, skipping",
+			 s->skipped_count);
+	if (s->twin_count && !opts->quiet)
+		say_note("%" PRIu64
+			 " switches, wakeups and marks were in several captures: kept once",
+			 s->twin_count);
+	if (!opts->quiet)
+		say_note("wrote '%s': %" PRIu64 " samples and events of %zu captures, %" PRIu64
+			 " KiB",
+			 opts->output, s->sample_count, count, s->file_bytes >> 10);
+}
+
+static int merge(const struct capture *const *captures, size_t count, char **paths,
+		 const struct merge_opts *opts)
+{
+	struct rewrite_stats stats;
+	struct merge_error error = { 0 };
+	struct outfile *to = NULL;
+	int err = outfile_open(opts->output, &to);
+
+	if (err == -EINVAL)
+		return say_error("cannot write '%s': it is no regular file", opts->output);
+	if (err)
+		return say_cannot_write(opts->output, err);
+	err = merge_captures(captures, count, opts->any_boot, outfile_fd(to), &stats, &error);
+	if (err) {
+		outfile_abort(to);
+		return fail(paths, opts, err, &error);
+	}
+	err = outfile_commit(to);
+	if (err)
+		return say_cannot_write(opts->output, err);
+	say_written(opts, count, &stats);
+	return SAY_OK;
+}
+
+int cmd_merge(int argc, char **argv)
+{
+	struct merge_opts opts = { 0 };
+	struct capture *captures[INPUTS_MAX] = { NULL };
+	struct parse_err where = { 0 };
+	size_t count = 0;
+	char **words;
+	int status, err;
+
+	if (!usage_parse(&merge_usage, &opts, argc, argv, 2, INPUTS_MAX, &words, &status))
+		return status;
+	if (!opts.output)
+		return usage_error(&merge_usage, "'ebprec merge' needs '--output FILE'");
+	status = SAY_OK;
+	for (; words[count] && !status; count += !status) {
+		err = capture_open(words[count], &captures[count], &where);
+		if (err)
+			status = say_cannot_open(words[count], err, &where);
+	}
+	if (!status)
+		status = merge((const struct capture *const *)captures, count, words, &opts);
+	while (count)
+		capture_close(captures[--count]);
+	return status;
+}

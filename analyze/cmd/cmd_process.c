@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec report --process - threads, programs, mappings, mounts and cgroup of one process */
+#include "analyze/cmd/cmd_process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/export/exporter.h"
+#include "analyze/feature.h"
+#include "analyze/report/keytab.h"
+#include "analyze/say.h"
+#include "analyze/threadlist.h"
+#include "analyze/vec.h"
+#include "analyze/view.h"
+#include "format/cursor.h"
+
+#define MNT_INDEX 5 /* of the namespaces in a record: linux/perf_event.h */
+
+struct program { /* from a fork or exec to the next */
+	uint64_t since_ns;
+	uint32_t comm;
+};
+
+struct program_map {
+	struct model_map map;
+	uint32_t program;
+	char build_id[BUILDID_HEX_BYTES];
+	char *path; /* owned */
+};
+
+struct thread {
+	uint32_t tid;
+	struct group group;  /* of its samples; comm as they have it */
+	uint64_t started_ns; /* 0: before the recording */
+	uint32_t comm;       /* its last name, in the list's names */
+	uint64_t samples;
+};
+
+struct process {
+	const struct process_ask *ask;
+	struct report *report;
+	struct program *programs;
+	size_t program_count, program_capacity;
+	struct program_map *maps;
+	size_t map_count, map_capacity;
+	struct thread *threads;
+	size_t thread_count, thread_capacity;
+	uint32_t ppid, cgroup; /* UINT32_MAX: not known */
+	uint64_t mount_ns;     /* 0: not told */
+	uint64_t samples;
+};
+
+/* ---- what the side-band says ---- */
+
+static int add_maps(struct process *p, const struct model *m, uint32_t epoch)
+{
+	uint32_t space = model_epoch_space(m, epoch);
+	struct program_map next = { .program = (uint32_t)p->program_count };
+	const struct model_file *f;
+	uint64_t at = 0;
+
+	for (; model_next_map(m, space, at, &next.map); at = next.map.end) {
+		if (vec_reserve(&p->maps, &p->map_capacity, p->map_count + 1))
+			return -ENOMEM;
+		f = model_file(m, next.map.file);
+		buildid_hex(&f->build_id, next.build_id);
+		next.path = strdup(f->path);
+		if (!next.path)
+			return -ENOMEM;
+		p->maps[p->map_count++] = next;
+		if (next.map.end <= at)
+			break;
+	}
+	return 0;
+}
+
+static int add_programs(struct process *p)
+{
+	const struct model *m = p->report->model;
+	struct model_where where;
+	uint64_t end_ns;
+	int err = 0;
+
+	for (uint32_t e = 0; !err && e < model_epoch_count(m); e++) {
+		if (model_epoch_pid(m, e) != p->ask->pid)
+			continue;
+		/* What it was called at its end: before the next one began. */
+		end_ns = UINT64_MAX;
+		for (uint32_t next = e + 1; next < model_epoch_count(m); next++)
+			if (model_epoch_pid(m, next) == p->ask->pid &&
+			    model_epoch_since(m, next) < end_ns)
+				end_ns = model_epoch_since(m, next) - 1;
+		model_thread(m, p->ask->pid, p->ask->pid, end_ns, &where);
+		err = add_maps(p, m, e);
+		if (!err)
+			err = vec_reserve(&p->programs, &p->program_capacity, p->program_count + 1);
+		if (!err)
+			p->programs[p->program_count++] = (struct program){ model_epoch_since(m, e),
+									    where.comm };
+	}
+	return err;
+}
+
+static int thread_of(struct process *p, uint32_t tid, struct thread **out)
+{
+	for (size_t i = 0; i < p->thread_count; i++) {
+		if (p->threads[i].tid == tid) {
+			*out = &p->threads[i];
+			return 0;
+		}
+	}
+	if (vec_reserve(&p->threads, &p->thread_capacity, p->thread_count + 1))
+		return -ENOMEM;
+	p->threads[p->thread_count] = (struct thread){ .tid = tid, .comm = MODEL_NONE };
+	*out = &p->threads[p->thread_count++];
+	return 0;
+}
+
+static int add_threads(struct process *p)
+{
+	struct threadlist known;
+	struct thread *t;
+	int err = threadlist_load(p->report->capture, p->report->names, &known);
+
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < known.count; i++) {
+		const struct threadlist_entry *e = &known.list[i];
+
+		if (e->pid != p->ask->pid)
+			continue;
+		err = thread_of(p, e->tid, &t);
+		if (err)
+			break;
+		t->started_ns = e->time_ns;
+		t->comm = e->comm;
+		if (e->tid == e->pid)
+			p->ppid = e->ppid;
+	}
+	threadlist_done(&known);
+	return err;
+}
+
+/* NAMESPACES: pid, tid, how many, then device and inode of each. */
+static void see_namespaces(struct process *p, const struct perf_event_header *header)
+{
+	struct cursor c = cursor_of(header + 1, header->size - sizeof(*header));
+	uint32_t pid = cursor_u32(&c);
+	uint64_t count, inode;
+
+	cursor_u32(&c);
+	count = cursor_u64(&c);
+	for (uint64_t i = 0; i < count && i <= MNT_INDEX && !c.bad; i++) {
+		cursor_u64(&c);
+		inode = cursor_u64(&c);
+		if (!c.bad && pid == p->ask->pid && i == MNT_INDEX)
+			p->mount_ns = inode;
+	}
+}
+
+static int find_mount_ns(struct process *p)
+{
+	struct record_iter *it;
+	struct record rec;
+	int err = record_iter_new(p->report->capture, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
+
+	if (err)
+		return err;
+	while (record_iter_next(it, &rec) == 1)
+		if (rec.header->type == PERF_RECORD_NAMESPACES)
+			see_namespaces(p, rec.header);
+	record_iter_free(it);
+	return 0;
+}
+
+/* ---- what the samples say ---- */
+
+static int add_samples(struct process *p)
+{
+	struct report *r = p->report;
+	size_t count;
+	const struct group *groups = groups_list(r->groups, &count);
+	struct thread *t;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < r->stacks.entry_count; i++) {
+		const struct stacks_entry *e = &r->stacks.entries[i];
+
+		err = thread_of(p, groups[e->key.group].tid, &t);
+		if (err)
+			break;
+		t->group = groups[e->key.group];
+		t->samples += e->sample_count;
+		p->samples += e->sample_count;
+		p->cgroup = (uint32_t)t->group.cgroup;
+	}
+	return err;
+}
+
+static int by_samples(const void *va, const void *vb)
+{
+	const struct thread *a = va, *b = vb;
+
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+/* ---- the answer ---- */
+
+static const char *name_of(const struct process *p, uint32_t comm)
+{
+	return comm == MODEL_NONE ? "[unknown]" : strings_text(p->report->names, comm);
+}
+
+/* Times are shown from the first sample on; what was there before, as 0. */
+static void view_since(struct view *v, const struct process *p, const char *key, uint64_t time_ns)
+{
+	uint64_t from_ns = p->report->scan.span_known ? p->report->scan.span.from_ns : 0;
+
+	view_ns(v, key, time_ns > from_ns ? time_ns - from_ns : 0);
+}
+
+static void show_process(struct view *v, const struct process *p)
+{
+	const struct capture *c = p->report->capture;
+	const char *host = capture_feature_string(c, PERFFILE_HOSTNAME),
+		   *kernel = capture_feature_string(c, PERFFILE_OSRELEASE);
+	const char *cgroup = p->cgroup == UINT32_MAX ? "[unknown]" : name_of(p, p->cgroup);
+	char container[16], *command;
+
+	view_section(v, "process");
+	view_number(v, "pid", p->ask->pid);
+	if (p->ppid != UINT32_MAX)
+		view_number(v, "parent", p->ppid);
+	view_text(
+		v, "comm",
+		name_of(p, p->program_count ? p->programs[p->program_count - 1].comm : MODEL_NONE));
+	view_number(v, "samples", p->samples);
+	view_number(v, "threads", p->thread_count);
+	view_text(v, "cgroup", cgroup);
+	keytab_container(cgroup, container);
+	view_text(v, "container", container);
+	if (p->mount_ns)
+		view_number(v, "mount_namespace", p->mount_ns);
+	view_section(v, "recorded");
+	view_text(v, "file", p->ask->input);
+	if (host)
+		view_text(v, "host", host);
+	if (kernel)
+		view_text(v, "kernel", kernel);
+	if (!feature_command_line(c, &command)) {
+		view_text(v, "command", command);
+		free(command);
+	}
+}
+
+static void show_programs(struct view *v, const struct process *p)
+{
+	static const char *const columns[] = { "since", "comm" };
+
+	view_table(v, "programs", columns, 2);
+	for (size_t i = 0; i < p->program_count; i++) {
+		view_row(v);
+		view_since(v, p, "since", p->programs[i].since_ns);
+		view_text(v, "comm", name_of(p, p->programs[i].comm));
+	}
+	view_table_end(v);
+}
+
+static void show_threads(struct view *v, struct process *p)
+{
+	static const char *const columns[] = { "tid", "comm", "started", "samples" };
+	char unknown[16];
+
+	if (p->thread_count)
+		qsort(p->threads, p->thread_count, sizeof(*p->threads), by_samples);
+	view_table(v, "threads", columns, 4);
+	for (size_t i = 0; i < p->thread_count; i++) {
+		struct thread *t = &p->threads[i];
+
+		view_row(v);
+		view_number(v, "tid", t->tid);
+		view_text(v, "comm",
+			  t->comm == MODEL_NONE && t->samples
+				  ? export_comm(p->report, &t->group, unknown)
+				  : name_of(p, t->comm));
+		view_since(v, p, "started", t->started_ns);
+		view_number(v, "samples", t->samples);
+	}
+	view_table_end(v);
+}
+
+static void show_maps(struct view *v, const struct process *p)
+{
+	static const char *const columns[] = { "program", "start", "end",
+					       "offset",  "path",  "build_id" };
+	char text[24];
+
+	view_table(v, "maps", columns, 6);
+	for (size_t i = 0; i < p->map_count; i++) {
+		const struct program_map *m = &p->maps[i];
+
+		view_row(v);
+		view_number(v, "program", m->program);
+		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.start);
+		view_text(v, "start", text);
+		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.end);
+		view_text(v, "end", text);
+		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.file_off_bytes);
+		view_text(v, "offset", text);
+		view_text(v, "path", m->path);
+		view_text(v, "build_id", m->build_id);
+	}
+	view_table_end(v);
+}
+
+/* The last that was told of its mount namespace. */
+static int show_mounts(struct view *v, const struct process *p)
+{
+	const struct capture *c = p->report->capture;
+	size_t count, size_bytes;
+	const struct capture_object *o = capture_objects(c, &count);
+	uint8_t *data;
+	int err;
+
+	while (p->mount_ns && count--) {
+		if (o[count].kind != EBX_MOUNTS || o[count].object != p->mount_ns)
+			continue;
+		err = capture_object_read(c, &o[count], &data, &size_bytes);
+		if (err == -ENOMEM)
+			return err;
+		if (err)
+			continue;
+		view_section(v, "mounts");
+		view_lines(v, "mountinfo", (const char *)data, size_bytes);
+		free(data);
+		break;
+	}
+	return 0;
+}
+
+static int show(struct process *p)
+{
+	struct view *v;
+	int err = view_open(stdout, p->ask->json, &v), close_err;
+
+	if (err)
+		return err;
+	show_process(v, p);
+	show_programs(v, p);
+	show_threads(v, p);
+	show_maps(v, p);
+	err = show_mounts(v, p);
+	close_err = view_close(v);
+	return err ? err : close_err;
+}
+
+static int gather(struct process *p, struct picked *picked)
+{
+	int err = add_programs(p);
+
+	if (!err)
+		err = add_threads(p);
+	if (!err)
+		err = find_mount_ns(p);
+	picked->query.fields |= GROUP_TID | GROUP_CGROUP;
+	if (!err)
+		err = report_make(p->report, &picked->query);
+	return err ? err : add_samples(p);
+}
+
+static int answer(const struct process_ask *ask, struct report *r, struct picked *picked)
+{
+	struct process p = { .ask = ask, .report = r, .ppid = UINT32_MAX, .cgroup = UINT32_MAX };
+	int status, err;
+
+	status = pickopts_resolve(&ask->pick, ask->usage, ask->input, ask->quiet, r, picked);
+	if (status)
+		return status;
+	err = gather(&p, picked);
+	if (err)
+		status = say_error("cannot report '%s': %s", ask->input, strerror(-err));
+	else if (!p.program_count && !p.samples)
+		status = say_error("there is no process %" PRIu32
+				   " in '%s' (see 'ebprec summary' for those that ran)",
+				   ask->pid, ask->input);
+	else if (show(&p))
+		status = say_error("cannot report '%s': %s", ask->input, strerror(ENOMEM));
+	for (size_t i = 0; i < p.map_count; i++)
+		free(p.maps[i].path);
+	free(p.maps);
+	free(p.programs);
+	free(p.threads);
+	return status;
+}
+
+int cmd_process(const struct process_ask *ask)
+{
+	struct parse_err where = { 0 };
+	struct picked picked;
+	struct capture *c;
+	struct report r;
+	int status, err;
+
+	status = pickopts_parse(&ask->pick, ask->usage, &picked);
+	if (status)
+		return status;
+	err = capture_open(ask->input, &c, &where);
+	if (err) {
+		pickopts_done(&picked);
+		return say_cannot_open(ask->input, err, &where);
+	}
+	err = report_open(c, &r);
+	if (err) {
+		status = say_error("cannot report '%s': %s", ask->input, strerror(-err));
+	} else {
+		status = answer(ask, &r, &picked);
+		report_done(&r);
+	}
+	capture_close(c);
+	pickopts_done(&picked);
+	return status;
+}

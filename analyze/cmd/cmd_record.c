@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * ebprec record - starts the recorder, which is a program of its own
+ *
+ * The analyzer links neither libbpf nor anything privileged.  ebprec-record is looked for beside
+ * this very executable (a build tree, or one directory for both), then in ../libexec/ebprec as
+ * `make install` puts it, then in PATH.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/cmd/commands.h"
+#include "analyze/say.h"
+
+#define RECORDER "ebprec-record"
+
+/* dir/middle/ebprec-record when it can be run; owned. */
+static char *try_dir(const char *dir, size_t dir_bytes, const char *middle)
+{
+	char *path = NULL;
+
+	if (asprintf(&path, "%.*s/%s" RECORDER, (int)dir_bytes, dir, middle) < 0)
+		return NULL;
+	if (!access(path, X_OK))
+		return path;
+	free(path);
+	return NULL;
+}
+
+static char *find_in_path(void)
+{
+	const char *dir = getenv("PATH");
+	size_t length;
+	char *path;
+
+	for (; dir && *dir; dir += length + (dir[length] == ':')) {
+		length = strcspn(dir, ":");
+		path = length ? try_dir(dir, length, "") : NULL;
+		if (path)
+			return path;
+	}
+	return NULL;
+}
+
+char *cmd_record_find(void)
+{
+	char self[PATH_MAX], *slash, *path = NULL;
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (length > 0) {
+		self[length] = '\0';
+		slash = strrchr(self, '/');
+		length = slash ? slash - self : 0;
+		path = try_dir(self, (size_t)length, "");
+		if (!path)
+			path = try_dir(self, (size_t)length, "../libexec/ebprec/");
+	}
+	return path ? path : find_in_path();
+}
+
+int cmd_record(int argc, char **argv)
+{
+	char *path = cmd_record_find(), name[] = RECORDER;
+	int err;
+
+	(void)argc;
+	if (!path)
+		return say_error("cannot record: this is the analyzer alone, there is no " RECORDER
+				 " (build it with 'make', or install it beside ebprec)");
+	argv[0] = name;
+	execv(path, argv);
+	err = errno;
+	say_error("cannot run '%s': %s", path, strerror(err));
+	free(path);
+	return SAY_FAILED;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec recover - makes a capture whole that was cut off, or is broken inside */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyze/cmd/commands.h"
+#include "analyze/outfile.h"
+#include "analyze/rewrite/rewrite.h"
+#include "analyze/say.h"
+#include "analyze/cmd/usage.h"
+#include "format/recover.h"
+
+#define NS_PER_SECOND 1000000000U
+#define COPY_BYTES    (1 << 20)
+
+struct recover_opts {
+	const char *input, *output;
+	bool quiet;
+};
+
+static const struct option recover_options[] = {
+	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct recover_opts, output), 0, 0,
+	  "write the whole capture here and leave the broken one as it is" },
+	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct recover_opts, quiet), 0, 0,
+	  "say nothing but errors" },
+	{ 0 },
+};
+
+static const struct usage recover_usage = {
+	.command = "recover",
+	.words = "[-o FILE] FILE",
+	.about = "Makes a capture whole whose recorder was killed, that was cut off, or that is\n"
+		 "broken in some places: every part with a right checksum is kept.  Works in\n"
+		 "place, unless -o is given.  A capture that is whole stays as it is.\n",
+	.options = recover_options,
+	.reads = USAGE_REPLACES,
+};
+
+static void say_kept(const struct recover_opts *opts, const struct recover_report *r)
+{
+	const char *path = opts->output ? opts->output : opts->input;
+	char broken[80] = "", lost[80] = "nothing at the end lost";
+
+	if (r->broken_places)
+		snprintf(broken, sizeof(broken),
+			 ", %" PRIu32 " broken places (%" PRIu64 " bytes) set aside",
+			 r->broken_places, r->broken_bytes);
+	if (r->head_mended)
+		say_note("the file header of '%s' was broken and is mended", opts->input);
+	if (r->lost_bytes)
+		snprintf(lost, sizeof(lost), "%" PRIu64 " bytes at the end lost", r->lost_bytes);
+	if (!r->last_ns)
+		say_note("recovered '%s': no samples%s, %s", path, broken, lost);
+	else
+		say_note("recovered '%s': %" PRIu64 " samples, the last at %" PRIu64 ".%09" PRIu64
+			 " s%s, %s",
+			 path, r->sample_count, r->last_ns / NS_PER_SECOND,
+			 r->last_ns % NS_PER_SECOND, broken, lost);
+}
+
+/*
+ * A recorder that still writes would overwrite what we write.  The kernel grants a read lease only
+ * when nobody has the file open for writing; file systems without leases give another error.
+ */
+static bool is_being_written(int fd)
+{
+	bool busy = fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
+
+	if (!busy)
+		(void)fcntl(fd, F_SETLEASE, F_UNLCK);
+	return busy;
+}
+
+static int apply_in_place(struct recovery *r, const struct recover_opts *opts)
+{
+	int err, fd = open(opts->input, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return say_cannot_write(opts->input, -errno);
+	err = recovery_apply(r, fd);
+	if (close(fd) && !err)
+		err = -errno;
+	return err ? say_cannot_write(opts->input, err) : SAY_OK;
+}
+
+static int copy_bytes(int from, int to, uint64_t size_bytes)
+{
+	char *chunk = malloc(COPY_BYTES);
+	uint64_t off = 0;
+	int err = chunk ? 0 : -ENOMEM;
+	ssize_t n;
+
+	while (!err && off < size_bytes) {
+		size_t want = size_bytes - off < COPY_BYTES ? size_bytes - off : COPY_BYTES;
+
+		n = pread(from, chunk, want, (off_t)off);
+		if (n > 0)
+			n = pwrite(to, chunk, (size_t)n, (off_t)off);
+		if (n > 0)
+			off += (uint64_t)n;
+		else if (!n || errno != EINTR)
+			err = n ? -errno : -EIO;
+	}
+	free(chunk);
+	return err;
+}
+
+static int apply_to_copy(struct recovery *r, int fd, const struct recover_report *report,
+			 const struct recover_opts *opts)
+{
+	struct outfile *to;
+	struct stat st;
+	int err = outfile_open(opts->output, &to);
+
+	if (err)
+		return say_cannot_write(opts->output, err);
+	if (fstat(fd, &st))
+		err = -errno;
+	if (!err)
+		err = copy_bytes(fd, outfile_fd(to),
+				 report->whole ? (uint64_t)st.st_size : report->kept_bytes);
+	if (!err && !report->whole)
+		err = recovery_apply(r, outfile_fd(to));
+	if (err)
+		outfile_abort(to);
+	else
+		err = outfile_commit(to);
+	return err ? say_cannot_write(opts->output, err) : SAY_OK;
+}
+
+/* The proof: what a reader thinks of the result.  Attrs and features are in the file only once. */
+static int check_result(const char *path)
+{
+	const struct capture_damage *d;
+	struct capture *c;
+	int status = SAY_OK, err = capture_open(path, &c, NULL);
+
+	if (err)
+		return say_cannot_open(path, err, NULL);
+	d = capture_damage(c);
+	if (d->bad_sections)
+		status = say_error(
+			"'%s' is still damaged, and cannot be mended: %s at byte %" PRIu64, path,
+			d->first.what, d->first.offset_bytes);
+	capture_close(c);
+	return status;
+}
+
+/* perf refuses a file with tracepoints whose formats are lost; those go into the file at the end. */
+static bool lacks_formats(const struct capture *c)
+{
+	size_t i, count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	for (i = 0; i < count; i++) {
+		if (attrs[i].attr.type == PERF_TYPE_TRACEPOINT)
+			return !capture_feature(c, PERFFILE_TRACING_DATA).data;
+	}
+	return false;
+}
+
+/* What perf wrote has no checksums to go by: all records that are readable go into a new file. */
+static int recover_foreign(const struct capture *c, const struct recover_opts *opts)
+{
+	const struct rewrite_opts how = { .plain = true };
+	const struct capture_damage *d = capture_damage(c);
+	struct rewrite_stats stats;
+	struct outfile *to;
+	int err;
+
+	if (!d->cut && !d->bad_frames && !d->bad_sections) {
+		if (!opts->quiet)
+			say_note("'%s' is whole, nothing to do", opts->input);
+		return SAY_OK;
+	}
+	if (!opts->output)
+		return say_error("cannot recover '%s' in place: it was not written by ebprec (name "
+				 "a new file with -o)",
+				 opts->input);
+	err = outfile_open(opts->output, &to);
+	if (err)
+		return say_cannot_write(opts->output, err);
+	err = rewrite_capture(c, outfile_fd(to), &how, &stats);
+	if (err) {
+		outfile_abort(to);
+		return err == -ENOTSUP ? say_error("cannot recover '%s': there are no events in it",
+						   opts->input)
+				       : say_cannot_write(opts->output, err);
+	}
+	err = outfile_commit(to);
+	if (err)
+		return say_cannot_write(opts->output, err);
+	if (!opts->quiet)
+		say_note("recovered '%s': %" PRIu64 " samples", opts->output, stats.sample_count);
+	if (lacks_formats(c))
+		say_note("the formats of its tracepoints are lost: ebprec reads it, perf does not");
+	return SAY_OK;
+}
+
+static int recover(const struct capture *c, int fd, const struct recover_opts *opts)
+{
+	struct recover_report report;
+	struct parse_err where = { 0 };
+	struct recovery *r;
+	int status, err = recovery_plan(c, fd, &r, &where);
+
+	if (err == -ENOTSUP)
+		return recover_foreign(c, opts);
+	if (err)
+		return say_error("cannot recover '%s': %s", opts->input,
+				 where.what ? where.what : strerror(-err));
+	recovery_get_report(r, &report);
+	if (opts->output)
+		status = apply_to_copy(r, fd, &report, opts);
+	else if (report.whole)
+		status = SAY_OK;
+	else if (is_being_written(fd))
+		status = say_error("cannot recover '%s': it is being written (end the recording, "
+				   "or recover a copy with -o)",
+				   opts->input);
+	else
+		status = apply_in_place(r, opts);
+	if (!status && !report.whole && !opts->quiet)
+		say_kept(opts, &report);
+	if (!status)
+		status = check_result(opts->output ? opts->output : opts->input);
+	if (!status && report.whole && !opts->quiet)
+		say_note("'%s' is whole, %s", opts->input,
+			 opts->output ? "copied as it is" : "nothing to do");
+	recovery_free(r);
+	return status;
+}
+
+int cmd_recover(int argc, char **argv)
+{
+	struct recover_opts opts = { 0 };
+	struct parse_err where = { 0 };
+	struct capture *c;
+	char **words;
+	int fd, status, err;
+
+	if (!usage_parse(&recover_usage, &opts, argc, argv, 1, 1, &words, &status))
+		return status;
+	opts.input = words[0];
+	err = capture_open(opts.input, &c, &where);
+	if (err)
+		return say_cannot_open(opts.input, err, &where);
+	fd = open(opts.input, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		status = say_cannot_open(opts.input, -errno, NULL);
+	} else {
+		status = recover(c, fd, &opts);
+		close(fd);
+	}
+	capture_close(c);
+	return status;
+}

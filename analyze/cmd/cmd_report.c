@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec report - functions by cost, trees of calls, or stacks as folded lines */
+#include "analyze/cmd/cmd_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cmd/cmd_fetch.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/cmd_process.h"
+#include "analyze/export/denet.h"
+#include "analyze/readfile.h"
+#include "analyze/cmd/reportopts.h"
+#include "analyze/report/reportview.h"
+#include "analyze/say.h"
+
+#define MIN_PERCENT_DEFAULT 0.1
+#define RULES_MAX_BYTES     (1u << 20)
+
+struct report_opts {
+	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
+	struct pickopts pick;
+	bool lines, folded, tree, bottom_up, annotate, period, children, threads, quiet;
+	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall;
+	unsigned max_depth, process;
+};
+
+#define AT(field) offsetof(struct report_opts, field)
+
+static const struct option report_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
+	  "the capture, - for standard input (default: ebprec.data)" },
+	{ OPT_FLAG, 0, "folded", NULL, AT(folded), 0, 0,
+	  "one line a stack: comm;root;...;leaf count" },
+	{ OPT_FLAG, 0, "tree", NULL, AT(tree), 0, 0, "who called what, from the top down" },
+	{ OPT_FLAG, 0, "bottom-up", NULL, AT(bottom_up), 0, 0,
+	  "what was called by whom, from the bottom up" },
+	{ OPT_STRING, 0, "callers", "FUNCTION", AT(callers), 0, 0,
+	  "who called FUNCTION (a name, or a regular expression)" },
+	{ OPT_STRING, 0, "callees", "FUNCTION", AT(callees), 0, 0, "what FUNCTION called" },
+	{ OPT_UINT, 0, "process", "PID", AT(process), 1, 0x7fffffff,
+	  "what is known of a process: threads, mappings, mounts, cgroup" },
+	{ OPT_STRING, 'g', "call-graph", "ORDER", AT(graph), 0, 0,
+	  "as perf has it: caller is --tree, callee is --bottom-up" },
+	{ OPT_STRING, 's', "sort", "KEY,...", AT(sort), 0, 0,
+	  "tell apart by comm, pid, tid, cpu, cgroup, container, dso, symbol, line, category" },
+	{ OPT_FLAG, 0, "lines", NULL, AT(lines), 0, 0,
+	  "tell the source lines of functions apart (needs debug information)" },
+	{ OPT_FLAG, 0, "threads", NULL, AT(threads), 0, 0,
+	  "tell the threads of a process apart: comm, pid, tid" },
+	{ OPT_FLAG, 0, "children", NULL, AT(children), 0, 0,
+	  "sort by total; --no-children: without totals, only what was spent there itself" },
+	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
+	  "leave out what is less (default: 0.1)" },
+	{ OPT_UINT, 0, "max-depth", "N", AT(max_depth), 1, 0, "trees: only so many calls deep" },
+	{ OPT_FLAG, 0, "fold-recursion", NULL, AT(fold_recursion), 0, 0,
+	  "trees: a function that calls itself is one" },
+	{ OPT_FLAG, 0, "system", NULL, AT(system), 0, 0,
+	  "show the system's libraries and kernel; --no-system: their cost is their caller's" },
+	{ OPT_STRING, 0, "categories", "FILE", AT(categories), 0, 0,
+	  "rules for --sort category, in front of the built-in ones" },
+	{ OPT_FLAG, 0, "off-cpu", NULL, AT(off_cpu), 0, 0,
+	  "what threads waited for, in microseconds, and why" },
+	{ OPT_FLAG, 0, "wakers", NULL, AT(wakers), 0, 0,
+	  "the same, and below it the stack of who ended the wait" },
+	{ OPT_FLAG, 0, "wall", NULL, AT(wall), 0, 0,
+	  "time on and off the CPU together: all that threads lived" },
+	{ OPT_FLAG, 0, "annotate", NULL, AT(annotate), 0, 0,
+	  "folded: put _[k] behind kernel functions" },
+	{ OPT_FLAG, 0, "symbols-report", NULL, AT(symbols), 0, 0,
+	  "show for each file where its names came from, or why not" },
+	{ OPT_FLAG, 0, "csv", NULL, AT(csv), 0, 0, "the table as CSV" },
+	{ OPT_FORM, 0, "json", "FORM", AT(json), 0, 0,
+	  "the table or tree as JSON; denet: time off the CPU as denet has it" },
+	{ OPT_FLAG, 0, "period", NULL, AT(period), 0, 0, "the same as --weight period" },
+	PICKOPTS(AT(pick)),
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no verdict, nothing but errors" },
+	{ 0 },
+};
+
+static const struct usage report_usage = {
+	.command = "report",
+	.words = "[--folded | --tree | ...] [OPTIONS] [[-i] FILE]",
+	.about = "Shows where the time went: functions by what was spent in them and below them,\n"
+		 "trees of calls, or with --folded every stack as a line, as flamegraph.pl takes\n"
+		 "it.  What the stacks are worth is said on stderr at the end.\n",
+	.options = report_options,
+	.reads = USAGE_READS,
+	.shows = true,
+};
+
+/* ---- what is asked for ---- */
+
+static int choose_view(const struct report_opts *o, struct report_ask *ask,
+		       const struct report_view **out)
+{
+	const char *graph = o->graph, *name = "functions";
+	bool top = graph && !strcmp(graph, "caller"), bottom = graph && !strcmp(graph, "callee");
+	const struct {
+		bool asked;
+		const char *name;
+	} asks[] = {
+		{ o->folded, "folded" },
+		{ o->tree || top, "tree" },
+		{ o->bottom_up || bottom, "bottom-up" },
+		{ o->callers, "callers" },
+		{ o->callees, "callees" },
+		{ o->symbols, "symbols-report" },
+		{ o->process, "process" },
+	};
+	size_t count = 0;
+
+	if (graph && !top && !bottom)
+		return usage_error(&report_usage,
+				   "option '--call-graph' cannot be '%s': 'caller' or 'callee'",
+				   graph);
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		if (asks[i].asked && count++)
+			return usage_error(&report_usage, "one view at a time: --%s or --%s", name,
+					   asks[i].name);
+		if (asks[i].asked)
+			name = asks[i].name;
+	}
+	ask->around = o->callers ? o->callers : o->callees;
+	if (o->process && o->csv)
+		return usage_error(&report_usage, "--process has no '--csv'");
+	*out = report_view(o->process ? "functions" : name);
+	return 0;
+}
+
+static int choose_keys(const struct report_opts *o, const struct report_view *view,
+		       struct report_ask *ask)
+{
+	/* NOLINTNEXTLINE: choose_view() succeeded, and its names are those of views */
+	const char *keys = o->sort ? o->sort : view->keys, *bad;
+	size_t bad_bytes;
+
+	if (o->threads)
+		sortkeys_parse(&ask->keys, "comm,pid,tid", &bad, &bad_bytes);
+	if (keys && sortkeys_parse(&ask->keys, keys, &bad, &bad_bytes))
+		return usage_error(&report_usage,
+				   "option '--sort' cannot be '%s': there is no key '%.*s'", keys,
+				   (int)bad_bytes, bad);
+	if (o->lines && keys)
+		sortkeys_parse(&ask->keys, "line", &bad, &bad_bytes);
+	/* A tree is of calls, whatever stands above them. */
+	if (view->keys /* NOLINT */ && strcmp(view->name, "functions") != 0 &&
+	    !sortkeys_has(&ask->keys, KEY_SYMBOL) && !sortkeys_has(&ask->keys, KEY_DSO) &&
+	    !sortkeys_has(&ask->keys, KEY_CATEGORY) && !sortkeys_has(&ask->keys, KEY_LINE))
+		sortkeys_parse(&ask->keys, "symbol,dso", &bad, &bad_bytes);
+	return 0;
+}
+
+static int choose_form(const struct report_opts *o, const struct report_view *view,
+		       struct report_ask *ask)
+{
+	bool flat = !strcmp(view->name, "functions"); /* NOLINT: as above */
+
+	if (o->json && *o->json && strcmp(o->json, "denet") != 0)
+		return usage_error(
+			&report_usage,
+			"option '--json' cannot be '%s': nothing or 'denet' was expected", o->json);
+	if (o->json && *o->json && !o->off_cpu)
+		return usage_error(&report_usage, "--json=denet is a form of --off-cpu");
+	if (o->csv && o->json)
+		return usage_error(&report_usage, "--csv or --json, not both");
+	if ((o->csv && !flat) || (o->json && !strcmp(view->name, "folded")))
+		return usage_error(&report_usage, "--%s has no '%s'", view->name,
+				   o->csv ? "--csv" : "--json");
+	ask->form = o->csv ? FLAT_CSV : o->json ? FLAT_JSON : FLAT_TEXT;
+	return 0;
+}
+
+static int load_categories(const struct report_opts *o, struct report_ask *ask,
+			   struct categories **out)
+{
+	struct parse_err where = { 0 };
+	char *rules = NULL;
+	int err = 0;
+
+	*out = NULL;
+	if (!sortkeys_has(&ask->keys, KEY_CATEGORY))
+		return 0;
+	if (o->categories)
+		err = readfile_text(o->categories, RULES_MAX_BYTES, &rules);
+	if (err)
+		return say_error("cannot read '%s': %s", o->categories, strerror(-err));
+	err = categories_new(rules, out, &where);
+	free(rules);
+	if (err == -EBADMSG)
+		return say_error("'%s', line %" PRIu64 ": %s", o->categories, where.offset_bytes,
+				 where.what);
+	ask->categories = *out;
+	return err ? say_error("cannot read the rules: %s", strerror(-err)) : 0;
+}
+
+/* What the options say before a capture is open. */
+static int make_ask(const struct report_opts *o, struct report_ask *ask,
+		    const struct report_view **view)
+{
+	int status = choose_view(o, ask, view);
+
+	if (!status && o->wall && (o->off_cpu || o->wakers))
+		status = usage_error(&report_usage, "--wall has what --%s has, without it",
+				     o->wakers ? "wakers" : "off-cpu");
+
+	ask->min_percent = MIN_PERCENT_DEFAULT;
+	if (!status)
+		status = choose_keys(o, *view, ask);
+	if (!status)
+		status = choose_form(o, *view, ask);
+	if (!status && o->min_percent)
+		status = pickopts_percent(o->min_percent, "min-percent", &report_usage,
+					  &ask->min_percent);
+	ask->max_depth = o->max_depth;
+	ask->hide_system = !o->system;
+	ask->fold_recursion = o->fold_recursion;
+	ask->annotate = o->annotate;
+	return status;
+}
+
+/* ---- the answer ---- */
+
+/* What a report of waits begins with. */
+static void write_head_waits(const struct report *r, FILE *to)
+{
+	const struct offcpu_facts *f = &r->waits.facts;
+
+	if (f->on_ns)
+		fprintf(to, "# %.6f s on a CPU, by %" PRIu64 " samples\n", (double)f->on_ns / 1e9,
+			f->on_samples);
+	fprintf(to,
+		"# %.6f s off the CPU in %" PRIu64 " waits, %" PRIu64 " of them with a stack\n#\n",
+		(double)f->total_ns / 1e9, f->switches, f->stacks);
+}
+
+static void write_head(const struct report *r, size_t attr, FILE *to)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+	const char *host = capture_feature_string(r->capture, PERFFILE_HOSTNAME);
+
+	fprintf(to, "# %" PRIu64 " samples of '%s'", r->picked, load_event_name(&attrs[attr]));
+	if (r->picked != r->stats.event_samples)
+		fprintf(to, ", of %" PRIu64 " in the file", r->stats.event_samples);
+	if (host && *host) {
+		fputs(", on ", to);
+		say_escaped(to, host, strlen(host));
+	}
+	fputs("\n#\n", to);
+}
+
+/* Owned; NULL: no memory. */
+static char *make_head(const struct report *r, const struct report_view *view,
+		       const struct report_ask *ask, size_t attr)
+{
+	char *head = NULL;
+	size_t size;
+	FILE *to = open_memstream(&head, &size);
+
+	if (!to)
+		return NULL;
+	if (!view->bare && ask->form == FLAT_TEXT) {
+		if (r->waits.facts.switches)
+			write_head_waits(r, to);
+		else
+			write_head(r, attr, to);
+	}
+	fclose(to);
+	return head;
+}
+
+static int write_answer(struct report *r, const struct report_opts *opts,
+			const struct report_view *view, struct report_ask *ask, size_t attr)
+{
+	char *head = make_head(r, view, ask, attr);
+	int err = -ENOMEM;
+
+	ask->head = head;
+	if (head)
+		err = view->write(r, ask, stdout);
+	free(head);
+	if (err == -ENOENT)
+		return say_error("no function '%s' in the samples of '%s' that were asked for",
+				 ask->around, opts->input);
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = -errno;
+	if (err == -ENOMEM)
+		return say_error("cannot report '%s': %s", opts->input, strerror(ENOMEM));
+	if (err == -EPIPE) {
+		clearerr(stdout); /* as with `| head`: the reader has what it wants */
+		return SAY_OK;
+	}
+	return err ? say_cannot_write("standard output", err) : SAY_OK;
+}
+
+static void say_empty(const struct report *r, const struct report_opts *opts)
+{
+	if (!r->stats.event_samples)
+		say_note("'%s' has no samples of the event", opts->input);
+	else
+		say_note("none of the %" PRIu64 " samples in '%s' passes the filters%s",
+			 r->stats.event_samples, opts->input,
+			 opts->pick.when.time ? " (see 'ebprec info' for the times of the whole)"
+					      : "");
+}
+
+static int say_cannot_report(const char *input, int err)
+{
+	if (err == -ENODATA)
+		return say_error("'%s' has no context switches (was it recorded --without sched?)",
+				 input);
+	return say_error("cannot report '%s': %s", input, strerror(-err));
+}
+
+static int write_denet(struct report *r, const struct report_opts *opts,
+		       const struct filter *filter)
+{
+	int err = denet_write(r->capture, r->names, filter, stdout);
+
+	return err ? say_cannot_report(opts->input, err) : SAY_OK;
+}
+
+static int report(struct report *r, const struct report_opts *opts, struct picked *picked,
+		  const struct report_view *view, struct report_ask *ask)
+{
+	int status, err;
+
+	status = pickopts_resolve(&opts->pick, &report_usage, opts->input, opts->quiet, r, picked);
+	if (status)
+		return status;
+	ask->weight = picked->weight;
+	ask->weight_name = picked->weight_name;
+	if (opts->off_cpu || opts->wakers || opts->wall) {
+		ask->weight = CALLTREE_PERIOD;
+		ask->weight_name = "us";
+		picked->query.off_cpu = true;
+		picked->query.wakers = opts->wakers;
+		picked->query.wall = opts->wall;
+	}
+	picked->query.fields |= sortkeys_fields(&ask->keys);
+	picked->query.with_lines = sortkeys_has(&ask->keys, KEY_LINE);
+	if (opts->json && *opts->json)
+		return write_denet(r, opts, picked->query.filter);
+	err = report_make(r, &picked->query);
+	if (!opts->quiet)
+		cmd_fetch_verdict(picked->roots.roots.fetcher);
+	if (err)
+		return say_cannot_report(opts->input, err);
+	status = write_answer(r, opts, view, ask, picked->query.attr);
+	if (status)
+		return status;
+	if (!r->picked)
+		say_empty(r, opts);
+	if (!opts->quiet)
+		cmd_report_verdict(r, opts->input);
+	return SAY_OK;
+}
+
+static int open_and_report(const struct report_opts *opts, struct picked *picked,
+			   const struct report_view *view, struct report_ask *ask)
+{
+	struct parse_err where = { 0 };
+	struct capture *c;
+	struct report r;
+	int status, err;
+
+	err = capture_open(opts->input, &c, &where);
+	if (err)
+		return say_cannot_open(opts->input, err, &where);
+	err = report_open(c, &r);
+	if (err) {
+		status = say_error("cannot report '%s': %s", opts->input, strerror(-err));
+	} else {
+		status = report(&r, opts, picked, view, ask);
+		report_done(&r);
+	}
+	capture_close(c);
+	return status;
+}
+
+static int ask_and_report(const struct report_opts *opts, bool children_given)
+{
+	struct categories *categories = NULL;
+	const struct report_view *view = NULL;
+	struct report_ask ask = { 0 };
+	struct picked picked;
+	int status;
+
+	status = make_ask(opts, &ask, &view);
+	if (!status)
+		status = load_categories(opts, &ask, &categories);
+	if (status)
+		return status;
+	ask.by_total = children_given && opts->children;
+	ask.no_children = children_given && !opts->children;
+	status = pickopts_parse(&opts->pick, &report_usage, &picked);
+	if (!status) {
+		status = open_and_report(opts, &picked, view, &ask);
+		pickopts_done(&picked);
+	}
+	categories_free(categories);
+	return status;
+}
+
+/* --children and --no-children both say something that saying nothing does not. */
+static bool is_given(int argc, char **argv, const char *word, const char *other)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], word) || !strcmp(argv[i], other))
+			return true;
+	return false;
+}
+
+static int ask_process(const struct report_opts *o)
+{
+	struct process_ask ask = {
+		.input = o->input,
+		.pid = o->process,
+		.json = o->json,
+		.quiet = o->quiet,
+		.pick = o->pick,
+		.usage = &report_usage,
+	};
+	struct report_ask unused = { 0 };
+	const struct report_view *view;
+	char pid[16];
+	int status = choose_view(o, &unused, &view);
+
+	if (status)
+		return status;
+	snprintf(pid, sizeof(pid), "%u", o->process);
+	ask.pick.pids = (struct option_list){ .values = { pid }, .count = 1 };
+	return cmd_process(&ask);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_opts opts = { .pick = PICKOPTS_DEFAULTS, .system = true };
+	bool children = is_given(argc, argv, "--children", "--no-children");
+	char **words;
+	int status;
+
+	if (!usage_parse(&report_usage, &opts, argc, argv, 0, 1, &words, &status))
+		return status;
+	if (opts.input && *words)
+		return usage_error(&report_usage, "two captures were named: '%s' and '%s'",
+				   opts.input, *words);
+	if (!opts.input)
+		opts.input = *words ? *words : "ebprec.data";
+	if (opts.period && !opts.pick.weight)
+		opts.pick.weight = "period";
+	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */
+	/* Keep large tables out of the heap: they then grow without a copy, and go when freed. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	return opts.process ? ask_process(&opts) : ask_and_report(&opts, children);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* What every report ends with, on stderr: how far its stacks can be trusted, and what would help. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/cmd/cmd_report.h"
+#include "analyze/say.h"
+
+enum { CAUSES_SHOWN = 3 };
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void say_stacks(const struct report *r)
+{
+	const struct verdict *v = &r->verdict;
+	const struct verdict_cause *c;
+	const char *base, *text, *remedy;
+	size_t size;
+
+	say_note("stacks: %" PRIu64 " samples, %" PRIu64 " with a user stack; %" PRIu64
+		 " of these complete (%.1f %%)",
+		 v->samples, v->user_stacks, v->complete_stacks,
+		 percent(v->complete_stacks, v->user_stacks));
+	for (size_t i = 0; i < v->break_count && i < CAUSES_SHOWN; i++) {
+		c = &v->breaks[i];
+		base = naming_base(strings_text(r->names, c->dso), &size);
+		text = verdict_end_text(c->reason);
+		remedy = verdict_end_remedy(c->reason, strings_text(r->names, c->dso));
+		say_note("  %.1f %% break off in %.*s%s%s%s%s%s", percent(c->count, v->user_stacks),
+			 (int)size, base, text ? ": " : "", text ? text : "", remedy ? " (" : "",
+			 remedy ? remedy : "", remedy ? ")" : "");
+	}
+	if (r->sampled.without_chain)
+		say_note("  %" PRIu64 " samples have no stack at all, but one address",
+			 r->sampled.without_chain);
+	if (r->sampled.deferred)
+		say_note("  %" PRIu64 " user stacks were to come later, and are not read yet",
+			 r->sampled.deferred);
+}
+
+/* Why kernel frames have no name, where the resolver only knows that it got no names. */
+static const char *kernel_reason(const struct report *r, const char **remedy)
+{
+	if (r->kallsyms_err != -ENOENT)
+		return NULL;
+	*remedy = "captures of 'ebprec record' carry the kernel's names";
+	return "its names are not in the file, and this is not the machine, or not its boot";
+}
+
+static void say_guesses(const struct report *r)
+{
+	uint64_t guessed = symuse_guessed(&r->symbols);
+
+	if (guessed)
+		say_note("  %.1f %% are from files that only their path speaks for "
+			 "(see --symbols-report)",
+			 percent(guessed, r->verdict.frames));
+}
+
+static void say_names(const struct report *r)
+{
+	const struct verdict *v = &r->verdict;
+	const struct verdict_cause *c;
+	const char *remedy, *reason;
+
+	if (!v->unnamed_frames) {
+		say_note("names: all %" PRIu64 " frames have one", v->frames);
+		return;
+	}
+	say_note("names: %" PRIu64 " of %" PRIu64 " frames have none (%.1f %%)", v->unnamed_frames,
+		 v->frames, percent(v->unnamed_frames, v->frames));
+	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++) {
+		c = &v->unnamed[i];
+		remedy = name_reason_remedy(c->reason);
+		reason = c->reason == NAME_KERNEL_HIDDEN ? kernel_reason(r, &remedy) : NULL;
+		if (!reason)
+			reason = name_reason_text(c->reason);
+		say_note("  %.1f %% in %s: %s%s%s%s", percent(c->count, v->frames),
+			 strings_text(r->names, c->dso), reason, remedy ? " (" : "",
+			 remedy ? remedy : "", remedy ? ")" : "");
+	}
+}
+
+static void say_losses(const struct report *r)
+{
+	uint64_t samples = r->counts.lost_samples;
+
+	if (samples)
+		say_note("lost: %" PRIu64 " samples were lost while recording", samples);
+	if (r->counts.lost_events)
+		say_note("lost: %" PRIu64 " events were lost while recording; some names or "
+			 "mappings may be missing",
+			 r->counts.lost_events);
+	if (r->counts.throttled)
+		say_note("lost: the kernel stopped sampling for a moment %" PRIu64
+			 " times (sample less often)",
+			 r->counts.throttled);
+}
+
+static void say_file(const struct report *r, const char *path)
+{
+	const struct capture_damage *d = capture_damage(r->capture);
+	uint32_t frames = d->bad_frames + r->stats.damaged_frames;
+	uint64_t records = r->counts.broken + r->stats.broken_samples;
+
+	/* In perf's files both passes read the same frames. */
+	if (capture_get_kind(r->capture) == CAPTURE_EBX)
+		frames += r->scan.damaged_frames;
+	if (d->unfinished)
+		say_note("file: '%s' is not finished, or its recorder died ('ebprec recover')",
+			 path);
+	if (d->cut)
+		say_note("file: '%s' is cut at byte %" PRIu64 ": what was behind it is not here",
+			 path, d->cut_off_bytes);
+	if (frames || d->missing_seq)
+		say_note("file: '%s' is damaged: %" PRIu32 " parts are unreadable, %" PRIu32
+			 " are missing",
+			 path, frames, d->missing_seq);
+	if (d->bad_sections)
+		say_note("file: %" PRIu32 " sections of the head of '%s' are unreadable or wrong",
+			 d->bad_sections, path);
+	if (records)
+		say_note("file: %" PRIu64 " records of '%s' are broken, skipping", records, path);
+}
+
+/* How far reasons and stacks of waits can be trusted; their sum is exact. */
+static void say_waits(const struct offcpu_facts *f)
+{
+	if (f->total_ns)
+		say_note(
+			"waits: %.6f s; stacks were taken of kinds of waits that are %.1f %% of it, "
+			"their shares are right to about %.1f %%",
+			(double)f->total_ns / 1e9,
+			100.0 * (double)f->with_stack_ns / (double)f->total_ns,
+			100.0 * f->error_share);
+	if (f->is_wall && !f->on_samples && f->on_ns)
+		say_note("  no samples say what threads did on a CPU");
+	if (f->before_ns)
+		say_note("  %s: %.6f s of waits that began before the recording",
+			 f->is_wall ? "without a stack" : "left out", (double)f->before_ns / 1e9);
+	if (f->unknown_ns)
+		say_note("  %s: %.6f s in which events are missing%s",
+			 f->is_wall ? "without a stack" : "left out", (double)f->unknown_ns / 1e9,
+			 f->lost ? " (record with a larger -m)" : "");
+}
+
+void cmd_report_verdict(const struct report *r, const char *path)
+{
+	if (r->waits.facts.total_ns || r->waits.facts.before_ns)
+		say_waits(&r->waits.facts);
+	if (r->verdict.samples) {
+		say_stacks(r);
+		say_names(r);
+		say_guesses(r);
+	}
+	say_losses(r);
+	say_file(r, path);
+}

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec sched - how long threads ran, waited for a CPU, and slept */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cmd/commands.h"
+#include "analyze/sched/exitlist.h"
+#include "analyze/load.h"
+#include "analyze/cmd/reportopts.h"
+#include "analyze/say.h"
+#include "analyze/sched/schedstat.h"
+#include "analyze/cmd/usage.h"
+#include "analyze/view.h"
+
+struct sched_opts {
+	const char *input;
+	struct timeopts when;
+	struct option_list comms, pids, tids;
+	bool json, latency, on_cpu, threads, exited, all;
+	unsigned top;
+};
+
+#define AT(field) offsetof(struct sched_opts, field)
+
+static const struct option sched_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
+	  "the capture, - for standard input (default: ebprec.data)" },
+	{ OPT_FLAG, 0, "threads", NULL, AT(threads), 0, 0, "the table of threads" },
+	{ OPT_FLAG, 0, "exited", NULL, AT(exited), 0, 0,
+	  "a line for each process that ended, with all of its life" },
+	{ OPT_FLAG, 0, "all", NULL, AT(all), 0, 0, "also threads that neither ran nor woke up" },
+	{ OPT_FLAG, 0, "latency", NULL, AT(latency), 0, 0,
+	  "how long threads waited in the run queue" },
+	{ OPT_FLAG, 0, "on-cpu", NULL, AT(on_cpu), 0, 0, "how long they then ran" },
+	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
+	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
+	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
+	TIMEOPTS(AT(when)),
+	{ OPT_UINT, 'n', "top", "N", AT(top), 1, UINT32_MAX, "no more threads than this" },
+	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
+	{ 0 },
+};
+
+static const struct usage sched_usage = {
+	.command = "sched",
+	.words = "[OPTIONS] [[-i] FILE]",
+	.about =
+		"Shows for each thread how long it ran, was runnable and waited for a CPU, slept,\n"
+		"or was blocked (uninterruptible); and as histograms how long threads waited in\n"
+		"the run queue and then ran.  The times of a thread add up to its life within the\n"
+		"recording; what missing events leave open is counted as unknown.\n",
+	.options = sched_options,
+	.reads = USAGE_READS,
+	.shows = true,
+};
+
+static double ms(uint64_t ns)
+{
+	return (double)ns / 1e6;
+}
+
+static double us(uint64_t ns)
+{
+	return (double)ns / 1e3;
+}
+
+static const char *comm_text(const struct strings *names, const struct schedstat_thread *th,
+			     char unknown[16])
+{
+	if (th->comm != SCHEDEV_NONE)
+		return strings_text(names, th->comm);
+	snprintf(unknown, 16, ":%u", th->tid);
+	return unknown;
+}
+
+/* ---- for people ---- */
+
+static void put_comm(const char *comm, size_t width)
+{
+	size_t bytes = strlen(comm);
+
+	say_escaped(stdout, comm, bytes);
+	for (; bytes < width; bytes++)
+		putchar(' ');
+}
+
+static void put_id(uint32_t id)
+{
+	if (id == UINT32_MAX)
+		printf(" %7s", "?");
+	else
+		printf(" %7u", id);
+}
+
+/* What the table of threads has: as wide as its comms, and no columns of zeros. */
+struct columns {
+	size_t comm_width, shown;
+	bool stopped, unknown;
+};
+
+static bool was_active(const struct schedstat_thread *th)
+{
+	return th->runs || th->wakeups || th->voluntary || th->involuntary;
+}
+
+/* Real-time threads have none that counts. */
+static bool has_nice(const struct schedstat_thread *th)
+{
+	return th->prio >= 100 && th->prio < 140;
+}
+
+static void put_thread(const struct strings *names, const struct schedstat_thread *th,
+		       uint64_t span_ns, const struct columns *with)
+{
+	char text[16];
+
+	put_comm(comm_text(names, th, text), with->comm_width);
+	put_id(th->pid);
+	put_id(th->tid);
+	printf(" %5.1f %11.3f %11.3f %11.3f %11.3f",
+	       span_ns ? 100.0 * (double)th->ns[TIMELINE_RUN] / (double)span_ns : 0,
+	       ms(th->ns[TIMELINE_RUN]), ms(th->ns[TIMELINE_WAIT]), ms(th->ns[TIMELINE_SLEEP]),
+	       ms(th->ns[TIMELINE_BLOCK]));
+	if (with->stopped)
+		printf(" %11.3f", ms(th->ns[TIMELINE_STOP]));
+	if (with->unknown)
+		printf(" %11.3f", ms(th->ns[TIMELINE_UNKNOWN]));
+	printf(" %8" PRIu64 " %8" PRIu64, th->voluntary, th->involuntary);
+	if (th->prio == INT16_MIN)
+		printf(" %5s %4s", "?", "?");
+	else if (has_nice(th))
+		printf(" %5d %4d", th->prio, th->prio - 120);
+	else
+		printf(" %5d %4s", th->prio, "-");
+	printf(" %s\n", th->policy ? exitlist_policy(th->policy - 1u) : "?");
+}
+
+static struct columns columns_of(const struct schedstat *s, const struct strings *names,
+				 const struct sched_opts *opts)
+{
+	struct columns with = { .comm_width = 15 };
+	const struct schedstat_thread *th;
+	char text[16];
+	size_t bytes;
+
+	for (size_t i = 0; i < s->thread_count; i++) {
+		th = &s->threads[i];
+		if (!opts->all && !was_active(th))
+			continue;
+		bytes = strlen(comm_text(names, th, text));
+		if (bytes > with.comm_width)
+			with.comm_width = bytes;
+		with.stopped |= th->ns[TIMELINE_STOP] != 0;
+		with.unknown |= th->ns[TIMELINE_UNKNOWN] != 0;
+		with.shown++;
+	}
+	if (opts->top && opts->top < with.shown)
+		with.shown = opts->top;
+	return with;
+}
+
+static void put_threads(const struct schedstat *s, const struct strings *names,
+			const struct sched_opts *opts)
+{
+	struct columns with = columns_of(s, names, opts);
+	size_t left = with.shown;
+
+	printf("%-*s %7s %7s %5s %11s %11s %11s %11s", (int)with.comm_width, "COMM", "PID", "TID",
+	       "CPU%", "RUN(ms)", "WAIT(ms)", "SLEEP(ms)", "BLOCK(ms)");
+	if (with.stopped)
+		printf(" %11s", "STOP(ms)");
+	if (with.unknown)
+		printf(" %11s", "UNKNOWN(ms)");
+	printf(" %8s %8s %5s %4s %s\n", "VOL", "NONVOL", "PRIO", "NICE", "POLICY");
+	for (size_t i = 0; i < s->thread_count && left; i++) {
+		if (!opts->all && !was_active(&s->threads[i]))
+			continue;
+		put_thread(names, &s->threads[i], s->elapsed_ns, &with);
+		left--;
+	}
+	if (with.shown < s->thread_count)
+		printf("and %zu more threads%s\n", s->thread_count - with.shown,
+		       opts->all || opts->top ? "" : " that only slept (--all shows them)");
+}
+
+/* Slot n holds [2^n, 2^(n+1)) us, slot 0 also what is less. */
+#define SLOTS 40
+
+static void fill_slots(const struct durations *d, uint64_t slots[SLOTS], unsigned *used)
+{
+	uint64_t in_us;
+	unsigned slot;
+
+	*used = 0;
+	memset(slots, 0, SLOTS * sizeof(slots[0]));
+	for (size_t i = 0; i < d->count; i++) {
+		in_us = d->ns[i] / 1000;
+		slot = in_us ? 63 - (unsigned)__builtin_clzll(in_us) : 0;
+		if (slot >= SLOTS)
+			slot = SLOTS - 1;
+		slots[slot]++;
+		if (slot + 1 > *used)
+			*used = slot + 1;
+	}
+}
+
+/* As runqlat and cpudist draw it. */
+static void put_histogram(const struct durations *d)
+{
+	static const char stars[] = "****************************************";
+	uint64_t slots[SLOTS], most = 1, low, high;
+	unsigned used, i;
+	int width;
+
+	fill_slots(d, slots, &used);
+	for (i = 0; i < used; i++)
+		most = slots[i] > most ? slots[i] : most;
+	if (used)
+		printf("%*s : count    distribution\n", 24, "usecs");
+	for (i = 0; i < used; i++) {
+		low = i ? 1ULL << i : 0;
+		high = (2ULL << i) - 1;
+		width = (int)(40 * slots[i] / most);
+		printf("%10" PRIu64 " -> %-10" PRIu64 " : %-8" PRIu64 " |%.*s%*s|\n", low, high,
+		       slots[i], width, stars, 40 - width, "");
+	}
+}
+
+static void put_dist(const char *title, const struct durations *d)
+{
+	printf("%s\n", title);
+	if (!d->count) {
+		puts("  none");
+		return;
+	}
+	printf("  count %zu, mean %.3f us, p50 %.3f, p95 %.3f, p99 %.3f, max %.3f, total %.3f ms\n",
+	       d->count, us(d->sum_ns) / (double)d->count, us(durations_quantile(d, 0.5)),
+	       us(durations_quantile(d, 0.95)), us(durations_quantile(d, 0.99)),
+	       us(d->ns[d->count - 1]), ms(d->sum_ns));
+	put_histogram(d);
+}
+
+static void put_exited(const struct exitlist *e, const struct strings *names)
+{
+	printf("%-15s %7s %7s %3s %4s %4s %-8s %11s %8s %8s %7s %s\n", "COMM", "PID", "PPID", "CPU",
+	       "PRIO", "NICE", "POLICY", "RUNTIME(ms)", "VOL", "NONVOL", "THREADS", "EXIT");
+	for (size_t i = 0; i < e->count; i++) {
+		const struct exited *p = &e->list[i];
+
+		put_comm(strings_text(names, p->comm), 15);
+		printf(" %7u %7u %3u %4d %4d %-8s %11.3f %8" PRIu64 " %8" PRIu64 " %7u ", p->pid,
+		       p->ppid, p->cpu, p->prio, p->nice, exitlist_policy(p->policy),
+		       ms(p->runtime_ns), p->voluntary, p->involuntary, p->threads);
+		if (p->code & 0x7f)
+			printf("signal %d\n", p->code & 0x7f);
+		else
+			printf("%d\n", p->code >> 8 & 0xff);
+	}
+}
+
+static void put_text(const struct schedstat *s, const struct exitlist *exited,
+		     const struct strings *names, const struct sched_opts *opts)
+{
+	bool all = !opts->threads && !opts->latency && !opts->on_cpu && !opts->exited;
+	const char *between = "";
+
+	if (all)
+		printf("# %.6f s, %zu threads, %" PRIu64 " switches, %" PRIu64 " wakeups\n",
+		       (double)s->elapsed_ns / 1e9, s->thread_count, s->switches, s->wakeups);
+	if (all || opts->threads) {
+		put_threads(s, names, opts);
+		between = "\n";
+	}
+	if (opts->exited) {
+		fputs(between, stdout);
+		put_exited(exited, names);
+		between = "\n";
+	}
+	if (all || opts->latency) {
+		fputs(between, stdout);
+		put_dist("Run queue latency: from runnable to running", &s->latency);
+		between = "\n";
+	}
+	if (all || opts->on_cpu) {
+		fputs(between, stdout);
+		put_dist("On CPU: from switched in to switched out", &s->on_cpu);
+	}
+}
+
+/* ---- for programs ---- */
+
+static void json_threads(struct view *v, const struct schedstat *s, const struct strings *names)
+{
+	static const char *const columns[] = {
+		"comm",    "pid",        "tid",  "start",   "elapsed", "run",       "wait",
+		"sleep",   "block",      "stop", "unknown", "runs",    "voluntary", "involuntary",
+		"wakeups", "migrations", "prio", "nice",    "policy",  "ended",
+	};
+	static const char *const states[TIMELINE_STATES] = {
+		[TIMELINE_RUN] = "run",     [TIMELINE_WAIT] = "wait",
+		[TIMELINE_SLEEP] = "sleep", [TIMELINE_BLOCK] = "block",
+		[TIMELINE_STOP] = "stop",   [TIMELINE_UNKNOWN] = "unknown",
+	};
+	char unknown[16];
+
+	view_table(v, "threads", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < s->thread_count; i++) {
+		const struct schedstat_thread *th = &s->threads[i];
+
+		view_row(v);
+		view_text(v, "comm", comm_text(names, th, unknown));
+		view_number(v, "pid", th->pid);
+		view_number(v, "tid", th->tid);
+		view_ns(v, "start", th->start_ns);
+		view_ns(v, "elapsed", th->elapsed_ns);
+		for (int k = 0; k < TIMELINE_STATES; k++)
+			view_ns(v, states[k], th->ns[k]);
+		view_number(v, "runs", th->runs);
+		view_number(v, "voluntary", th->voluntary);
+		view_number(v, "involuntary", th->involuntary);
+		view_number(v, "wakeups", th->wakeups);
+		view_number(v, "migrations", th->migrations);
+		view_signed(v, "prio", th->prio == INT16_MIN ? 0 : th->prio);
+		view_signed(v, "nice", has_nice(th) ? th->prio - 120 : 0);
+		view_text(v, "policy", th->policy ? exitlist_policy(th->policy - 1u) : "?");
+		view_bool(v, "ended", th->ended);
+	}
+	view_table_end(v);
+}
+
+static void json_dist(struct view *v, const char *section, const char *table,
+		      const struct durations *d)
+{
+	static const char *const columns[] = { "low_us", "high_us", "count" };
+	uint64_t slots[SLOTS];
+	unsigned used;
+
+	view_section(v, section);
+	view_number(v, "count", d->count);
+	view_ns(v, "total", d->sum_ns);
+	view_ns(v, "mean", d->count ? d->sum_ns / d->count : 0);
+	view_ns(v, "p50", durations_quantile(d, 0.5));
+	view_ns(v, "p95", durations_quantile(d, 0.95));
+	view_ns(v, "p99", durations_quantile(d, 0.99));
+	view_ns(v, "max", d->count ? d->ns[d->count - 1] : 0);
+	fill_slots(d, slots, &used);
+	view_table(v, table, columns, 3);
+	for (unsigned i = 0; i < used; i++) {
+		view_row(v);
+		view_number(v, "low_us", i ? 1ULL << i : 0);
+		view_number(v, "high_us", (2ULL << i) - 1);
+		view_number(v, "count", slots[i]);
+	}
+	view_table_end(v);
+}
+
+static void json_exited(struct view *v, const struct exitlist *e, const struct strings *names)
+{
+	static const char *const columns[] = { "time",      "comm",      "pid",         "ppid",
+					       "cpu",       "prio",      "nice",        "policy",
+					       "runtime",   "voluntary", "involuntary", "threads",
+					       "exit_code", "signal" };
+
+	view_table(v, "exited", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < e->count; i++) {
+		const struct exited *p = &e->list[i];
+
+		view_row(v);
+		view_ns(v, "time", p->time_ns);
+		view_text(v, "comm", strings_text(names, p->comm));
+		view_number(v, "pid", p->pid);
+		view_number(v, "ppid", p->ppid);
+		view_number(v, "cpu", p->cpu);
+		view_signed(v, "prio", p->prio);
+		view_signed(v, "nice", p->nice);
+		view_text(v, "policy", exitlist_policy(p->policy));
+		view_ns(v, "runtime", p->runtime_ns);
+		view_number(v, "voluntary", p->voluntary);
+		view_number(v, "involuntary", p->involuntary);
+		view_number(v, "threads", p->threads);
+		view_number(v, "exit_code", (uint64_t)(p->code >> 8 & 0xff));
+		view_number(v, "signal", (uint64_t)(p->code & 0x7f));
+	}
+	view_table_end(v);
+}
+
+static int put_json(const struct schedstat *s, const struct exitlist *exited,
+		    const struct strings *names)
+{
+	struct view *v;
+	int err = view_open(stdout, true, &v);
+
+	if (err)
+		return err;
+	view_section(v, "sched");
+	view_ns(v, "start", s->start_ns);
+	view_ns(v, "elapsed", s->elapsed_ns);
+	view_number(v, "switches", s->switches);
+	view_number(v, "wakeups", s->wakeups);
+	view_number(v, "lost", s->lost);
+	view_number(v, "contradictions", s->gaps);
+	json_threads(v, s, names);
+	json_exited(v, exited, names);
+	json_dist(v, "run_queue_latency", "run_queue_latency_histogram", &s->latency);
+	json_dist(v, "on_cpu", "on_cpu_histogram", &s->on_cpu);
+	return view_close(v);
+}
+
+/* ---- the command ---- */
+
+/* Of who is shown: others' events need not be complete. */
+static bool has_unknown(const struct schedstat *s)
+{
+	for (size_t i = 0; i < s->thread_count; i++)
+		if (s->threads[i].ns[TIMELINE_UNKNOWN])
+			return true;
+	return false;
+}
+
+static void say_losses(const struct schedstat *s)
+{
+	if (s->lost)
+		say_note("%" PRIu64 " scheduler events are missing from the capture, so some times "
+			 "are unknown (record with a larger -m)",
+			 s->lost);
+	else if (s->gaps && has_unknown(s))
+		say_note("%" PRIu64 " events contradict each other, so some times are unknown",
+			 s->gaps);
+	if (s->broken)
+		say_note("%" PRIu64 " scheduler events could not be read", s->broken);
+	if (!s->has_wakeups)
+		say_note("the capture has no wakeups: time in the run queue counts as sleep");
+}
+
+static int show(const struct capture *c, const struct sched_opts *opts, const struct filter *f)
+{
+	struct exitlist exited = { 0 };
+	struct strings *names;
+	struct schedstat s;
+	int err, status = SAY_OK;
+
+	err = strings_new(&names);
+	if (err)
+		return say_error("cannot read '%s': %s", opts->input, strerror(-err));
+	err = schedstat_make(c, names, f, &s);
+	if (err == -ENODATA) {
+		status = say_error(
+			"'%s' has no context switches (was it recorded --without sched?)",
+			opts->input);
+	} else if (err) {
+		status = say_error("cannot read '%s': %s", opts->input, strerror(-err));
+	} else {
+		err = exitlist_load(c, names, f, &exited);
+		if (!err && opts->json)
+			err = put_json(&s, &exited, names);
+		else if (!err)
+			put_text(&s, &exited, names, opts);
+		exitlist_done(&exited);
+		say_losses(&s);
+		schedstat_done(&s);
+		if (err)
+			status = say_error("cannot show '%s': %s", opts->input, strerror(-err));
+	}
+	strings_free(names);
+	return status;
+}
+
+int cmd_sched(int argc, char **argv)
+{
+	struct option_list no_cpus = { .count = 0 };
+	struct sched_opts opts = { 0 };
+	struct parse_err where = { 0 };
+	struct timespan whole;
+	struct filter filter;
+	struct capture *c;
+	char **words;
+	int status, err;
+
+	if (!usage_parse(&sched_usage, &opts, argc, argv, 0, 1, &words, &status))
+		return status;
+	if (opts.input && *words)
+		return usage_error(&sched_usage, "two captures were named: '%s' and '%s'",
+				   opts.input, *words);
+	if (!opts.input)
+		opts.input = *words ? *words : "ebprec.data";
+	err = capture_open(opts.input, &c, &where);
+	if (err)
+		return say_cannot_open(opts.input, err, &where);
+	filter_init(&filter);
+	status = pickopts_lists(&filter, &sched_usage, &opts.comms, &opts.pids, &opts.tids,
+				&no_cpus);
+	if (!status)
+		status = pickopts_time(&opts.when, &sched_usage, opts.input, c,
+				       timespan_of_capture(c, &whole) ? NULL : &whole, &filter);
+	if (!status)
+		status = show(c, &opts, &filter);
+	filter_done(&filter);
+	capture_close(c);
+	return status;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec script - every sample as text, as `perf script` prints it */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cmd/commands.h"
+#include "analyze/embedded.h"
+#include "analyze/kallsyms.h"
+#include "analyze/cmd/reportopts.h"
+#include "analyze/samplesort.h"
+#include "analyze/say.h"
+#include "analyze/script.h"
+
+#define OUT_BYTES (256u << 10)
+
+struct script_opts {
+	const char *input, *event, *fields;
+	struct timeopts when;
+	struct option_list comms, pids, tids, cpus;
+	struct nameopts names;
+	bool ns, quiet;
+};
+
+#define AT(field) offsetof(struct script_opts, field)
+
+static const struct option script_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
+	  "the capture, - for standard input (default: ebprec.data)" },
+	{ OPT_STRING, 'F', "fields", "FIELD,...", AT(fields), 0, 0,
+	  "comm, pid, tid, cpu, time, period, event, trace, ip, sym, symoff, dso, cgroup" },
+	{ OPT_STRING, 'e', "event", "EVENT", AT(event), 0, 0, "only the samples of this event" },
+	TIMEOPTS(AT(when)),
+	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
+	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
+	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
+	{ OPT_LIST, 'C', "cpu", "CPU,...", AT(cpus), 0, 0, "only these CPUs, as 0-3,8" },
+	{ OPT_FLAG, 0, "ns", NULL, AT(ns), 0, 0, "times with nine decimals" },
+	NAMEOPTS(AT(names)),
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "nothing but errors" },
+	{ 0 },
+};
+
+static const struct usage script_usage = {
+	.command = "script",
+	.words = "[OPTIONS] [[-i] FILE]",
+	.about = "Prints every sample in the order of time: a line that says who, where and when,\n"
+		 "a line for each frame of its stack, and an empty line, as 'perf script' does.\n",
+	.options = script_options,
+	.reads = USAGE_READS,
+	.shows = true,
+};
+
+struct run {
+	struct script script;
+	const struct model *model;
+	const struct filter *filter;
+	const struct capture_attr *only; /* NULL: all events */
+	uint64_t broken, shown;
+};
+
+static bool is_wanted(const struct run *run, const struct perf_sample *sample)
+{
+	struct model_where where;
+	char unknown[16];
+
+	if (!filter_passes(run->filter, sample->pid, sample->tid, sample->cpu, sample->time_ns))
+		return false;
+	if (!run->filter->comm_count)
+		return true;
+	model_thread(run->model, sample->pid, sample->tid, sample->time_ns, &where);
+	snprintf(unknown, sizeof(unknown), ":%" PRIu32, sample->tid);
+	return filter_passes_comm(
+		run->filter,
+		where.comm == MODEL_NONE ? unknown : strings_text(run->script.names, where.comm));
+}
+
+static int show(void *ctx, const struct perf_event_header *header, const struct capture_attr *attr,
+		uint64_t time_ns)
+{
+	struct run *run = ctx;
+	struct perf_sample sample;
+	int err;
+
+	if (run->only && attr != run->only)
+		return 0;
+	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
+		run->broken++;
+		return 0;
+	}
+	if (!is_wanted(run, &sample))
+		return 0;
+	err = script_sample(&run->script, &sample, attr, stdout);
+	if (err)
+		return err;
+	run->shown++;
+	return ferror(stdout) ? (errno ? -errno : -EIO) : 0;
+}
+
+static void prepare_events(const struct capture *c, struct script *s)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		int width = (int)strlen(load_event_name(&attrs[i]));
+
+		if (s->event_width < width)
+			s->event_width = width;
+		s->any_chain |= attrs[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+	}
+}
+
+static int say_result(const struct script_opts *o, const struct run *run,
+		      const struct samplesort_stats *stats, int err)
+{
+	if (!err && fflush(stdout))
+		err = -errno;
+	if (err == -EPIPE) {
+		clearerr(stdout); /* as with `| head`: the reader has what it wants */
+		return SAY_OK;
+	}
+	if (err == -ENOMEM)
+		return say_error("cannot print '%s': %s", o->input, strerror(ENOMEM));
+	if (err)
+		return say_cannot_write("standard output", err);
+	if (o->quiet)
+		return SAY_OK;
+	if (run->broken + stats->broken)
+		say_note("%" PRIu64 " samples of '%s' do not fit their event, skipping",
+			 run->broken + stats->broken, o->input);
+	if (stats->damaged_frames)
+		say_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
+			 o->input, stats->damaged_frames);
+	if (!run->shown)
+		say_note("'%s' has no samples that were asked for", o->input);
+	return SAY_OK;
+}
+
+static int run_script(const struct script_opts *o, struct report *r, struct filter *filter,
+		      unsigned fields)
+{
+	struct run run = { .model = r->model, .filter = filter };
+	struct resolver_opts names = { .demangle = o->names.demangle };
+	struct samplesort_stats stats = { 0 };
+	struct nameroots roots = { 0 };
+	size_t attr, count;
+	char *kallsyms = NULL, *vdso = NULL;
+	int err;
+
+	if (o->event) {
+		if (load_choose_event(r->capture, &r->scan, o->event, &attr))
+			return say_error("no event '%s' in '%s' (see 'ebprec info')", o->event,
+					 o->input);
+		run.only = &capture_attrs(r->capture, &count)[attr];
+	}
+	err = nameroots_make(&o->names, &roots, NULL, NULL);
+	if (err && err != -ENOENT)
+		return say_error("cannot print '%s': %s", o->input, strerror(-err));
+	names.roots = roots.roots;
+	names.jits = r->scan.jits.list;
+	names.jit_count = r->scan.jits.count;
+	if (!kallsyms_of_capture(r->capture, &r->scan, &kallsyms, &names.kallsyms_bytes))
+		names.kallsyms = kallsyms;
+	if (!embedded_file(r->capture, "[vdso]", &vdso, &names.roots.vdso_bytes))
+		names.roots.vdso = vdso;
+	err = resolver_new(&names, &run.script.resolver);
+	if (!err) {
+		run.script.model = r->model;
+		run.script.names = r->names;
+		run.script.ns = o->ns;
+		run.script.fields = fields;
+		prepare_events(r->capture, &run.script);
+		/* Without formats, tracepoints are printed without their text. */
+		(void)tracetext_new(r->capture, &run.script.trace);
+		/* Nobody else writes to it while samples are printed. */
+		__fsetlocking(stdout, FSETLOCKING_BYCALLER);
+		setvbuf(stdout, NULL, _IOFBF, OUT_BYTES);
+		err = script_begin(&run.script);
+	}
+	if (!err)
+		err = samplesort_run(r->capture, &filter->span, show, &run, &stats);
+	script_end(&run.script);
+	tracetext_free(run.script.trace);
+	resolver_free(run.script.resolver);
+	free(kallsyms);
+	free(vdso);
+	nameroots_done(&roots);
+	return say_result(o, &run, &stats, err);
+}
+
+static int open_and_print(const struct script_opts *o, struct filter *filter, unsigned fields)
+{
+	struct parse_err where = { 0 };
+	struct capture *c;
+	struct report r;
+	int status, err;
+
+	err = capture_open(o->input, &c, &where);
+	if (err)
+		return say_cannot_open(o->input, err, &where);
+	err = report_open(c, &r);
+	if (err) {
+		status = say_error("cannot print '%s': %s", o->input, strerror(-err));
+	} else {
+		status = pickopts_time(&o->when, &script_usage, o->input, c,
+				       r.scan.span_known ? &r.scan.span : NULL, filter);
+		if (!status)
+			status = run_script(o, &r, filter, fields);
+		report_done(&r);
+	}
+	capture_close(c);
+	return status;
+}
+
+int cmd_script(int argc, char **argv)
+{
+	struct script_opts opts = { .names = NAMEOPTS_DEFAULTS };
+	struct filter filter;
+	unsigned fields = 0;
+	const char *bad;
+	size_t bad_bytes;
+	char **words;
+	int status;
+
+	if (!usage_parse(&script_usage, &opts, argc, argv, 0, 1, &words, &status))
+		return status;
+	if (opts.input && *words)
+		return usage_error(&script_usage, "two captures were named: '%s' and '%s'",
+				   opts.input, *words);
+	if (!opts.input)
+		opts.input = *words ? *words : "ebprec.data";
+	if (opts.fields && script_parse_fields(opts.fields, &fields, &bad, &bad_bytes))
+		return usage_error(&script_usage,
+				   "option '--fields' cannot be '%s': there is no field '%.*s'",
+				   opts.fields, (int)bad_bytes, bad);
+	signal(SIGPIPE, SIG_IGN);
+	filter_init(&filter);
+	status = pickopts_lists(&filter, &script_usage, &opts.comms, &opts.pids, &opts.tids,
+				&opts.cpus);
+	if (!status)
+		status = open_and_print(&opts, &filter, fields);
+	filter_done(&filter);
+	return status;
+}

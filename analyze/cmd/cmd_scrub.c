@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec scrub - a capture that may be given away: without who and where */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "analyze/cmd/commands.h"
+#include "analyze/outfile.h"
+#include "analyze/readfile.h"
+#include "analyze/rewrite/rewrite.h"
+#include "analyze/say.h"
+#include "analyze/rewrite/scrub.h"
+#include "analyze/rewrite/scrubcheck.h"
+#include "analyze/cmd/usage.h"
+#include "analyze/view.h"
+
+#define KEY_LEAST_BYTES 16
+#define KEY_MOST_BYTES  4096
+#define CMDLINE         "cmdline"
+#define LAYOUT          "layout"
+
+struct scrub_args {
+	const char *input, *output, *key_file;
+	struct option_list keep, comms, symbols, words, checks;
+	bool erase, list, json, quiet;
+};
+
+#define AT(field) offsetof(struct scrub_args, field)
+
+static const struct option scrub_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0, "the capture (default: ebprec.data)" },
+	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0, "the new capture" },
+	{ OPT_STRING, 0, "key-file", "FILE", AT(key_file), 0, 0,
+	  "the secret that pseudonyms are made with, so that two captures have the same (default: "
+	  "by chance, and forgotten)" },
+	{ OPT_FLAG, 0, "erase", NULL, AT(erase), 0, 0, "x in the place of pseudonyms" },
+	{ OPT_LIST, 0, "keep", "WHAT", AT(keep), 0, 0,
+	  "leave it: cmdline, home, host, user, container, network or layout" },
+	{ OPT_LIST, 0, "comm", "REGEX", AT(comms), 0, 0,
+	  "also hide programs and threads of such names" },
+	{ OPT_LIST, 0, "symbol", "REGEX", AT(symbols), 0, 0,
+	  "also hide such symbols (mangled, of the kernel, of bundles and JIT compilers)" },
+	{ OPT_LIST, 0, "word", "WORD", AT(words), 0, 0, "also hide this word wherever it is" },
+	{ OPT_LIST, 0, "check", "REGEX", AT(checks), 0, 0,
+	  "fail when it is left anywhere in the result (without --output: in the capture)" },
+	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0, "say which word became which" },
+	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors" },
+	{ 0 },
+};
+
+static const struct usage scrub_usage = {
+	.command = "scrub",
+	.words = "[OPTIONS] -o FILE [[-i] CAPTURE]",
+	.about =
+		"Copies a capture without what says who and where: command lines, paths below\n"
+		"/home, names of hosts, users and containers, network addresses, copied stacks,\n"
+		"and where chance has put the kernel and programs in memory.  Bundle names before\n"
+		"('ebprec bundle'): what is hidden is not found afterwards.\n",
+	.options = scrub_options,
+	.reads = USAGE_READS,
+};
+
+/* ---- what is asked for ---- */
+
+struct patterns {
+	regex_t list[OPTION_LIST_MAX];
+	size_t count;
+};
+
+static void patterns_done(struct patterns *p)
+{
+	while (p->count)
+		regfree(&p->list[--p->count]);
+}
+
+static int compile(const struct option_list *from, const char *option, struct patterns *out)
+{
+	char why[80];
+	int err;
+
+	for (unsigned i = 0; i < from->count; i++) {
+		err = regcomp(&out->list[out->count], from->values[i], REG_EXTENDED);
+		if (err) {
+			regerror(err, NULL, why, sizeof(why));
+			return usage_error(&scrub_usage, "--%s '%s': %s", option, from->values[i],
+					   why);
+		}
+		out->count++;
+	}
+	return SAY_OK;
+}
+
+static int choose(const struct scrub_args *args, struct scrub_opts *o)
+{
+	o->command_lines = o->layout = true;
+	for (unsigned k = 0; k < PSEUDONYM_KINDS; k++)
+		o->wanted[k] = true;
+	for (unsigned i = 0; i < args->keep.count; i++) {
+		const char *what = args->keep.values[i];
+		unsigned k;
+
+		for (k = 0; k < PSEUDONYM_COMM; k++)
+			if (!strcmp(what, pseudonym_kind_name(k)))
+				break;
+		if (k < PSEUDONYM_COMM)
+			o->wanted[k] = false;
+		else if (!strcmp(what, CMDLINE))
+			o->command_lines = false;
+		else if (!strcmp(what, LAYOUT))
+			o->layout = false;
+		else
+			return usage_error(&scrub_usage, "--keep: there is no '%s'", what);
+	}
+	return SAY_OK;
+}
+
+static int read_key(const struct scrub_args *args, uint8_t key[PSEUDONYM_KEY_BYTES])
+{
+	static const uint8_t first[PSEUDONYM_KEY_BYTES] = "ebprec scrub 1",
+			     second[PSEUDONYM_KEY_BYTES] = "ebprec scrub 2";
+	uint64_t half[2];
+	char *text;
+	size_t size;
+	int err;
+
+	if (!args->key_file) {
+		if (getrandom(key, PSEUDONYM_KEY_BYTES, 0) != PSEUDONYM_KEY_BYTES)
+			return say_error("cannot make a key: %s", strerror(errno));
+		return SAY_OK;
+	}
+	err = readfile_text(args->key_file, KEY_MOST_BYTES, &text);
+	if (err)
+		return say_error("cannot read the key '%s': %s", args->key_file, strerror(-err));
+	for (size = strlen(text); size && strchr(" \t\r\n", text[size - 1]); size--)
+		;
+	if (size >= KEY_LEAST_BYTES) {
+		half[0] = pseudonym_hash(first, text, size);
+		half[1] = pseudonym_hash(second, text, size);
+		memcpy(key, half, sizeof(half));
+	}
+	free(text);
+	if (size < KEY_LEAST_BYTES)
+		return say_error("cannot use the key '%s': it has fewer than %d characters "
+				 "(head -c 24 /dev/urandom | base64)",
+				 args->key_file, KEY_LEAST_BYTES);
+	return SAY_OK;
+}
+
+/* ---- checking ---- */
+
+/* verb and path begin the line: "cannot scrub 'x.data'". */
+static int check(const struct scrub_args *args, const char *verb, const char *path,
+		 const struct capture *c, const struct source *file)
+{
+	struct patterns p = { .count = 0 };
+	struct scrubcheck_found f;
+	int status = compile(&args->checks, "check", &p), err;
+
+	if (!status) {
+		err = scrubcheck(c, file, p.list, p.count, &f);
+		if (err)
+			status = say_error("cannot %s '%s': %s", verb, path, strerror(-err));
+		else if (f.text_count)
+			status = say_error("cannot %s '%s': '%s' is in it, first in %s: '%.*s' "
+					   "(texts: %" PRIu64 ")",
+					   verb, path, args->checks.values[f.pattern], f.place,
+					   (int)f.text_bytes, f.text, f.text_count);
+		else if (f.unread_count)
+			status = say_error("cannot %s '%s': %" PRIu64
+					   " parts of it are unreadable and may hold anything",
+					   verb, path, f.unread_count);
+	}
+	patterns_done(&p);
+	return status;
+}
+
+static int check_output(const struct scrub_args *args, int fd)
+{
+	struct source file;
+	struct capture *c;
+	struct stat st;
+	void *data;
+	int status;
+
+	if (fstat(fd, &st))
+		return say_cannot_write(args->output, -errno);
+	/* Nobody but us has this file yet. */
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (data == MAP_FAILED)
+		return say_error("cannot check '%s': %s", args->output, strerror(errno));
+	source_of_bytes(data, (size_t)st.st_size, &file);
+	if (capture_from_bytes(data, (size_t)st.st_size, &c, NULL)) {
+		status = say_error("cannot check '%s': it is no capture", args->output);
+	} else {
+		status = check(args, "write", args->output, c, &file);
+		capture_close(c);
+	}
+	munmap(data, (size_t)st.st_size);
+	return status;
+}
+
+static int check_input(const struct scrub_args *args, const struct capture *c)
+{
+	struct source file;
+	int err = source_open(args->input, &file), status;
+
+	if (err)
+		return say_error("cannot check '%s': %s", args->input, strerror(-err));
+	status = check(args, "pass", args->input, c, &file);
+	source_done(&file);
+	if (!status && !args->quiet)
+		say_note("'%s' has no such text in any part of it", args->input);
+	return status;
+}
+
+/* ---- what was done ---- */
+
+static int list(const struct scrub_args *args, const struct pseudonyms *p)
+{
+	static const char *const columns[] = { "kind", "times", "was", "is" };
+	struct pseudonym one;
+	struct view *v;
+
+	if (view_open(stdout, args->json, &v))
+		return say_error("cannot list: %s", strerror(ENOMEM));
+	view_table(v, "replaced", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; pseudonyms_get(p, i, &one); i++) {
+		view_row(v);
+		view_text(v, "kind", pseudonym_kind_name(one.kind));
+		view_number(v, "times", one.times);
+		view_text(v, "was", one.word);
+		view_text(v, "is", one.instead);
+	}
+	view_table_end(v);
+	return view_close(v) ? say_error("cannot list: %s", strerror(ENOMEM)) : SAY_OK;
+}
+
+static void say_done(const struct scrub_args *args, const struct scrub *s,
+		     const struct rewrite_stats *stats)
+{
+	const struct scrub_stats *did = scrub_get_stats(s);
+	uint64_t words[PSEUDONYM_KINDS] = { 0 }, times[PSEUDONYM_KINDS] = { 0 };
+	struct pseudonym one;
+
+	if (stats->bad_frames)
+		say_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
+			 args->input, stats->bad_frames);
+	if (args->quiet)
+		return;
+	for (size_t i = 0; pseudonyms_get(scrub_pseudonyms(s), i, &one); i++) {
+		words[one.kind]++;
+		times[one.kind] += one.times;
+	}
+	for (unsigned k = 0; k < PSEUDONYM_KINDS; k++)
+		if (words[k])
+			say_note("%s: %" PRIu64 " words, %" PRIu64 " times", pseudonym_kind_name(k),
+				 words[k], times[k]);
+	if (did->command_line_count)
+		say_note("command lines: %" PRIu64 " arguments and texts removed",
+			 did->command_line_count);
+	if (did->stack_count)
+		say_note("copies of user stacks and registers: %" PRIu64 " blanked",
+			 did->stack_count);
+	if (did->moved_count)
+		say_note("addresses: %" PRIu64 " moved", did->moved_count);
+	if (did->dropped_count)
+		say_note("records and objects of unknown kinds: %" PRIu64 " left out",
+			 did->dropped_count);
+	say_note("wrote '%s': %" PRIu64 " samples and events, %" PRIu64 " KiB", args->output,
+		 stats->sample_count, stats->file_bytes >> 10);
+}
+
+static int write_output(const struct scrub_args *args, const struct capture *c, struct scrub *s)
+{
+	struct rewrite_opts how = { .edit = scrub_edit(s) };
+	struct rewrite_stats stats;
+	struct outfile *to = NULL;
+	int err = outfile_open(args->output, &to), status = SAY_OK;
+
+	if (err == -EINVAL)
+		return say_error("cannot write '%s': it is no regular file", args->output);
+	if (err)
+		return say_cannot_write(args->output, err);
+	err = rewrite_capture(c, outfile_fd(to), &how, &stats);
+	if (!err)
+		err = scrub_error(s);
+	if (err == -ENOTSUP)
+		status = say_error("cannot scrub '%s': there are no events in it", args->input);
+	else if (err)
+		status = say_cannot_write(args->output, err);
+	else if (args->checks.count)
+		status = check_output(args, outfile_fd(to));
+	if (status) {
+		outfile_abort(to);
+		return status;
+	}
+	err = outfile_commit(to);
+	if (err)
+		return say_cannot_write(args->output, err);
+	say_done(args, s, &stats);
+	return args->list ? list(args, scrub_pseudonyms(s)) : SAY_OK;
+}
+
+static int scrub(const struct scrub_args *args, const struct capture *c)
+{
+	struct patterns comms = { .count = 0 }, symbols = { .count = 0 }, checks = { .count = 0 };
+	struct scrub_opts o = { .erase = args->erase,
+				.words = args->words.values,
+				.word_count = args->words.count };
+	struct scrub *s = NULL;
+	int status = choose(args, &o), err;
+
+	if (!status)
+		status = compile(&args->comms, "comm", &comms);
+	if (!status)
+		status = compile(&args->symbols, "symbol", &symbols);
+	if (!status) /* before the work */
+		status = compile(&args->checks, "check", &checks);
+	patterns_done(&checks);
+	if (!status)
+		status = read_key(args, o.key);
+	if (!status) {
+		o.comms = (struct scrub_patterns){ comms.list, comms.count };
+		o.symbols = (struct scrub_patterns){ symbols.list, symbols.count };
+		err = scrub_new(c, &o, &s);
+		status = err ? say_error("cannot scrub '%s': %s", args->input, strerror(-err))
+			     : write_output(args, c, s);
+	}
+	scrub_free(s);
+	patterns_done(&comms);
+	patterns_done(&symbols);
+	return status;
+}
+
+int cmd_scrub(int argc, char **argv)
+{
+	struct scrub_args args = { .input = NULL };
+	struct parse_err where = { 0 };
+	struct capture *c;
+	char **words;
+	int status, err;
+
+	if (!usage_parse(&scrub_usage, &args, argc, argv, 0, 1, &words, &status))
+		return status;
+	if (args.input && *words)
+		return usage_error(&scrub_usage, "two captures were named: '%s' and '%s'",
+				   args.input, *words);
+	if (!args.input)
+		args.input = *words ? *words : "ebprec.data";
+	if (!args.output && !args.checks.count)
+		return usage_error(&scrub_usage, "'ebprec scrub' needs '--output FILE'");
+	err = capture_open(args.input, &c, &where);
+	if (err)
+		return say_cannot_open(args.input, err, &where);
+	status = args.output ? scrub(&args, c) : check_input(&args, c);
+	capture_close(c);
+	return status;
+}

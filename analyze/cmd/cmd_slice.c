@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec slice - a part of a capture's time as a file of its own; and a whole one, uncompressed */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/cmd/cmd_slice.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/outfile.h"
+#include "analyze/cmd/reportopts.h"
+#include "analyze/rewrite/rewrite.h"
+#include "analyze/say.h"
+
+struct copy_opts {
+	const char *input, *output;
+	struct timeopts when;
+	bool raw, quiet;
+};
+
+static const struct option slice_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", offsetof(struct copy_opts, input), 0, 0,
+	  "the capture, - for standard input (default: ebprec.data)" },
+	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct copy_opts, output), 0, 0,
+	  "the new capture" },
+	TIMEOPTS(offsetof(struct copy_opts, when)),
+	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct copy_opts, quiet), 0, 0,
+	  "say nothing but errors" },
+	{ 0 },
+};
+
+static const struct usage slice_usage = {
+	.command = "slice",
+	.words = "--time FROM,TO | --last SECONDS [-i FILE] -o FILE",
+	.about = "Copies a part of a capture's time into a capture of its own: the samples from\n"
+		 "FROM to TO, both included, and all the mappings and names they need.\n",
+	.options = slice_options,
+	.reads = USAGE_READS,
+};
+
+static void say_written(const struct copy_opts *opts, const struct rewrite_stats *s)
+{
+	if (s->bad_frames)
+		say_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
+			 opts->input, s->bad_frames);
+	if (s->skipped_count)
+		say_note("%" PRIu64 " records of '%s' have no place in the new file, skipping",
+			 s->skipped_count, opts->input);
+	if (!s->sample_count)
+		say_note("'%s' has no samples%s", opts->output,
+			 opts->when.time ? " (see 'ebprec info' for the times of the whole)" : "");
+	if (!opts->quiet)
+		say_note("wrote '%s': %" PRIu64 " samples, %" PRIu64 " KiB", opts->output,
+			 s->sample_count, s->file_bytes >> 10);
+}
+
+static int copy(const struct capture *c, const struct copy_opts *opts,
+		const struct rewrite_opts *how)
+{
+	struct rewrite_stats stats;
+	struct outfile *to = NULL;
+	int err = outfile_open(opts->output, &to);
+
+	if (err == -EINVAL)
+		return say_error("cannot write '%s': it is no regular file", opts->output);
+	if (err)
+		return say_cannot_write(opts->output, err);
+	err = rewrite_capture(c, outfile_fd(to), how, &stats);
+	if (err) {
+		outfile_abort(to);
+		if (err == -ENOTSUP)
+			return say_error("cannot rewrite '%s': there are no events in it",
+					 opts->input);
+		return say_cannot_write(opts->output, err);
+	}
+	err = outfile_commit(to);
+	if (err)
+		return say_cannot_write(opts->output, err);
+	say_written(opts, &stats);
+	return SAY_OK;
+}
+
+static int run(const struct usage *u, const struct copy_opts *opts)
+{
+	struct rewrite_opts how = { .plain = opts->raw };
+	struct timespan whole;
+	struct parse_err where = { 0 };
+	struct filter filter;
+	struct capture *c;
+	int status, err;
+
+	if (!opts->output)
+		return usage_error(u, "'ebprec %s' needs '--output FILE'", u->command);
+	err = capture_open(opts->input, &c, &where);
+	if (err)
+		return say_cannot_open(opts->input, err, &where);
+	filter_init(&filter);
+	status = pickopts_time(&opts->when, u, opts->input, c,
+			       timespan_of_capture(c, &whole) ? NULL : &whole, &filter);
+	how.filter = &filter;
+	if (!status)
+		status = copy(c, opts, &how);
+	filter_done(&filter);
+	capture_close(c);
+	return status;
+}
+
+int cmd_slice(int argc, char **argv)
+{
+	struct copy_opts opts = { .input = "ebprec.data" };
+	int status;
+
+	if (!usage_parse(&slice_usage, &opts, argc, argv, 0, 0, NULL, &status))
+		return status;
+	if (!opts.when.time && !opts.when.last && !opts.when.during && !opts.when.between.first)
+		return usage_error(&slice_usage, "'ebprec slice' needs '--time FROM,TO'");
+	return run(&slice_usage, &opts);
+}
+
+int cmd_slice_raw(const struct usage *u, const char *input, const char *output, bool quiet)
+{
+	struct copy_opts opts = { .input = input, .output = output, .raw = true, .quiet = quiet };
+
+	return run(u, &opts);
+}

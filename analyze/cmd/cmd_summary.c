@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec summary - the page that is read first: what ran, where the time went, what it is worth */
+#include <errno.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <signal.h>
+#include <string.h>
+
+#include "analyze/cmd/cmd_fetch.h"
+#include "analyze/cmd/cmd_summary_more.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/export/exporter.h"
+#include "analyze/feature.h"
+#include "analyze/report/flat.h"
+#include "analyze/cmd/reportopts.h"
+#include "analyze/say.h"
+#include "analyze/report/summary.h"
+#include "analyze/tally.h"
+#include "analyze/view.h"
+
+#define ROWS_DEFAULT 10
+
+struct summary_opts {
+	const char *input;
+	struct pickopts pick;
+	unsigned rows;
+	bool json, quiet;
+};
+
+#define AT(field) offsetof(struct summary_opts, field)
+
+static const struct option summary_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
+	  "the capture, - for standard input (default: ebprec.data)" },
+	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "as JSON, with a schema number" },
+	{ OPT_UINT, 'n', "top", "N", AT(rows), 1, 100000, "rows of each table (default: 10)" },
+	PICKOPTS(AT(pick)),
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no notes, only errors" },
+	{ 0 },
+};
+
+static const struct usage summary_usage = {
+	.command = "summary",
+	.words = "[--json] [OPTIONS] [[-i] FILE]",
+	.about = "One page about a capture: the machine, what ran and when, the functions where\n"
+		 "the time went, what was lost, and how far stacks and names can be trusted.\n",
+	.options = summary_options,
+	.reads = USAGE_READS,
+	.shows = true,
+};
+
+/* ---- the parts ---- */
+
+static void view_feature(struct view *v, const struct capture *c, const char *key, unsigned bit)
+{
+	const char *text = capture_feature_string(c, bit);
+
+	if (text && *text)
+		view_text(v, key, text);
+}
+
+static void show_capture(struct view *v, const struct report *r, const char *path,
+			 const struct capture_attr *attr)
+{
+	static const char *const kinds[] = { "ebprec", "perf", "perf pipe" };
+	uint64_t sample_ns, wall_ns;
+	uint32_t available, online;
+	char *command;
+
+	view_section(v, "capture");
+	view_text(v, "file", path);
+	view_text(v, "written_by", kinds[capture_get_kind(r->capture)]);
+	view_size(v, "file_size", capture_file_bytes(r->capture));
+	view_feature(v, r->capture, "host", PERFFILE_HOSTNAME);
+	view_feature(v, r->capture, "kernel", PERFFILE_OSRELEASE);
+	if (!feature_cpus(r->capture, &available, &online))
+		view_number(v, "cpus", online);
+	if (!feature_command_line(r->capture, &command)) {
+		view_text(v, "command", command);
+		free(command);
+	}
+	if (r->scan.span_known) {
+		if (capture_clock(r->capture, &sample_ns, &wall_ns))
+			view_wall_ns(v, "start", wall_ns - sample_ns + r->scan.span.from_ns);
+		view_ns(v, "duration", r->scan.span.to_ns - r->scan.span.from_ns);
+	}
+	view_text(v, "event", load_event_name(attr));
+}
+
+static void show_percent(struct view *v, const char *key, uint64_t part, uint64_t whole)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%.2f%%", whole ? 100.0 * (double)part / (double)whole : 0);
+	view_text(v, key, text);
+}
+
+static void show_processes(struct view *v, const struct report *r, const struct summary *s,
+			   size_t rows)
+{
+	static const char *const columns[] = { "pid",   "comm", "samples",   "share",
+					       "first", "last", "container", "over_time" };
+	char unknown[16], container[16], strip[SUMMARY_SLICES + 1];
+	uint64_t from_ns = s->from_ns;
+
+	view_table(v, "processes", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < s->count && i < rows; i++) {
+		const struct summary_row *row = &s->rows[i];
+		struct group g = { .comm = row->comm };
+
+		summary_strip(s, row, strip);
+		keytab_container(strings_text(r->names, row->cgroup), container);
+		view_row(v);
+		view_number(v, "pid", row->pid);
+		view_text(v, "comm", export_comm(r, &g, unknown));
+		view_number(v, "samples", row->samples);
+		show_percent(v, "share", row->samples, s->samples);
+		view_ns(v, "first", row->first_ns - from_ns);
+		view_ns(v, "last", row->last_ns - from_ns);
+		view_text(v, "container", container);
+		view_text(v, "over_time", strip);
+	}
+	view_table_end(v);
+}
+
+static int show_functions(struct view *v, struct report *r, enum calltree_weight weight,
+			  size_t rows)
+{
+	static const char *const columns[] = { "self", "total", "samples", "object", "function" };
+	struct sortkeys keys = { { KEY_DSO, KEY_SYMBOL }, 2 };
+	struct keytab_source source = { .naming = &r->naming, .names = r->names };
+	struct keytab tab;
+	struct flat flat;
+	int err;
+
+	source.groups = groups_list(r->groups, &source.group_count);
+	err = keytab_make(&keys, &source, &tab);
+	if (err)
+		return err;
+	err = flat_make(&r->stacks, weight, &tab, &keys, r->names, false, &flat);
+	if (err) {
+		keytab_done(&tab);
+		return err;
+	}
+	view_table(v, "functions", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < flat.count && i < rows; i++) {
+		const struct keytab_label *label = &tab.labels[flat.rows[i].frame];
+
+		view_row(v);
+		show_percent(v, "self", flat.rows[i].self, flat.sum);
+		show_percent(v, "total", flat.rows[i].total, flat.sum);
+		view_number(v, "samples", flat.rows[i].self);
+		view_text(v, "object", strings_text(r->names, label->texts[KEY_DSO]));
+		view_text(v, "function", strings_text(r->names, label->texts[KEY_SYMBOL]));
+	}
+	view_table_end(v);
+	flat_done(&flat);
+	keytab_done(&tab);
+	return 0;
+}
+
+static void show_events(struct view *v, const struct report *r, const struct tally *t)
+{
+	static const char *const columns[] = { "event", "samples" };
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+
+	view_table(v, "events", columns, 2);
+	for (size_t i = 0; i < count && i < t->attr_count; i++) {
+		if (!t->attrs[i].sample_count)
+			continue;
+		view_row(v);
+		view_text(v, "event", load_event_name(&attrs[i]));
+		view_number(v, "samples", t->attrs[i].sample_count);
+	}
+	view_table_end(v);
+}
+
+static void show_quality(struct view *v, const struct report *r)
+{
+	const struct capture_damage *d = capture_damage(r->capture);
+	const struct verdict *q = &r->verdict;
+
+	view_section(v, "quality");
+	view_number(v, "user_stacks", q->user_stacks);
+	view_number(v, "complete_stacks", q->complete_stacks);
+	show_percent(v, "complete", q->complete_stacks, q->user_stacks);
+	view_number(v, "frames", q->frames);
+	view_number(v, "unnamed_frames", q->unnamed_frames);
+	show_percent(v, "named", q->frames - q->unnamed_frames, q->frames);
+	view_number(v, "lost_samples", r->counts.lost_samples);
+	view_number(v, "lost_events", r->counts.lost_events);
+	view_number(v, "throttled", r->counts.throttled);
+	view_bool(v, "damaged",
+		  d->cut || d->unfinished || d->bad_frames || d->missing_seq ||
+			  r->stats.damaged_frames);
+}
+
+/* ---- the page ---- */
+
+/* The rest of the page, when the samples have been counted. */
+static int show(struct view *v, struct report *r, const struct summary_opts *o,
+		const struct picked *p, const struct summary *s, const struct tally *t)
+{
+	int err;
+
+	view_number(v, "samples", r->picked);
+	show_quality(v, r);
+	show_processes(v, r, s, o->rows);
+	err = show_functions(v, r, p->weight, o->rows);
+	if (!err)
+		err = cmd_summary_waits(v, r->capture, &p->query, o->rows);
+	if (!err)
+		err = cmd_summary_marks(v, r->capture, p->query.filter, o->rows);
+	if (!err)
+		show_events(v, r, t);
+	return err;
+}
+
+static int summarize(struct report *r, const struct summary_opts *o, struct picked *p)
+{
+	struct summary s = { 0 };
+	struct tally t = { 0 };
+	struct timespan whole;
+	struct view *v = NULL;
+	int status, err, close_err;
+	size_t count;
+
+	status = pickopts_resolve(&o->pick, &summary_usage, o->input, o->quiet, r, p);
+	if (status)
+		return status;
+	whole = r->scan.span_known ? r->scan.span : (struct timespan){ 0, 0 };
+	p->query.fields |= summary_fields();
+	p->query.quantum_ns = summary_quantum_ns(&whole);
+	err = view_open(stdout, o->json, &v);
+	if (!err) {
+		/* What the file says of itself is there at once, the samples of a long one are not. */
+		show_capture(v, r, o->input, &capture_attrs(r->capture, &count)[p->query.attr]);
+		fflush(stdout);
+		err = report_make(r, &p->query);
+	}
+	if (!o->quiet)
+		cmd_fetch_verdict(p->roots.roots.fetcher);
+	if (!err)
+		err = summary_make(r, &whole, &s);
+	if (!err)
+		err = tally_capture(r->capture, &t);
+	if (!err)
+		err = show(v, r, o, p, &s, &t);
+	close_err = v ? view_close(v) : 0;
+	err = err ? err : close_err;
+	summary_done(&s);
+	tally_done(&t);
+	if (err)
+		return say_error("cannot summarize '%s': %s", o->input, strerror(-err));
+	return SAY_OK;
+}
+
+int cmd_summary(int argc, char **argv)
+{
+	struct summary_opts opts = { .pick = PICKOPTS_DEFAULTS, .rows = ROWS_DEFAULT };
+	struct parse_err where = { 0 };
+	struct picked picked;
+	struct capture *c;
+	struct report r;
+	char **words;
+	int status, err;
+
+	if (!usage_parse(&summary_usage, &opts, argc, argv, 0, 1, &words, &status))
+		return status;
+	if (opts.input && *words)
+		return usage_error(&summary_usage, "two captures were named: '%s' and '%s'",
+				   opts.input, *words);
+	if (!opts.input)
+		opts.input = *words ? *words : "ebprec.data";
+	status = pickopts_parse(&opts.pick, &summary_usage, &picked);
+	if (status)
+		return status;
+	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* large tables go back when freed */
+	err = capture_open(opts.input, &c, &where);
+	if (err) {
+		pickopts_done(&picked);
+		return say_cannot_open(opts.input, err, &where);
+	}
+	err = report_open(c, &r);
+	if (err) {
+		status = say_error("cannot summarize '%s': %s", opts.input, strerror(-err));
+	} else {
+		status = summarize(&r, &opts, &picked);
+		report_done(&r);
+	}
+	capture_close(c);
+	pickopts_done(&picked);
+	return status;
+}

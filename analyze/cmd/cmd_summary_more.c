@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/cmd_summary_more.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/report/flat.h"
+#include "analyze/report/keytab.h"
+#include "analyze/marklist.h"
+#include "format/tracing.h"
+
+#define NS_PER_US 1000
+
+/* ---- waits ---- */
+
+static void show_waits(struct view *v, const struct report *r, const struct keytab *keys,
+		       const struct flat *flat, size_t rows)
+{
+	for (size_t i = 0; i < flat->count && i < rows && flat->rows[i].self; i++) {
+		const struct keytab_label *group = &keys->labels[flat->rows[i].group],
+					  *frame = &keys->labels[flat->rows[i].frame];
+
+		view_row(v);
+		view_ns(v, "time", flat->rows[i].self * NS_PER_US);
+		view_text(v, "comm", strings_text(r->names, group->texts[KEY_COMM]));
+		view_text(v, "wait", strings_text(r->names, frame->texts[KEY_SYMBOL]));
+	}
+}
+
+static int add_up_waits(struct view *v, struct report *r, size_t rows)
+{
+	struct sortkeys by = { { KEY_COMM, KEY_SYMBOL }, 2 };
+	struct keytab_source source = { .naming = &r->naming, .names = r->names };
+	struct keytab keys;
+	struct flat flat;
+	int err;
+
+	source.groups = groups_list(r->groups, &source.group_count);
+	err = keytab_make(&by, &source, &keys);
+	if (err)
+		return err;
+	err = flat_make(&r->stacks, CALLTREE_PERIOD, &keys, &by, r->names, false, &flat);
+	if (!err) {
+		show_waits(v, r, &keys, &flat, rows);
+		flat_done(&flat);
+	}
+	keytab_done(&keys);
+	return err;
+}
+
+int cmd_summary_waits(struct view *v, const struct capture *c, const struct report_query *asked,
+		      size_t rows)
+{
+	static const char *const columns[] = { "time", "comm", "wait" };
+	struct report_query query = *asked;
+	struct report r;
+	int err = report_open(c, &r);
+
+	if (err)
+		return err;
+	query.off_cpu = true;
+	query.fields = GROUP_COMM | (query.fields & GROUP_CGROUP);
+	err = report_make(&r, &query);
+	view_table(v, "waits", columns, sizeof(columns) / sizeof(columns[0]));
+	if (!err)
+		err = add_up_waits(v, &r, rows);
+	view_table_end(v);
+	report_done(&r);
+	return err == -ENODATA ? 0 : err;
+}
+
+/* ---- marks ---- */
+
+struct named {
+	uint32_t group, name;
+	uint64_t count, span_ns;
+};
+
+static int by_name(const void *va, const void *vb)
+{
+	const struct named *a = va, *b = vb;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static int by_count(const void *va, const void *vb)
+{
+	const struct named *a = va, *b = vb;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return by_name(va, vb);
+}
+
+/* Each mark where it begins; then equal names are added up. */
+static size_t add_up_marks(const struct marklist *m, const struct filter *filter,
+			   struct named *list)
+{
+	size_t count = 0, kept = 0;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct mark *mark = &m->marks[i];
+		const struct markspan *span = mark->span == MARKLIST_NONE ? NULL
+									  : &m->spans[mark->span];
+
+		if (mark->kind == TRACING_MARK_END ||
+		    !filter_has_time(filter, span ? span->start_ns : mark->time_ns))
+			continue;
+		list[count++] = (struct named){ mark->group, mark->name, 1,
+						span ? span->end_ns - span->start_ns : 0 };
+	}
+	qsort(list, count, sizeof(*list), by_name);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && !by_name(&list[kept - 1], &list[i])) {
+			list[kept - 1].count++;
+			list[kept - 1].span_ns += list[i].span_ns;
+		} else {
+			list[kept++] = list[i];
+		}
+	}
+	qsort(list, kept, sizeof(*list), by_count);
+	return kept;
+}
+
+int cmd_summary_marks(struct view *v, const struct capture *c, const struct filter *filter,
+		      size_t rows)
+{
+	static const char *const columns[] = { "group", "mark", "count", "open" };
+	struct strings *names;
+	struct marklist marks;
+	struct named *list;
+	size_t count;
+	int err = strings_new(&names);
+
+	if (err)
+		return err;
+	err = marklist_load(c, names, &marks);
+	if (err) {
+		strings_free(names);
+		return err;
+	}
+	list = calloc(marks.count + 1, sizeof(*list));
+	count = list ? add_up_marks(&marks, filter, list) : 0;
+	view_table(v, "marks", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < count && i < rows; i++) {
+		view_row(v);
+		view_text(v, "group", strings_text(names, list[i].group));
+		view_text(v, "mark", strings_text(names, list[i].name));
+		view_number(v, "count", list[i].count);
+		view_ns(v, "open", list[i].span_ns);
+	}
+	view_table_end(v);
+	err = list ? 0 : -ENOMEM;
+	free(list);
+	marklist_done(&marks);
+	strings_free(names);
+	return err;
+}

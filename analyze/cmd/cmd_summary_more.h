@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* cmd_summary_more - the parts of a summary that not every capture has: waits and marks */
+#ifndef EBPREC_ANALYZE_CMD_CMD_SUMMARY_MORE_H
+#define EBPREC_ANALYZE_CMD_CMD_SUMMARY_MORE_H
+
+#include "analyze/report/report.h"
+#include "analyze/view.h"
+
+/* What threads waited for, longest first; asked: what was asked of samples.  An empty table where no
+ * switches were recorded.  -ENOMEM, -EOVERFLOW. */
+int cmd_summary_waits(struct view *v, const struct capture *c, const struct report_query *asked,
+		      size_t rows);
+/* Marks by name, most frequent first.  -ENOMEM. */
+int cmd_summary_marks(struct view *v, const struct capture *c, const struct filter *filter,
+		      size_t rows);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/usage.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "analyze/cmd/cmd_habits.h"
+#include "analyze/cmd/confine.h"
+#include "analyze/say.h"
+
+int usage_error(const struct usage *u, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int length;
+
+	va_start(ap, fmt);
+	length = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (length >= 0) {
+		say_error("%s (see 'ebprec %s --help')", text, u->command);
+		free(text);
+	}
+	return SAY_USAGE;
+}
+
+static void print(const struct usage *u)
+{
+	printf("usage: ebprec %s %s\n\n%s\n", u->command, u->words, u->about);
+	options_print(u->options, stdout);
+	if (u->reads)
+		options_print_bare(habits_options(u->shows), stdout);
+}
+
+bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,
+		 char ***words, int *status)
+{
+	struct option_error error;
+	int first, count;
+	int rc = options_parse(u->options, opts, argc, argv, /* permute= */ true, &first, &error);
+
+	if (rc == -ECANCELED) {
+		print(u);
+		*status = SAY_OK;
+		return false;
+	}
+	if (rc) {
+		*status = usage_error(u, "%s", error.text);
+		return false;
+	}
+	count = argc - first;
+	if (count > most) {
+		*status = usage_error(u, "'%s' is one word too many", argv[first + most]);
+		return false;
+	}
+	if (count < least) {
+		*status = usage_error(u, "'ebprec %s' needs more words: %s", u->command, u->words);
+		return false;
+	}
+	if (words)
+		*words = argv + first;
+	if (u->reads)
+		confine(u, opts, argv + first);
+	return true;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* usage - how a command is called: its --help, and what is said when it is called wrongly */
+#ifndef EBPREC_ANALYZE_CMD_USAGE_H
+#define EBPREC_ANALYZE_CMD_USAGE_H
+
+#include <stdbool.h>
+
+#include "format/options.h"
+
+enum usage_reads {
+	USAGE_READS_NOTHING,
+	USAGE_READS,    /* files of strangers: from usage_parse() on it is confined (confine.h) */
+	USAGE_REPLACES, /* the same, and without --output it replaces what it reads */
+};
+
+struct usage {
+	const char *command; /* "info" */
+	const char *words;   /* what follows the name: "[-i FILE] [--json]" */
+	const char *about;   /* a paragraph, each line within 80 columns and ended */
+	const struct option *options;
+	enum usage_reads reads;
+	bool shows; /* also takes the options of habits */
+};
+
+/*
+ * Parses the options, permuted: they may follow words.  The words must be between least and most;
+ * *words is the first of them.  false: the command ends with *status (--help was printed, or an
+ * error was said).
+ */
+bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,
+		 char ***words, int *status);
+
+/* "ebprec: ..." and where the help is; returns SAY_USAGE. */
+int usage_error(const struct usage *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

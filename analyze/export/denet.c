@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/export/denet.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/sched/schedrun.h"
+#include "analyze/vec.h"
+
+#define TOP_THREADS 10
+
+struct stat {
+	uint64_t total_ns, count, max_ns, min_ns;
+	uint64_t off_ns; /* of the event under way */
+	bool is_off;     /* its beginning was seen */
+	uint32_t thread;
+};
+
+struct maker {
+	const struct filter *filter;
+	struct schedrun run;
+	struct stat *stats; /* by thread */
+	size_t count, capacity;
+	struct stat all;
+};
+
+static void add(struct stat *s, uint64_t ns)
+{
+	s->total_ns += ns;
+	s->max_ns = ns > s->max_ns ? ns : s->max_ns;
+	s->min_ns = !s->count || ns < s->min_ns ? ns : s->min_ns;
+	s->count++;
+}
+
+static int stat_of(struct maker *m, uint32_t thread, struct stat **out)
+{
+	if (vec_reserve(&m->stats, &m->capacity, (size_t)thread + 1))
+		return -ENOMEM;
+	while (m->count <= thread) {
+		m->stats[m->count] = (struct stat){ .thread = (uint32_t)m->count };
+		m->count++;
+	}
+	*out = &m->stats[thread];
+	return 0;
+}
+
+/* The intervals of a thread come in order. */
+static int on_interval(void *ctx, const struct timeline_interval *i)
+{
+	struct maker *m = ctx;
+	struct stat *s;
+	int err = stat_of(m, i->thread, &s);
+
+	if (err)
+		return err;
+	if (i->state == TIMELINE_RUN) {
+		/* NOLINTNEXTLINE: stat_of() has filled all below count */
+		if (s->is_off && filter_has_time(m->filter, i->from_ns))
+			add(s, s->off_ns);
+		s->off_ns = 0;
+		s->is_off = true; /* what follows begins with a switch */
+	} else if (i->state == TIMELINE_UNKNOWN) {
+		s->is_off = false;
+	} else {
+		s->off_ns += /* NOLINT: the same */ i->to_ns - i->from_ns;
+	}
+	return 0;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct stat *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* Keeps the threads that are asked for and were off a CPU; the longest first. */
+static void choose(struct maker *m)
+{
+	const struct timeline_thread *threads;
+	size_t count, kept = 0;
+
+	threads = timeline_threads(m->run.timeline, &count);
+	for (size_t i = 0; i < m->count; i++) {
+		struct stat *s = &m->stats[i];
+
+		if (!s->count || !schedrun_wants(&m->run, m->filter, &threads[s->thread]))
+			continue;
+		m->all.min_ns = !m->all.count || s->min_ns < m->all.min_ns ? s->min_ns
+									   : m->all.min_ns;
+		m->all.max_ns = s->max_ns > m->all.max_ns ? s->max_ns : m->all.max_ns;
+		m->all.total_ns += s->total_ns;
+		m->all.count += s->count;
+		m->stats[kept++] = *s;
+	}
+	m->count = kept;
+	if (kept)
+		qsort(m->stats, kept, sizeof(*m->stats), by_total);
+}
+
+static void put_stat(const struct stat *s, const char *count_name, const char *indent, FILE *to)
+{
+	fprintf(to,
+		"%s\"total_time_ns\": %" PRIu64 ",\n%s\"%s\": %" PRIu64
+		",\n%s\"avg_time_ns\": %" PRIu64 ",\n%s\"max_time_ns\": %" PRIu64
+		",\n%s\"min_time_ns\": %" PRIu64,
+		indent, s->total_ns, indent, count_name, s->count, indent,
+		s->count ? s->total_ns / s->count : 0, indent, s->max_ns, indent, s->min_ns);
+}
+
+/* Of two threads that had the same id one after another, both are there. */
+static void put_all(const struct maker *m, FILE *to)
+{
+	const struct timeline_thread *threads, *th;
+	size_t count;
+
+	threads = timeline_threads(m->run.timeline, &count);
+	fputs("{\"ebpf\": {\n \"offcpu\": {\n", to);
+	put_stat(&m->all, "total_events", "  ", to);
+	fputs(",\n  \"thread_stats\": {", to);
+	for (size_t i = 0; i < m->count; i++) {
+		th = &threads[m->stats[i].thread];
+		fprintf(to, "%s\n   \"%" PRIu32 ":%" PRIu32 "\": {\n    \"tid\": %" PRIu32 ",\n",
+			i ? "," : "", schedrun_pid(&m->run, th), th->tid, th->tid);
+		put_stat(&m->stats[i], "count", "    ", to);
+		fputs("\n   }", to);
+	}
+	fputs("\n  },\n  \"top_blocking_threads\": [", to);
+	for (size_t i = 0; i < m->count && i < TOP_THREADS; i++) {
+		th = &threads[m->stats[i].thread];
+		fprintf(to,
+			"%s\n   {\"pid\": %" PRIu32 ", \"tid\": %" PRIu32
+			", \"time_ms\": %.6f, \"percentage\": %.2f}",
+			i ? "," : "", schedrun_pid(&m->run, th), th->tid,
+			(double)m->stats[i].total_ns / 1e6,
+			100.0 * (double)m->stats[i].total_ns / (double)m->all.total_ns);
+	}
+	fputs("\n  ]\n }\n}}\n", to);
+}
+
+int denet_write(const struct capture *c, struct strings *names, const struct filter *filter,
+		FILE *to)
+{
+	struct maker m = { .filter = filter };
+	int err;
+
+	err = schedrun_open(c, names, filter, on_interval, &m, &m.run);
+	if (err)
+		return err;
+	err = schedrun_play(&m.run, NULL, NULL);
+	if (!err) {
+		choose(&m);
+		put_all(&m, to);
+		err = ferror(to) ? -EIO : 0;
+	}
+	schedrun_done(&m.run);
+	free(m.stats);
+	return err;
+}

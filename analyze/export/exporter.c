@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/export/exporter.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/report/reportview.h"
+#include "analyze/say.h"
+
+static int write_view(const char *name, enum flat_form form, struct report *r,
+		      const struct export_ask *ask, FILE *to)
+{
+	struct report_ask view = {
+		.weight = ask->weight,
+		.weight_name = ask->weight_name,
+		.form = form,
+		.head = "",
+		.keys = { { KEY_COMM, KEY_DSO, KEY_SYMBOL }, 3 },
+	};
+
+	return report_view(name)->write(r, &view, to);
+}
+
+static int export_folded(struct report *r, const struct export_ask *ask, FILE *to)
+{
+	return write_view("folded", FLAT_TEXT, r, ask, to);
+}
+
+static int export_csv(struct report *r, const struct export_ask *ask, FILE *to)
+{
+	return write_view("functions", FLAT_CSV, r, ask, to);
+}
+
+static int export_json_table(struct report *r, const struct export_ask *ask, FILE *to)
+{
+	return write_view("functions", FLAT_JSON, r, ask, to);
+}
+
+#define GROUP_THREAD (GROUP_COMM | GROUP_PID | GROUP_TID)
+
+static const struct exporter table[] = {
+	{ "folded", "a line a stack", GROUP_COMM, export_folded, "flamegraph.pl, inferno" },
+	{ "pprof", "gzipped protocol buffers", GROUP_THREAD, export_pprof, "pprof, Grafana" },
+	{ "speedscope", "JSON", GROUP_COMM, export_speedscope, "speedscope" },
+	{ "firefox", "JSON of a processed profile", GROUP_THREAD | GROUP_TIME, export_firefox,
+	  "profiler.firefox.com" },
+	{ "chrome", "JSON of trace events", GROUP_THREAD | GROUP_TIME, export_chrome,
+	  "Perfetto, chrome://tracing" },
+	{ "callgrind", "costs of functions and calls", GROUP_COMM, export_callgrind,
+	  "callgrind_annotate, kcachegrind" },
+	{ "csv", "a table of comm, dso and symbol", GROUP_COMM, export_csv, "spreadsheets" },
+	{ "json", "the same table", GROUP_COMM, export_json_table, "jq" },
+};
+
+const struct exporter *exporters(size_t *count)
+{
+	*count = sizeof(table) / sizeof(table[0]);
+	return table;
+}
+
+const struct exporter *exporter_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+/* ---- stacks in order ---- */
+
+static int by_names(const struct export_stacks *s, uint32_t fa, uint32_t fb)
+{
+	const struct function *a = &s->r->naming.functions[fa], *b = &s->r->naming.functions[fb];
+	int cmp;
+
+	if (fa == fb)
+		return 0;
+	cmp = strcmp(strings_text(s->r->names, a->name), strings_text(s->r->names, b->name));
+	if (!cmp)
+		cmp = strcmp(strings_text(s->r->names, a->dso), strings_text(s->r->names, b->dso));
+	return cmp ? cmp : (int)a->reason - (int)b->reason;
+}
+
+static int by_frames(const struct export_stacks *s, uint32_t a, uint32_t b)
+{
+	const struct stacks_node *nodes = s->r->stacks.nodes;
+	int cmp;
+
+	for (; a != b; a = nodes[a].parent, b = nodes[b].parent) {
+		if (a < STACKS_FIRST_NODE || b < STACKS_FIRST_NODE)
+			return a < b ? -1 : 1;
+		cmp = by_names(s, nodes[a].frame, nodes[b].frame);
+		if (cmp)
+			return cmp;
+	}
+	return 0;
+}
+
+static int by_group(const void *va, const void *vb, void *ctx)
+{
+	const struct stacks_entry *a = *(const struct stacks_entry *const *)va;
+	const struct stacks_entry *b = *(const struct stacks_entry *const *)vb;
+	const struct export_stacks *s = ctx;
+	const struct group *ga = &s->groups[a->key.group], *gb = &s->groups[b->key.group];
+	char ua[16], ub[16];
+	int cmp;
+
+	if (ga != gb) {
+		if (ga->pid != gb->pid)
+			return ga->pid < gb->pid ? -1 : 1;
+		if (ga->tid != gb->tid)
+			return ga->tid < gb->tid ? -1 : 1;
+		if (ga->time_ns != gb->time_ns)
+			return ga->time_ns < gb->time_ns ? -1 : 1;
+		cmp = strcmp(export_comm(s->r, ga, ua), export_comm(s->r, gb, ub));
+		if (cmp)
+			return cmp;
+	}
+	cmp = by_frames(s, a->key.kernel, b->key.kernel);
+	if (!cmp)
+		cmp = by_frames(s, a->key.user, b->key.user);
+	return cmp ? cmp : (int)a->key.end - (int)b->key.end;
+}
+
+int export_stacks_init(struct export_stacks *s, struct report *r)
+{
+	struct export_stacks fresh = { .r = r, .count = r->stacks.entry_count };
+	size_t group_count;
+
+	fresh.groups = groups_list(r->groups, &group_count);
+	fresh.list = calloc(fresh.count + 1, sizeof(const void *));
+	fresh.labels = calloc(r->naming.function_count + 1, sizeof(*fresh.labels));
+	if (!fresh.list || !fresh.labels) {
+		export_stacks_done(&fresh);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->naming.function_count; i++)
+		fresh.labels[i] = (uint32_t)i;
+	for (size_t i = 0; i < fresh.count; i++)
+		fresh.list[i] = &r->stacks.entries[i];
+	qsort_r(fresh.list, fresh.count, sizeof(const void *), by_group, &fresh);
+	*s = fresh;
+	return 0;
+}
+
+void export_stacks_done(struct export_stacks *s)
+{
+	free(s->list);
+	free(s->labels);
+	stackpath_done(&s->path);
+	*s = (struct export_stacks){ 0 };
+}
+
+int export_stacks_read(struct export_stacks *s, size_t i)
+{
+	struct stackpath_rule rule = { .labels = s->labels, .empty = STACKPATH_NONE };
+	int err = stackpath_read(&s->path, &s->r->stacks, s->list[i], &rule);
+
+	if (!err && s->path.labels[0] == STACKPATH_NONE)
+		s->path.count = 0; /* a stack without frames */
+	return err;
+}
+
+const struct group *export_stacks_group(const struct export_stacks *s, size_t i)
+{
+	return &s->groups[s->list[i]->key.group];
+}
+
+uint64_t export_weight(const struct export_ask *ask, const struct stacks_entry *e)
+{
+	return ask->weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count;
+}
+
+const char *export_comm(const struct report *r, const struct group *g, char unknown[16])
+{
+	if (!(g->comm & SAMPLER_TID_GROUP))
+		return strings_text(r->names, g->comm);
+	snprintf(unknown, 16, ":%d", (int)(g->comm << 1) >> 1);
+	return unknown;
+}
+
+void export_json(FILE *to, const char *text)
+{
+	say_json(to, text, strlen(text));
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/metric/metricrows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/tpformat.h"
+#include "analyze/vec.h"
+#include "format/cursor.h"
+#include "format/ebx.h"
+#include "format/perfrec.h"
+
+/* ---- which tables there are ---- */
+
+uint32_t metricrows_slot(const struct metric_table *t, const char *field)
+{
+	const struct metric_field *f = metricfmt_find(&t->fmt, field);
+
+	return f ? t->slots[f - t->fmt.fields] : METRICROWS_NONE;
+}
+
+static void lay_out(struct metric_table *t)
+{
+	const struct metric_field *f;
+
+	for (size_t i = 0; i < t->fmt.field_count; i++) {
+		f = &t->fmt.fields[i];
+		t->slots[i] = t->slot_count;
+		t->slot_count += f->kind == METRIC_TEXT ? 1 : f->count;
+	}
+	t->since = metricrows_slot(t, "since_ns");
+	t->interval = metricrows_slot(t, "interval");
+	t->pid = metricrows_slot(t, "pid");
+	t->tid = metricrows_slot(t, "tid");
+	t->comm = metricrows_slot(t, "comm");
+	t->is_interval = t->since != METRICROWS_NONE && t->interval != METRICROWS_NONE;
+}
+
+static int add_table(struct metricrows *m, const struct capture_attr *attr)
+{
+	struct capture_bytes section = capture_feature(m->c, PERFFILE_TRACING_DATA);
+	const char *colon = strchr(attr->name, ':');
+	struct metric_table t = { .attr = attr };
+	char *format;
+	int err;
+
+	if (!colon || !section.size_bytes)
+		return 0;
+	err = tpformat_find(section.data, section.size_bytes, "ebprec", colon + 1, &format);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = metricfmt_parse(format, &t.fmt);
+	free(format);
+	if (err || t.fmt.id != attr->attr.config)
+		return 0; /* not one of ours */
+	lay_out(&t);
+	if (vec_reserve(&m->tables, &m->capacity, m->count + 1))
+		return -ENOMEM;
+	m->tables[m->count++] = t;
+	return 0;
+}
+
+int metricrows_open(const struct capture *c, struct metricrows *out)
+{
+	struct metricrows m = { .c = c };
+	const struct capture_attr *attrs;
+	size_t count;
+	int err = 0;
+
+	attrs = capture_attrs(c, &count);
+	for (size_t i = 0; i < count && !err; i++) {
+		if (attrs[i].attr.type == PERF_TYPE_TRACEPOINT &&
+		    attrs[i].attr.config >= METRIC_FIRST_ID &&
+		    attrs[i].attr.config < METRIC_FIRST_ID + METRIC_TABLES_MAX)
+			err = add_table(&m, &attrs[i]);
+	}
+	if (err) {
+		metricrows_done(&m);
+		return err;
+	}
+	*out = m;
+	return 0;
+}
+
+void metricrows_done(struct metricrows *m)
+{
+	free(m->tables);
+	*m = (struct metricrows){ 0 };
+}
+
+const struct metric_table *metricrows_find(const struct metricrows *m, const char *name)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		if (!strcmp(m->tables[i].fmt.name, name))
+			return &m->tables[i];
+	}
+	return NULL;
+}
+
+/* ---- rows ---- */
+
+struct walk {
+	struct metricrows *m;
+	struct strings *names;
+	const struct filter *filter;
+	int (*row)(void *ctx, const struct metric_row *r);
+	void *ctx;
+	const struct capture_attr *first; /* of the capture: where identifiers are */
+};
+
+static int decode(struct walk *w, const struct metric_table *t, const struct perf_sample *s,
+		  uint64_t *slots)
+{
+	const struct metric_field *f;
+	uint32_t text;
+	int err;
+
+	for (size_t i = 0; i < t->fmt.field_count; i++) {
+		f = &t->fmt.fields[i];
+		if (f->off_bytes + f->size_bytes * f->count > s->raw_bytes)
+			return -EBADMSG;
+		if (f->kind == METRIC_TEXT) {
+			err = strings_add(w->names, (const char *)s->raw + f->off_bytes,
+					  strnlen((const char *)s->raw + f->off_bytes, f->count),
+					  &text);
+			if (err)
+				return err;
+			slots[t->slots[i]] = text;
+			continue;
+		}
+		for (uint32_t k = 0; k < f->count; k++)
+			slots[t->slots[i] + k] = metricfmt_number(f, s->raw, s->raw_bytes, k);
+	}
+	return 0;
+}
+
+static const struct metric_table *table_of(const struct walk *w, const struct perf_event_header *h)
+{
+	uint64_t id = perfrec_identifier(h, h->size, &w->first->attr);
+	const struct capture_attr *attr = id ? capture_attr_by_id(w->m->c, id) : NULL;
+
+	for (size_t i = 0; attr && i < w->m->count; i++) {
+		if (w->m->tables[i].attr == attr)
+			return &w->m->tables[i];
+	}
+	return NULL;
+}
+
+static int take(struct walk *w, const struct perf_event_header *h)
+{
+	const struct metric_table *t = table_of(w, h);
+	uint64_t slots[METRIC_ROW_MAX];
+	struct metric_row r = { .table = t, .slots = slots };
+	struct perf_sample s;
+	int err;
+
+	if (!t || perfrec_sample(h, h->size, &t->attr->attr, &s, NULL) || !s.raw)
+		return 0;
+	if (!filter_passes(w->filter, s.pid, s.tid, s.cpu, s.time_ns))
+		return 0;
+	err = decode(w, t, &s, slots);
+	if (err)
+		return err == -EBADMSG ? 0 : err;
+	if (t->comm != METRICROWS_NONE &&
+	    !filter_passes_comm(w->filter, strings_text(w->names, (uint32_t)slots[t->comm])))
+		return 0;
+	r.time_ns = r.since_ns = s.time_ns;
+	if (t->is_interval && slots[t->since] <= s.time_ns)
+		r.since_ns = slots[t->since];
+	r.pid = s.pid;
+	r.tid = s.tid;
+	r.cpu = s.cpu;
+	return w->row(w->ctx, &r);
+}
+
+/* Of the tables together: the recorder does not know which found no room. */
+static void see_lost(struct walk *w, const struct perf_event_header *h)
+{
+	const uint8_t *body = (const uint8_t *)(h + 1);
+	const struct capture_attr *attr;
+
+	if (h->type != PERF_RECORD_LOST || h->size < sizeof(*h) + 16)
+		return;
+	attr = capture_attr_by_id(w->m->c, le64_load(body));
+	for (size_t i = 0; i < w->m->count; i++) {
+		if (w->m->tables[i].attr == attr)
+			w->m->lost += le64_load(body + 8);
+	}
+}
+
+int metricrows_walk(struct metricrows *m, struct strings *names, const struct filter *filter,
+		    int (*row)(void *ctx, const struct metric_row *r), void *ctx)
+{
+	struct walk w = { m, names, filter, row, ctx, NULL };
+	struct record_iter *it = NULL;
+	struct record rec;
+	size_t count;
+	int err;
+
+	w.first = capture_attrs(m->c, &count);
+	if (!count)
+		return 0;
+	m->lost = 0;
+	err = record_iter_new(m->c, 1u << EBX_STREAM_METRIC | 1u << EBX_STREAM_SIDE, 0, SIZE_MAX,
+			      &it);
+	if (err)
+		return err;
+	while (!err && record_iter_next(it, &rec) == 1) {
+		if (rec.header->type == PERF_RECORD_SAMPLE)
+			err = take(&w, rec.header);
+		else
+			see_lost(&w, rec.header);
+	}
+	record_iter_free(it);
+	return err;
+}

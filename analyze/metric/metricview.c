@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/metric/metricview.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/report/keytab.h"
+
+/* ---- views: the columns of ../docs/instruments ---- */
+
+#define N(title, key, field)                                      \
+	{                                                         \
+		title, key, METRIC_SUM, field, NULL, METRIC_PLAIN \
+	}
+#define U(title, field, unit)                               \
+	{                                                   \
+		title, field, METRIC_SUM, field, NULL, unit \
+	}
+#define DIM(title, key, dimension)                                    \
+	{                                                             \
+		title, key, METRIC_DIM, dimension, NULL, METRIC_PLAIN \
+	}
+
+static const struct metric_view views[] = {
+	{ .table = "syscalls",
+	  .instrument = "syscalls",
+	  .title = "System calls",
+	  .by = { "syscall", "process" },
+	  .sort = "total_ns",
+	  .histogram = "hist_ns",
+	  .columns = { N("COUNT", "count", "count"),
+		       N("ERRORS", "errors", "errors"),
+		       U("TIME (us)", "total_ns", METRIC_US),
+		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US),
+		       N("BLOCKED", "now_blocked", "now_blocked"),
+		       U("FOR(ms)", "now_blocked_ns", METRIC_MS) } },
+	{ .table = "syscall_errors",
+	  .instrument = "syscalls",
+	  .title = "System calls that failed",
+	  .by = { "syscall", "error" },
+	  .sort = "count",
+	  .columns = { N("COUNT", "count", "count") } },
+	{ .table = "syscalls_slow",
+	  .instrument = "syscalls",
+	  .title = "Slow system calls",
+	  .columns = { DIM("PID", "pid", "pid"), DIM("TID", "tid", "tid"),
+		       DIM("COMM", "comm", "comm"), DIM("SYSCALL", "syscall", "syscall"),
+		       U("TIME(ms)", "took_ns", METRIC_MS), N("RET", "ret", "ret") } },
+	{ .table = "exits",
+	  .instrument = "exits",
+	  .title = "Processes that ended",
+	  .by = { "exit" },
+	  .sort = "-is_exit_ns",
+	  .only = "exited",
+	  .columns = { N("PPID", "ppid", "is_ppid"), N("CPU", "cpu", "is_cpu"),
+		       N("PRIO", "prio", "is_prio"), N("NICE", "nice", "is_nice"),
+		       DIM("POLICY", "policy", "policy"), U("RUNTIME(ms)", "runtime_ns", METRIC_MS),
+		       N("VOL", "voluntary", "voluntary"),
+		       N("NONVOL", "involuntary", "involuntary"),
+		       N("THREADS", "threads", "threads"), N("MINFLT", "minor", "minor"),
+		       N("MAJFLT", "major", "major"), DIM("ENDED", "ended", "ended"),
+		       N("", "exit_code", "is_exit_code"), N("", "is_exit_ns", "is_exit_ns") } },
+	{ .table = "faults",
+	  .instrument = "faults",
+	  .title = "Page faults",
+	  .by = { "process" },
+	  .sort = "total",
+	  .columns = { N("MINOR", "minor", "minor"),
+		       N("MAJOR", "major", "major"),
+		       { "TOTAL", "total", METRIC_SUM, "minor+major", NULL, METRIC_PLAIN },
+		       { "MINOR/s", "minor_per_s", METRIC_RATE, "minor", NULL, METRIC_TENTH },
+		       { "MAJOR/s", "major_per_s", METRIC_RATE, "major", NULL, METRIC_TENTH },
+		       { "TOTAL/s", "total_per_s", METRIC_RATE, "minor+major", NULL,
+			 METRIC_TENTH } } },
+	{ .table = "block",
+	  .instrument = "block",
+	  .title = "Disk I/O by process",
+	  .by = { "process", "disk" },
+	  .sort = "bytes",
+	  .histogram = "hist_ns",
+	  .columns = { U("READ(KiB)", "read_bytes", METRIC_KIB),
+		       U("WRITE(KiB)", "write_bytes", METRIC_KIB),
+		       N("R_IOS", "read_ios", "read_ios"),
+		       N("W_IOS", "write_ios", "write_ios"),
+		       N("OTHER", "other_ios", "other_ios"),
+		       { "AVG_SZ(KiB)", "avg_bytes", METRIC_AVG, "read_bytes+write_bytes",
+			 "read_ios+write_ios", METRIC_KIB },
+		       N("SYNC", "sync_ios", "sync_ios"),
+		       N("ASYNC", "async_ios", "async_ios"),
+		       N("ERRORS", "errors", "errors"),
+		       { "QUEUE(us)", "avg_queue_ns", METRIC_AVG, "queue_ns",
+			 "read_ios+write_ios+other_ios", METRIC_US },
+		       { "DEVICE(us)", "avg_device_ns", METRIC_AVG, "device_ns",
+			 "read_ios+write_ios+other_ios", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US),
+		       { "", "bytes", METRIC_SUM, "read_bytes+write_bytes", NULL, METRIC_KIB } } },
+	{ .table = "block_ops",
+	  .instrument = "block",
+	  .title = "Disk I/O by disk and kind",
+	  .by = { "disk", "op" },
+	  .sort = "bytes",
+	  .histogram = "hist_device_ns",
+	  .columns = { N("IOS", "ios", "ios"),
+		       U("KiB", "bytes", METRIC_KIB),
+		       { "AVG_SZ(KiB)", "avg_bytes", METRIC_AVG, "bytes", "ios", METRIC_KIB },
+		       { "QUEUE(us)", "avg_queue_ns", METRIC_AVG, "queue_ns", "ios", METRIC_US },
+		       { "DEVICE(us)", "avg_device_ns", METRIC_AVG, "device_ns", "ios", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US) } },
+	{ .table = "block_slow",
+	  .instrument = "block",
+	  .title = "Slow disk I/O",
+	  .columns = { DIM("PID", "pid", "of_pid"), DIM("COMM", "comm", "comm"),
+		       DIM("DISK", "disk", "disk"), DIM("OP", "op", "op"),
+		       U("KiB", "bytes", METRIC_KIB), U("QUEUE(ms)", "queue_ns", METRIC_MS),
+		       U("DEVICE(ms)", "device_ns", METRIC_MS) } },
+	{ .table = "runq",
+	  .instrument = "runq",
+	  .title = "Time on a CPU and in the run queue",
+	  .by = { "process" },
+	  .sort = "run_ns",
+	  .histogram = "hist_wait_ns",
+	  .columns = { { "CPU%", "cpu_percent", METRIC_BUSY, "run_ns", NULL, METRIC_TENTH },
+		       U("RUN(ms)", "run_ns", METRIC_MS),
+		       U("WAIT(ms)", "wait_ns", METRIC_MS),
+		       U("SLEEP(ms)", "sleep_ns", METRIC_MS),
+		       N("RUNS", "runs", "runs"),
+		       { "AVG WAIT(us)", "avg_wait_ns", METRIC_AVG, "wait_ns", "waits", METRIC_US },
+		       U("MAX WAIT(us)", "max_wait_ns", METRIC_US),
+		       N("VOL", "voluntary", "voluntary"),
+		       N("NONVOL", "involuntary", "involuntary"),
+		       N("PRIO", "prio", "is_prio") } },
+	{ .table = "runq_cpus",
+	  .instrument = "runq",
+	  .title = "CPUs",
+	  .by = { "cpu" },
+	  .columns = { { "BUSY%", "busy_percent", METRIC_SHARE, "busy_ns", "idle_ns",
+			 METRIC_TENTH },
+		       U("BUSY(ms)", "busy_ns", METRIC_MS),
+		       U("IDLE(ms)", "idle_ns", METRIC_MS),
+		       N("SWITCHES", "switches", "switches"),
+		       { "QUEUE LEN", "queue_length", METRIC_AVG, "wait_ns", "busy_ns+idle_ns",
+			 METRIC_RATIO } } },
+	{ .table = "irq",
+	  .instrument = "irq",
+	  .title = "Interrupts",
+	  .by = { "irq" },
+	  .sort = "total_ns",
+	  .histogram = "hist_ns",
+	  .columns = { N("COUNT", "count", "count"),
+		       U("TIME(us)", "total_ns", METRIC_US),
+		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US),
+		       { "RATE/s", "per_s", METRIC_RATE, "count", NULL, METRIC_TENTH } } },
+	{ .table = "tcp",
+	  .instrument = "tcp",
+	  .title = "TCP by process",
+	  .by = { "process" },
+	  .sort = "connections",
+	  .histogram = "hist_connect_ns",
+	  .columns = { N("CONNECTS", "connects", "connects"),
+		       N("FAILED", "failed", "failed"),
+		       { "AVG LAT(ms)", "avg_connect_ns", METRIC_AVG, "connect_ns", "connects",
+			 METRIC_MS },
+		       U("MAX LAT(ms)", "max_connect_ns", METRIC_MS),
+		       N("ACCEPTED", "accepts", "accepts"),
+		       N("ENDED", "closes", "closes"),
+		       U("SENT(KiB)", "sent_bytes", METRIC_KIB),
+		       U("RECEIVED(KiB)", "received_bytes", METRIC_KIB),
+		       N("RETRANSMITS", "retransmits", "retransmits"),
+		       N("", "connections", "connects+failed+closes+retransmits") } },
+	{ .table = "tcp_connects",
+	  .instrument = "tcp",
+	  .title = "TCP connections asked for",
+	  .columns = { DIM("PID", "pid", "of_pid"), DIM("COMM", "comm", "comm"),
+		       DIM("IP", "ip", "ip"), DIM("SADDR", "saddr", "saddr"),
+		       DIM("LPORT", "lport", "lport"), DIM("DADDR", "daddr", "daddr"),
+		       DIM("DPORT", "dport", "dport"), U("LAT(ms)", "took_ns", METRIC_MS),
+		       DIM("RESULT", "result", "result") } },
+	{ .table = "tcp_life",
+	  .instrument = "tcp",
+	  .title = "TCP connections that ended",
+	  .columns = { DIM("PID", "pid", "of_pid"), DIM("COMM", "comm", "comm"),
+		       DIM("SADDR", "saddr", "saddr"), DIM("LPORT", "lport", "lport"),
+		       DIM("DADDR", "daddr", "daddr"), DIM("DPORT", "dport", "dport"),
+		       N("ACCEPTED", "accepted", "accepted"), U("LIVED(ms)", "lived_ns", METRIC_MS),
+		       U("SENT(KiB)", "sent_bytes", METRIC_KIB),
+		       U("RECEIVED(KiB)", "received_bytes", METRIC_KIB),
+		       N("RETRANSMITS", "retransmits", "retransmits") } },
+	{ .table = "net",
+	  .instrument = "net",
+	  .title = "Interfaces",
+	  .by = { "device" },
+	  .sort = "bytes",
+	  .histogram = "hist_queue_ns",
+	  .columns = { N("RX PACKETS", "rx_packets", "rx_packets"),
+		       U("RX KiB", "rx_bytes", METRIC_KIB),
+		       N("TX PACKETS", "tx_packets", "tx_packets"),
+		       U("TX KiB", "tx_bytes", METRIC_KIB),
+		       N("TX ERRORS", "tx_errors", "tx_errors"),
+		       { "QUEUE(us)", "avg_queue_ns", METRIC_AVG, "queue_ns", "queued", METRIC_US },
+		       { "DRIVER(us)", "avg_driver_ns", METRIC_AVG, "driver_ns", "queued",
+			 METRIC_US },
+		       N("", "bytes", "rx_bytes+tx_bytes") } },
+	{ .table = "net_sockets",
+	  .instrument = "net",
+	  .title = "Sockets by process",
+	  .by = { "process", "protocol" },
+	  .sort = "bytes",
+	  .columns = { N("SENDS", "sends", "sends"), U("SENT(KiB)", "send_bytes", METRIC_KIB),
+		       N("ERRORS", "send_errors", "send_errors"),
+		       N("RECEIVES", "receives", "receives"),
+		       U("RECEIVED(KiB)", "receive_bytes", METRIC_KIB),
+		       N("ERRORS", "receive_errors", "receive_errors"),
+		       N("", "bytes", "send_bytes+receive_bytes") } },
+	{ .table = "futexes",
+	  .instrument = "locks",
+	  .title = "Futexes",
+	  .by = { "process", "address" },
+	  .sort = "total_ns",
+	  .histogram = "hist_ns",
+	  .columns = { N("WAITS", "waits", "waits"),
+		       U("TIME(ms)", "total_ns", METRIC_MS),
+		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "waits", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US),
+		       N("TIMEOUTS", "timeouts", "timeouts"),
+		       N("TOO LATE", "not_waited", "not_waited"),
+		       N("WAKES", "wakes", "wakes"),
+		       N("WOKEN", "woken", "woken") } },
+	{ .table = "locks",
+	  .instrument = "locks",
+	  .title = "Locks of the kernel",
+	  .by = { "lock", "process" },
+	  .sort = "total_ns",
+	  .histogram = "hist_ns",
+	  .columns = { N("WAITS", "count", "count"),
+		       U("TIME(us)", "total_ns", METRIC_US),
+		       { "AVG(us)", "avg_ns", METRIC_AVG, "total_ns", "count", METRIC_US },
+		       U("MAX(us)", "max_ns", METRIC_US) } },
+	{ .table = "locks_slow",
+	  .instrument = "locks",
+	  .title = "Long waits",
+	  .columns = { DIM("PID", "pid", "pid"), DIM("TID", "tid", "tid"),
+		       DIM("COMM", "comm", "comm"), DIM("ADDRESS", "address", "address"),
+		       N("FUTEX", "is_futex", "is_futex"), U("TIME(ms)", "took_ns", METRIC_MS) } },
+	{ .table = "counters_cpu",
+	  .instrument = "counters",
+	  .title = "CPUs",
+	  .by = { "cpu" },
+	  .columns = { { "USER%", "user_percent", METRIC_BUSY, "user_ns+nice_ns", NULL,
+			 METRIC_TENTH },
+		       { "SYSTEM%", "system_percent", METRIC_BUSY, "system_ns", NULL,
+			 METRIC_TENTH },
+		       { "IRQ%", "irq_percent", METRIC_BUSY, "irq_ns+softirq_ns", NULL,
+			 METRIC_TENTH },
+		       { "IOWAIT%", "iowait_percent", METRIC_BUSY, "iowait_ns", NULL,
+			 METRIC_TENTH },
+		       { "STEAL%", "steal_percent", METRIC_BUSY, "steal_ns", NULL, METRIC_TENTH },
+		       { "IDLE%", "idle_percent", METRIC_BUSY, "idle_ns", NULL, METRIC_TENTH },
+		       N("", "user_ns", "user_ns"),
+		       N("", "system_ns", "system_ns"),
+		       N("", "idle_ns", "idle_ns"),
+		       N("", "steal_ns", "steal_ns") } },
+	{ .table = "counters_memory",
+	  .instrument = "counters",
+	  .title = "Memory at the end",
+	  .by = { "memory" },
+	  .columns = { U("TOTAL(KiB)", "now_total_bytes", METRIC_KIB),
+		       U("FREE", "now_free_bytes", METRIC_KIB),
+		       U("AVAILABLE", "now_available_bytes", METRIC_KIB),
+		       U("BUFFERS", "now_buffers_bytes", METRIC_KIB),
+		       U("CACHED", "now_cached_bytes", METRIC_KIB),
+		       U("DIRTY", "now_dirty_bytes", METRIC_KIB),
+		       U("SLAB", "now_slab_bytes", METRIC_KIB),
+		       U("SWAP", "now_swap_total_bytes", METRIC_KIB),
+		       U("SWAP FREE", "now_swap_free_bytes", METRIC_KIB) } },
+	{ .table = "counters_pressure",
+	  .instrument = "counters",
+	  .title = "Pressure: time in which some, or all, could not go on",
+	  .by = { "resource" },
+	  .columns = { { "SOME%", "some_percent", METRIC_BUSY, "some_ns", NULL, METRIC_TENTH },
+		       { "FULL%", "full_percent", METRIC_BUSY, "full_ns", NULL, METRIC_TENTH },
+		       U("SOME(ms)", "some_ns", METRIC_MS),
+		       U("FULL(ms)", "full_ns", METRIC_MS) } },
+	{ .table = "counters_disk",
+	  .instrument = "counters",
+	  .title = "Disks",
+	  .by = { "disk" },
+	  .columns = { N("R_IOS", "read_ios", "read_ios"),
+		       U("READ(KiB)", "read_bytes", METRIC_KIB),
+		       N("W_IOS", "write_ios", "write_ios"),
+		       U("WRITE(KiB)", "write_bytes", METRIC_KIB),
+		       { "BUSY%", "busy_percent", METRIC_BUSY, "busy_ns", NULL, METRIC_TENTH } } },
+	{ .table = "counters_net",
+	  .instrument = "counters",
+	  .title = "Interfaces, as /proc/net/dev counts",
+	  .by = { "device" },
+	  .columns = { N("RX PACKETS", "rx_packets", "rx_packets"),
+		       U("RX(KiB)", "rx_bytes", METRIC_KIB), N("ERRORS", "rx_errors", "rx_errors"),
+		       N("DROPS", "rx_drops", "rx_drops"),
+		       N("TX PACKETS", "tx_packets", "tx_packets"),
+		       U("TX(KiB)", "tx_bytes", METRIC_KIB), N("ERRORS", "tx_errors", "tx_errors"),
+		       N("DROPS", "tx_drops", "tx_drops") } },
+	{ .table = "counters_process",
+	  .instrument = "counters",
+	  .title = "Processes",
+	  .by = { "process" },
+	  .sort = "cpu_percent",
+	  .columns = { { "CPU%", "cpu_percent", METRIC_BUSY, "user_ns+system_ns", NULL,
+			 METRIC_TENTH },
+		       U("USER(ms)", "user_ns", METRIC_MS),
+		       U("SYSTEM(ms)", "system_ns", METRIC_MS),
+		       U("RSS(KiB)", "now_rss_bytes", METRIC_KIB),
+		       N("THREADS", "now_threads", "now_threads"),
+		       N("MINFLT", "minor", "minor"),
+		       N("MAJFLT", "major", "major"),
+		       U("READ(KiB)", "read_bytes", METRIC_KIB),
+		       U("WRITE(KiB)", "write_bytes", METRIC_KIB) } },
+};
+
+const struct metric_view *metricview_at(size_t i)
+{
+	return i < sizeof(views) / sizeof(views[0]) ? &views[i] : NULL;
+}
+
+/* A table that nobody has told us of: grouped by its keys, every number a column. */
+static void make_view(const struct metric_table *t, struct metric_view *v)
+{
+	size_t by = 0, column = 0;
+
+	*v = (struct metric_view){ .table = t->fmt.name,
+				   .instrument = t->fmt.name,
+				   .title = t->fmt.name };
+	if (t->pid != METRICROWS_NONE && t->is_interval)
+		v->by[by++] = "process";
+	for (size_t i = 0; i < t->fmt.field_count; i++) {
+		const struct metric_field *f = &t->fmt.fields[i];
+		bool is_key = f->is_key && strcmp(f->name, "since_ns") &&
+			      strcmp(f->name, "interval") && strcmp(f->name, "pid") &&
+			      strcmp(f->name, "tid");
+
+		if (is_key && by < METRIC_BY_MAX - 1) {
+			v->by[by++] = f->name;
+		} else if (!f->is_key && !strncmp(f->name, "hist_", 5)) {
+			v->histogram = f->name;
+		} else if (!f->is_key && f->count == 1 && column < METRIC_COLUMNS_MAX - 1 &&
+			   strcmp(f->name, "cgroup") != 0) {
+			if (f->kind != METRIC_TEXT && !v->sort && t->is_interval)
+				v->sort = f->name;
+			v->columns[column++] = (struct metric_column){
+				f->name, f->name, f->kind == METRIC_TEXT ? METRIC_DIM : METRIC_SUM,
+				f->name, NULL,    METRIC_PLAIN
+			};
+		} else if (f->kind == METRIC_TEXT && !t->is_interval &&
+			   column < METRIC_COLUMNS_MAX - 1) {
+			v->columns[column++] = (struct metric_column){ f->name,    f->name,
+								       METRIC_DIM, f->name,
+								       NULL,       METRIC_PLAIN };
+		}
+	}
+}
+
+const struct metric_view *metricview_of(const struct metric_table *t, struct metric_view *own)
+{
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+		if (!strcmp(views[i].table, t->fmt.name))
+			return &views[i];
+	}
+	make_view(t, own);
+	return own;
+}
+
+/* ---- dimensions ---- */
+
+static void text_syscall(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	metricname_syscall((uint32_t)values[0], values[1] != 0, out);
+}
+
+static void text_errno(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	metricname_errno((uint32_t)values[0], out);
+}
+
+/* include/uapi/linux/sched.h */
+static void text_policy(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	static const char *const names[] = { "OTHER", "FIFO", "RR",       "BATCH",
+					     "",      "IDLE", "DEADLINE", "EXT" };
+	const char *name = values[0] < sizeof(names) / sizeof(names[0]) ? names[values[0]] : "";
+
+	if (*name)
+		snprintf(out, METRICNAME_BYTES, "%s", name);
+	else
+		snprintf(out, METRICNAME_BYTES, "policy_%" PRIu64, values[0]);
+}
+
+/* A status as wait() has it. */
+static void text_ended(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	const char *name = sigabbrev_np((int)(values[0] & 0x7f));
+
+	if (!(values[0] & 0x7f))
+		snprintf(out, METRICNAME_BYTES, "%" PRIu64, values[0] >> 8 & 0xff);
+	else if (name)
+		snprintf(out, METRICNAME_BYTES, "SIG%s", name);
+	else
+		snprintf(out, METRICNAME_BYTES, "signal_%" PRIu64, values[0] & 0x7f);
+}
+
+/* include/linux/blk_types.h: enum req_op; the rest of the texts is whether it is waited for. */
+static void text_op(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	static const char *const names[] = { "read", "write",        "flush", "discard",
+					     "",     "secure-erase", "",      "zone-append",
+					     "",     "write-zeroes" };
+	const char *name = values[0] < sizeof(names) / sizeof(names[0]) ? names[values[0]] : "";
+
+	if (*name)
+		snprintf(out, METRICNAME_BYTES, "%s%s", name, values[1] ? " sync" : "");
+	else
+		snprintf(out, METRICNAME_BYTES, "op_%" PRIu64 "%s", values[0],
+			 values[1] ? " sync" : "");
+}
+
+/* include/linux/interrupt.h: the soft ones have no names of their own. */
+static void text_softirq(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	static const char *const names[] = { "HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+					     "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
+
+	if (values[1] < sizeof(names) / sizeof(names[0]))
+		snprintf(out, METRICNAME_BYTES, "%s", names[values[1]]);
+	else
+		snprintf(out, METRICNAME_BYTES, "soft_%" PRIu64, values[1]);
+}
+
+static void text_address(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	snprintf(out, METRICNAME_BYTES, "0x%" PRIx64, values[0]);
+}
+
+/* High bytes first; IPv4 is mapped into IPv6. */
+static void text_ip(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	uint8_t bytes[16];
+
+	for (int i = 0; i < 8; i++) {
+		bytes[i] = (uint8_t)(values[0] >> (56 - 8 * i));
+		bytes[8 + i] = (uint8_t)(values[1] >> (56 - 8 * i));
+	}
+	if (!values[0] && values[1] >> 32 == 0xffff)
+		inet_ntop(AF_INET, bytes + 12, out, METRICNAME_BYTES);
+	else
+		inet_ntop(AF_INET6, bytes, out, METRICNAME_BYTES);
+}
+
+static void text_family(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	snprintf(out, METRICNAME_BYTES, "%s", values[0] == AF_INET ? "4" : "6");
+}
+
+static void text_protocol(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	const char *six = values[0] == AF_INET6 ? "6" : "";
+
+	if (values[0] == AF_UNIX || values[0] == AF_NETLINK)
+		snprintf(out, METRICNAME_BYTES, "%s", values[0] == AF_UNIX ? "unix" : "netlink");
+	else if (values[0] != AF_INET && values[0] != AF_INET6)
+		snprintf(out, METRICNAME_BYTES, "family_%" PRIu64, values[0]);
+	else if (values[1] == IPPROTO_TCP || values[1] == IPPROTO_UDP)
+		snprintf(out, METRICNAME_BYTES, "%s%s", values[1] == IPPROTO_TCP ? "tcp" : "udp",
+			 six);
+	else
+		snprintf(out, METRICNAME_BYTES, "ip%s_%" PRIu64, six, values[1]);
+}
+
+static void text_result(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	if (values[0])
+		metricname_errno((uint32_t)values[0], out);
+	else
+		snprintf(out, METRICNAME_BYTES, "ok");
+}
+
+/* include/trace/events/lock.h: LCB_F_* */
+static void text_lock(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	uint64_t kind = values[0];
+	const char *name = kind & 0x20   ? "mutex"
+			   : kind & 0x10 ? "percpu-rwsem"
+			   : kind & 0x8  ? "rtmutex"
+			   : kind & 0x6  ? kind & 0x1 ? "rwlock" : "rwsem"
+			   : kind & 0x1  ? "spinlock"
+					 : "semaphore";
+
+	snprintf(out, METRICNAME_BYTES, "%s%s%s", name, kind & 0x2 ? " read" : "",
+		 kind & 0x4 ? " write" : "");
+}
+
+static const struct metric_dim dims[] = {
+	{ "address", "ADDRESS", { "address" }, text_address, false },
+	{ "ip", "IP", { "family" }, text_family, false },
+	{ "saddr", "SADDR", { "saddr_hi", "saddr_lo" }, text_ip, false },
+	{ "daddr", "DADDR", { "daddr_hi", "daddr_lo" }, text_ip, false },
+	{ "protocol", "PROTOCOL", { "family", "protocol" }, text_protocol, false },
+	{ "result", "RESULT", { "error" }, text_result, false },
+	{ "lock", "LOCK", { "kind" }, text_lock, false },
+	{ "memory", "MEMORY", { "memory" }, NULL, false },
+	{ "resource", "RESOURCE", { "resource" }, NULL, false },
+	{ "device", "DEVICE", { "device" }, NULL, false },
+	{ "exit", "PID", { "start_ns", "pid" }, NULL, true },
+	{ "policy", "POLICY", { "is_policy" }, text_policy, false },
+	{ "ended", "ENDED", { "is_exit_code" }, text_ended, false },
+	{ "disk", "DISK", { "disk" }, NULL, false },
+	{ "op", "OP", { "op", "sync" }, text_op, false },
+	{ "cpu", "CPU", { "cpu" }, NULL, false },
+	{ "irq", "IRQ", { "irq_kind", "irq", "name" }, text_softirq, false },
+	{ "process", "PID", { "pid" }, NULL, true },
+	{ "thread", "TID", { "pid", "tid" }, NULL, true },
+	{ "comm", "COMM", { "comm" }, NULL, false },
+	{ "cgroup", "CGROUP", { "cgroup" }, NULL, false },
+	{ "container", "CONTAINER", { "cgroup" }, NULL, false },
+	{ "syscall", "SYSCALL", { "nr", "abi" }, text_syscall, false },
+	{ "error", "ERROR", { "error" }, text_errno, false },
+};
+
+static size_t slots_of(const struct metric_table *t, const struct metric_dim *d, uint32_t *slots)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
+		slots[count] = metricrows_slot(t, d->fields[i]);
+		if (slots[count] == METRICROWS_NONE)
+			return 0;
+		count++;
+	}
+	return count;
+}
+
+size_t metricview_dim_slots(const struct metric_table *t, const struct metric_dim *d,
+			    uint32_t slots[4])
+{
+	return slots_of(t, d, slots);
+}
+
+const struct metric_dim *metricview_dim(const struct metric_table *t, const char *name,
+					struct metric_dim *own)
+{
+	uint32_t slots[4];
+
+	for (size_t i = 0; i < sizeof(dims) / sizeof(dims[0]); i++) {
+		if (!strcmp(dims[i].name, name) && slots_of(t, &dims[i], slots))
+			return &dims[i];
+	}
+	if (metricrows_slot(t, name) == METRICROWS_NONE)
+		return NULL;
+	*own = (struct metric_dim){ .name = name, .title = name, .fields = { name } };
+	return own;
+}
+
+static void cgroup_text(const struct metric_dim *d, uint64_t id, const struct metric_texts *texts,
+			FILE *to)
+{
+	uint32_t path = texts->model ? model_cgroup(texts->model, id) : MODEL_NONE;
+	char container[16] = "";
+
+	if (path == MODEL_NONE) {
+		fprintf(to, "%" PRIu64, id);
+		return;
+	}
+	if (strcmp(d->name, "container") != 0) {
+		fputs(strings_text(texts->names, path), to);
+		return;
+	}
+	keytab_container(strings_text(texts->names, path), container);
+	fputs(*container ? container : "-", to);
+}
+
+void metricview_dim_text(const struct metric_table *t, const struct metric_dim *d,
+			 const uint64_t *slots, const struct metric_texts *texts, FILE *to)
+{
+	uint32_t places[4];
+	size_t count = slots_of(t, d, places);
+	const struct metric_field *f;
+	uint64_t values[4];
+	char text[METRICNAME_BYTES] = "";
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++)
+		values[i] = slots[places[i]];
+	f = metricfmt_find(&t->fmt, d->fields[count - 1]);
+	if (d->text == text_softirq && !values[0]) {
+		fputs(strings_text(texts->names, (uint32_t)values[2]), to);
+	} else if (!strcmp(d->fields[0], "cgroup")) {
+		cgroup_text(d, values[0], texts, to);
+	} else if (d->text) {
+		d->text(values, text);
+		fputs(text, to);
+	} else if (f->kind == METRIC_TEXT) {
+		fputs(strings_text(texts->names, (uint32_t)values[count - 1]), to);
+	} else if (f->kind == METRIC_SIGNED) {
+		fprintf(to, "%" PRId64, (int64_t)values[count - 1]);
+	} else {
+		fprintf(to, "%" PRIu64, values[count - 1]);
+	}
+}
+
+/* ---- columns ---- */
+
+/* A sum of fields, "a+b-c"; false: one of them is not there. */
+static bool sum_of(const struct metric_table *t, const char *fields, const uint64_t *slots,
+		   double *out)
+{
+	const struct metric_field *f;
+	char name[METRIC_NAME_BYTES];
+	double sign = 1, sum = 0;
+	size_t bytes;
+
+	for (;; fields += bytes + 1) {
+		bytes = strcspn(fields, "+-");
+		snprintf(name, sizeof(name), "%.*s", (int)bytes, fields);
+		f = metricfmt_find(&t->fmt, name);
+		if (!f)
+			return false;
+		if (slots) {
+			uint64_t v = slots[t->slots[f - t->fmt.fields]];
+
+			sum += sign * (f->kind == METRIC_SIGNED ? (double)(int64_t)v : (double)v);
+		}
+		if (!fields[bytes])
+			break;
+		sign = fields[bytes] == '-' ? -1 : 1;
+	}
+	*out = sum;
+	return true;
+}
+
+bool metricview_wants(const struct metric_table *t, const struct metric_view *v,
+		      const uint64_t *slots)
+{
+	uint32_t slot = v->only ? metricrows_slot(t, v->only) : METRICROWS_NONE;
+
+	return slot == METRICROWS_NONE || slots[slot];
+}
+
+bool metricview_has(const struct metric_table *t, const struct metric_column *c)
+{
+	struct metric_dim own;
+	double sum;
+
+	if (c->op == METRIC_DIM)
+		return !strcmp(c->a, "pid") || !strcmp(c->a, "tid") ||
+		       metricview_dim(t, c->a, &own);
+	return sum_of(t, c->a, NULL, &sum) && (!c->b || sum_of(t, c->b, NULL, &sum));
+}
+
+double metricview_value(const struct metric_table *t, const struct metric_column *c,
+			const uint64_t *slots, uint64_t elapsed_ns)
+{
+	double a = 0, b = 0;
+
+	if (!sum_of(t, c->a, slots, &a) || (c->b && !sum_of(t, c->b, slots, &b)))
+		return 0;
+	switch (c->op) {
+	case METRIC_AVG:
+		return b != 0 ? a / b : 0;
+	case METRIC_PCT:
+		return b != 0 ? 100 * a / b : 0;
+	case METRIC_SHARE:
+		return a + b != 0 ? 100 * a / (a + b) : 0;
+	case METRIC_RATE:
+		return elapsed_ns ? a * 1e9 / (double)elapsed_ns : 0;
+	case METRIC_BUSY:
+		return elapsed_ns ? 100 * a / (double)elapsed_ns : 0;
+	default:
+		return a;
+	}
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * metricview - how a table is shown: grouped by what, in which columns, sorted how
+ *
+ * One table of views; a table of a capture that has none (a user's own) is shown by its fields.
+ */
+#ifndef EBPREC_ANALYZE_METRIC_METRICVIEW_H
+#define EBPREC_ANALYZE_METRIC_METRICVIEW_H
+
+#include <stdio.h>
+
+#include "analyze/metric/metricname.h"
+#include "analyze/metric/metricsum.h"
+#include "analyze/model.h"
+
+enum metric_op {
+	METRIC_END = 0,
+	METRIC_SUM,   /* a */
+	METRIC_AVG,   /* a / b */
+	METRIC_PCT,   /* 100 a / b */
+	METRIC_SHARE, /* 100 a / (a + b) */
+	METRIC_RATE,  /* a per second */
+	METRIC_BUSY,  /* 100 a / time, a in ns */
+	METRIC_DIM,   /* the text of the dimension called a */
+};
+
+enum metric_unit {
+	METRIC_PLAIN,
+	METRIC_US,
+	METRIC_MS,
+	METRIC_SEC,
+	METRIC_KIB,
+	METRIC_TENTH,
+	METRIC_RATIO
+};
+
+struct metric_column {
+	const char *title; /* for people: the seeds'; "": not for them */
+	const char *key;   /* JSON and CSV; numbers there are as recorded */
+	enum metric_op op;
+	const char *a, *b; /* fields, or sums of fields: "read_ios+write_ios" */
+	enum metric_unit unit;
+};
+
+#define METRIC_COLUMNS_MAX 20
+#define METRIC_BY_MAX      3
+
+struct metric_view {
+	const char *table;      /* of the capture */
+	const char *instrument; /* whose it is: `ebprec metrics INSTRUMENT` shows all of its */
+	const char *title;
+	const char *by[METRIC_BY_MAX]; /* outer and inner dimension; none: each row by itself */
+	const char *sort; /* key of a column, largest first, with - smallest; NULL: as they come */
+	const char *histogram; /* a field hist_*; NULL: none */
+	const char *only;      /* groups where this field is not 0; NULL: all */
+	struct metric_column columns[METRIC_COLUMNS_MAX];
+};
+
+/* What a dimension of the view, or one that the user named, is made of. */
+struct metric_dim {
+	const char *name, *title;
+	const char *fields[4]; /* that make it; all must be there */
+	/* Writes the text; NULL: the first field as it is. */
+	void (*text)(const uint64_t *values, char out[METRICNAME_BYTES]);
+	bool with_comm; /* a column COMM stands behind it */
+};
+
+/* The i-th view of the list, whatever its table; NULL: behind the last. */
+const struct metric_view *metricview_at(size_t i);
+/* The view of a table, or one made from its fields in *own, whose texts are the table's. */
+const struct metric_view *metricview_of(const struct metric_table *t, struct metric_view *own);
+/* A dimension by its name, or one of the table's fields in *own; NULL: the table has neither. */
+const struct metric_dim *metricview_dim(const struct metric_table *t, const char *name,
+					struct metric_dim *own);
+/* The slots of a dimension; returns how many. */
+size_t metricview_dim_slots(const struct metric_table *t, const struct metric_dim *d,
+			    uint32_t slots[4]);
+
+/* What texts are made from besides the row. */
+struct metric_texts {
+	const struct strings *names;
+	const struct model *model; /* NULL: cgroups are shown by number */
+};
+
+void metricview_dim_text(const struct metric_table *t, const struct metric_dim *d,
+			 const uint64_t *slots, const struct metric_texts *texts, FILE *to);
+/* Whether the group belongs into the view at all. */
+bool metricview_wants(const struct metric_table *t, const struct metric_view *v,
+		      const uint64_t *slots);
+/* Whether the table has what the column needs. */
+bool metricview_has(const struct metric_table *t, const struct metric_column *c);
+/* Not for METRIC_DIM.  rows: how many the slots are the sum of. */
+double metricview_value(const struct metric_table *t, const struct metric_column *c,
+			const uint64_t *slots, uint64_t elapsed_ns);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * folded - stacks as lines: "comm;root;...;leaf 12"
+ *
+ * One line a distinct stack, in the order of LC_ALL=C sort: the same capture gives the same bytes,
+ * and two outputs can be joined and compared line by line.  The order is made by sorting the
+ * children of each node, so that no more than one line is held at a time.
+ */
+#ifndef EBPREC_ANALYZE_REPORT_FOLDED_H
+#define EBPREC_ANALYZE_REPORT_FOLDED_H
+
+#include <stdio.h>
+
+#include "analyze/report/calltree.h"
+#include "analyze/strings.h"
+
+/* Labels are numbers in names, without ';' and line ends.  -ENOMEM, or the errno of the write. */
+int folded_write(const struct calltree *t, const struct strings *names, FILE *to);
+
+#endif

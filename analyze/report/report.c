@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/report/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/bundles.h"
+#include "analyze/embedded.h"
+#include "analyze/filehints.h"
+#include "analyze/kallsyms.h"
+
+int report_open(const struct capture *capture, struct report *r)
+{
+	struct report fresh = { .capture = capture };
+	int err;
+
+	err = strings_new(&fresh.names);
+	if (err)
+		return err;
+	err = load_model(capture, fresh.names, &fresh.model, &fresh.scan);
+	if (err) {
+		strings_free(fresh.names);
+		return err;
+	}
+	fresh.counts = *model_counts(fresh.model);
+	*r = fresh;
+	return 0;
+}
+
+void report_done(struct report *r)
+{
+	verdict_done(&r->verdict);
+	offcpu_done(&r->waits);
+	symuse_done(&r->symbols);
+	stacks_done(&r->stacks);
+	naming_done(&r->naming);
+	groups_free(r->groups);
+	load_scan_done(&r->scan);
+	model_free(r->model);
+	strings_free(r->names);
+	*r = (struct report){ 0 };
+}
+
+static bool has_kernel_places(const struct places *places)
+{
+	for (size_t i = 0; i < places->count; i++)
+		if (places->list[i].kind == PLACE_KERNEL)
+			return true;
+	return false;
+}
+
+static int name_places(struct report *r, const struct report_query *query,
+		       const struct sampler *sampler)
+{
+	const struct places *places = sampler_places(sampler);
+	struct resolver_opts opts = {
+		.roots = query->roots,
+		.demangle = query->demangle,
+		.jits = r->scan.jits.list,
+		.jit_count = r->scan.jits.count,
+		.thread_count = query->thread_count,
+	};
+	struct resolver *resolver = NULL;
+	struct filehints *hints = NULL;
+	struct bundles bundles = { 0 };
+	size_t broken;
+	char *kallsyms = NULL, *vdso = NULL;
+	int err;
+
+	if (embedded_file(r->capture, "[vdso]", &vdso, &opts.roots.vdso_bytes) == -ENOMEM)
+		return -ENOMEM;
+	opts.roots.vdso = vdso;
+	if (has_kernel_places(places)) {
+		r->kallsyms_err = kallsyms_of_capture(r->capture, &r->scan, &kallsyms,
+						      &opts.kallsyms_bytes);
+		opts.kallsyms = kallsyms;
+	}
+	err = r->kallsyms_err == -ENOMEM ? -ENOMEM : filehints_read(r->capture, &hints);
+	if (!err)
+		err = bundles_read(r->capture, &bundles, &broken);
+	if (!err) {
+		opts.hints = filehints_for_resolver(hints);
+		opts.bundles = bundles.list;
+		opts.bundle_count = bundles.count;
+		err = resolver_new(&opts, &resolver);
+	}
+	if (!err)
+		err = symuse_load(&r->symbols, sampler_stacks(sampler), places, r->model, resolver);
+	if (!err)
+		err = naming_run(&r->naming, r->model, places, resolver, r->names,
+				 &(struct naming_query){ .with_inlined = query->with_inlined,
+							 .with_lines = query->with_lines,
+							 .keep_resolved = query->on_named });
+	if (!err)
+		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);
+	if (!err && query->on_named)
+		err = query->on_named(query->on_named_arg, resolver);
+	resolver_free(resolver);
+	filehints_free(hints);
+	bundles_done(&bundles);
+	free(kallsyms);
+	free(vdso);
+	return err;
+}
+
+/* A cgroup's path for its id. */
+static int name_cgroups(struct report *r)
+{
+	char unknown[40];
+	struct group *list;
+	size_t count;
+	uint32_t path;
+	int err = 0;
+
+	list = groups_list(r->groups, &count);
+	for (size_t i = 0; !err && i < count; i++) {
+		path = model_cgroup(r->model, list[i].cgroup);
+		if (path == MODEL_NONE) {
+			snprintf(unknown, sizeof(unknown),
+				 list[i].cgroup ? "cgroup:%" PRIu64 : "[unknown]", list[i].cgroup);
+			err = strings_add(r->names, unknown, strlen(unknown), &path);
+		}
+		list[i].cgroup = path;
+	}
+	return err;
+}
+
+static int pick_stacks(struct report *r, const struct report_query *query)
+{
+	struct group *groups;
+	size_t count;
+	int err = 0;
+
+	groups = groups_list(r->groups, &count);
+	if (query->pick)
+		err = pick_run(query->pick, &r->stacks, &r->naming, r->names, groups, count);
+	for (size_t i = 0; i < r->stacks.entry_count; i++)
+		r->picked += r->stacks.entries[i].sample_count;
+	return err;
+}
+
+int report_make(struct report *r, const struct report_query *query)
+{
+	struct load_query load = {
+		.attr = query->attr,
+		.filter = query->filter,
+		.sample_ns = query->sample_ns,
+		.names = r->names,
+		.symfs = query->roots.symfs,
+		.thread_count = query->thread_count,
+	};
+	struct sampler *sampler;
+	size_t attr_count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &attr_count);
+	int err;
+
+	err = groups_new(query->fields, query->quantum_ns ? query->quantum_ns : 1, &r->groups);
+	if (err)
+		return err;
+	load.groups = r->groups;
+	if (query->off_cpu)
+		err = offcpu_load(
+			r->capture, r->model, r->names,
+			&(struct offcpu_query){ .filter = query->filter,
+						.groups = r->groups,
+						.wakers = query->wakers,
+						.wall = query->wall ? &attrs[query->attr] : NULL },
+			&sampler, &r->waits);
+	else
+		err = load_samples(r->capture, r->model, &load, &sampler, &r->stats);
+	if (err)
+		return err;
+	if (r->scan.attr_lost && !query->off_cpu)
+		r->counts.lost_samples += r->scan.attr_lost[query->attr];
+	sampler_finish(sampler); /* symbol tables will need the room */
+	r->sampled = *sampler_counts(sampler);
+	err = name_places(r, query, sampler);
+	if (!err)
+		err = stacks_init(&r->stacks);
+	if (!err)
+		err = stacks_merge_chains(&r->stacks, sampler_stacks(sampler), r->naming.by_place,
+					  r->naming.inlined, r->naming.inlined_first);
+	if (!err && query->off_cpu)
+		err = offcpu_add_reasons(&r->waits, &r->stacks, &r->naming, r->names);
+	if (!err)
+		stacks_finish(&r->stacks);
+	sampler_free(sampler);
+	if (!err)
+		err = name_cgroups(r);
+	if (!err)
+		err = pick_stacks(r, query);
+	model_free(r->model);
+	r->model = NULL;
+	return err ? err : verdict_make(&r->stacks, &r->naming, r->names, &r->verdict);
+}
+
+int report_comm_label(struct report *r, uint32_t group, uint32_t *label)
+{
+	char fixed[64], *comm = fixed;
+	uint32_t number;
+	size_t count;
+	int err;
+
+	number = groups_list(r->groups, &count)[group].comm;
+	if (number & SAMPLER_TID_GROUP) {
+		snprintf(fixed, sizeof(fixed), ":%d", (int)(number << 1) >> 1);
+	} else {
+		comm = strdup(strings_text(r->names, number));
+		if (!comm)
+			return -ENOMEM;
+		for (char *c = comm; *c; c++)
+			if (*c == ' ')
+				*c = '_';
+	}
+	err = naming_label(r->names, comm, "", label);
+	if (comm != fixed)
+		free(comm);
+	return err;
+}

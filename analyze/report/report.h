@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * report - a capture's stacks, counted and named
+ *
+ * Joins the rooms: load, naming, verdict.  What is built along the way is given back as soon as the
+ * next step has what it needs; what stays are stacks of functions.
+ */
+#ifndef EBPREC_ANALYZE_REPORT_REPORT_H
+#define EBPREC_ANALYZE_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/groups.h"
+#include "analyze/load.h"
+#include "analyze/naming.h"
+#include "analyze/sched/offcpu.h"
+#include "analyze/report/pick.h"
+#include "analyze/stacks.h"
+#include "analyze/strings.h"
+#include "analyze/report/symuse.h"
+#include "analyze/report/verdict.h"
+
+/* The first half: whose samples there are. */
+struct report {
+	const struct capture *capture; /* borrowed */
+	struct strings *names;
+	struct model *model; /* NULL once the stacks are made */
+	struct load_scan scan;
+	struct model_counts counts;
+	/* The second half. */
+	struct stacks stacks;  /* frames: functions of naming */
+	struct groups *groups; /* of the stacks; their cgroups are numbers in names */
+	uint64_t picked;       /* samples in the stacks */
+	struct naming naming;
+	struct verdict verdict;
+	struct symuse symbols;
+	struct sampler_counts sampled;
+	struct load_stats stats;
+	struct offcpu waits; /* with off_cpu */
+	int kallsyms_err;    /* 0, or why there are no kernel names: kallsyms_of_capture() */
+};
+
+struct report_query {
+	size_t attr;
+	const struct filter *filter;
+	const struct pick *pick; /* NULL: all */
+	bool off_cpu;            /* not samples but waits, in microseconds as their period */
+	bool wakers;             /* with off_cpu: and who ended them */
+	bool wall;               /* with off_cpu: and the time on a CPU, by samples of attr */
+	unsigned fields;         /* enum group_fields: what is kept apart */
+	uint64_t quantum_ns;     /* of GROUP_TIME; 0: 1 */
+	uint64_t sample_ns;      /* see load_query */
+	unsigned thread_count;   /* 0: chosen */
+	struct name_roots roots; /* borrowed during the call */
+	bool with_lines;         /* the lines of a function are functions of their own */
+	bool with_inlined;       /* inlined functions are frames, too */
+	/* Called when all places have names; NULL: nobody.  What it returns ends the report. */
+	int (*on_named)(void *arg, struct resolver *resolver);
+	void *on_named_arg;
+	bool demangle;
+};
+
+/* Reads the side-band.  -ENOMEM, -EOVERFLOW.  *r: report_done(). */
+int report_open(const struct capture *capture, struct report *r);
+/* Counts and names; once.  -ENOMEM, -EOVERFLOW. */
+int report_make(struct report *r, const struct report_query *query);
+void report_done(struct report *r);
+
+/* The comm of a group as texts show it, made fit for folded stacks ('_' for blanks). */
+int report_comm_label(struct report *r, uint32_t group, uint32_t *label);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * sortkeys - by what a report tells costs apart: --sort comm,dso,symbol
+ *
+ * Some keys are of the sample (whose it was: its group), others of each frame of its stack.  Names
+ * are perf's, where perf has the key.
+ */
+#ifndef EBPREC_ANALYZE_REPORT_SORTKEYS_H
+#define EBPREC_ANALYZE_REPORT_SORTKEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum sortkey {
+	KEY_COMM,
+	KEY_PID,
+	KEY_TID,
+	KEY_CPU,
+	KEY_CGROUP,
+	KEY_CONTAINER,
+	KEY_DSO,
+	KEY_SYMBOL,
+	KEY_CATEGORY,
+	KEY_LINE,
+	SORTKEY_COUNT,
+};
+
+struct sortkeys {
+	enum sortkey list[SORTKEY_COUNT];
+	size_t count;
+};
+
+struct sortkey_info {
+	const char *name, *alias; /* "symbol", "sym"; alias may be NULL */
+	const char *heading;      /* "function": of its column, and in JSON */
+	const char *help;
+	unsigned fields; /* enum group_fields that it needs; 0: it is of a frame */
+	bool is_number;  /* aligned to the right */
+};
+
+const struct sortkey_info *sortkey_info(enum sortkey key);
+
+/* Appends the keys of a comma-separated list, each once.  -EINVAL: *bad is the word, *bad_bytes long. */
+int sortkeys_parse(struct sortkeys *keys, const char *text, const char **bad, size_t *bad_bytes);
+bool sortkeys_has(const struct sortkeys *keys, enum sortkey key);
+unsigned sortkeys_fields(const struct sortkeys *keys); /* all enum group_fields needed */
+
+#endif

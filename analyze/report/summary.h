@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * summary - who ran, when, and how much: the rows of a one-page answer
+ *
+ * Made from stacks that were kept apart by process, thread name and slice of time: each row has a
+ * strip of its time, a column a slice.
+ */
+#ifndef EBPREC_ANALYZE_REPORT_SUMMARY_H
+#define EBPREC_ANALYZE_REPORT_SUMMARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/report/report.h"
+
+#define SUMMARY_SLICES 40
+
+struct summary_row {
+	uint32_t pid, comm; /* as in struct group */
+	uint32_t cgroup;    /* in the names: its last */
+	uint64_t samples, period;
+	uint64_t first_ns, last_ns; /* slices: when they begin */
+	uint64_t slices[SUMMARY_SLICES];
+};
+
+struct summary {
+	struct summary_row *rows; /* most samples first, then by pid and comm */
+	size_t count, capacity;
+	uint64_t samples;
+	uint64_t busiest; /* samples of the fullest slice, of all rows */
+	uint64_t from_ns, slice_ns;
+};
+
+/* What report_query needs so that summary_make() can do its work. */
+unsigned summary_fields(void);
+uint64_t summary_quantum_ns(const struct timespan *whole);
+
+/* -ENOMEM.  *out: summary_done(). */
+int summary_make(struct report *r, const struct timespan *whole, struct summary *out);
+void summary_done(struct summary *s);
+
+/* A character a slice, '.' to '#', by how much of a CPU-slice's most; out has room for a NUL. */
+void summary_strip(const struct summary *s, const struct summary_row *row,
+		   char out[SUMMARY_SLICES + 1]);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * symuse - how much each file is in the samples, and where its names came from
+ *
+ * Made in two steps around naming: before it, so that the files that matter most are loaded (and,
+ * where asked for, fetched) first; after it, when each frame has a name or a reason.
+ */
+#ifndef EBPREC_ANALYZE_REPORT_SYMUSE_H
+#define EBPREC_ANALYZE_REPORT_SYMUSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/model.h"
+#include "analyze/naming.h"
+#include "analyze/places.h"
+#include "analyze/stacks.h"
+#include "analyze/strings.h"
+
+struct symuse_row {
+	uint32_t dso;                   /* in the strings: path, "[kernel.kallsyms]" ... */
+	uint64_t self, frames, unnamed; /* by samples; self: innermost frames */
+	uint64_t worst_frames;          /* of unnamed, those with worst */
+	uint8_t worst;                  /* enum name_reason: the most frequent; NAME_FOUND: none */
+	uint8_t trust;                  /* enum name_trust */
+	uint32_t symbols;               /* in the strings: the file that had them, "" */
+	bool mini, full;
+	struct buildid build_id;
+};
+
+/* Embedded by the owner; all zero is an empty one. */
+struct symuse {
+	uint64_t *frames, *self; /* by place */
+	uint32_t *files;         /* of the resolver, by place; UINT32_MAX: no file */
+	size_t place_count;
+	struct symuse_row *rows; /* most frames first */
+	size_t row_count;
+};
+
+/* Weighs the places, and loads the files' symbols, the heaviest first.  -ENOMEM. */
+int symuse_load(struct symuse *u, const struct stacks *stacks, const struct places *places,
+		const struct model *model, struct resolver *resolver);
+/* Makes the rows.  -ENOMEM, -EOVERFLOW. */
+int symuse_sum(struct symuse *u, const struct naming *naming, const struct resolver *resolver,
+	       struct strings *names);
+void symuse_done(struct symuse *u);
+
+/* Frames that have a name, but from a file that only its path speaks for. */
+uint64_t symuse_guessed(const struct symuse *u);
+
+/* The whole list, as text or JSON.  -ENOMEM. */
+int symuse_write(const struct symuse *u, const struct strings *names, bool json, FILE *to);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/report/verdict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/sampler.h"
+#include "analyze/sym/locate.h"
+#include "format/unwind.h"
+
+#define NO_FUNCTION UINT32_MAX
+#define ENDS        (UNWIND_WHY_COUNT + 1)
+
+/* Where stacks of programs and threads begin: glibc, musl, the dynamic linker, Go. */
+static const char *const roots[] = {
+	"_start",
+	"_start_c",
+	"__libc_start_main",
+	"__libc_start_main_impl",
+	"__libc_start_call_main",
+	"_dl_start_user",
+	"_dl_start",
+	"clone",
+	"__clone",
+	"clone3",
+	"__clone3",
+	"start_thread",
+	"runtime.goexit",
+	"runtime.mstart",
+	"runtime.rt0_go",
+};
+
+/* Without a symbol version ("@@GLIBC_2.34") and Go's calling convention (".abi0"). */
+static bool is_root_name(const char *name)
+{
+	size_t n = strcspn(name, "@");
+
+	if (n > 5 && !strncmp(name + n - 5, ".abi0", 5))
+		n -= 5;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		if (strlen(roots[i]) == n && !strncmp(roots[i], name, n))
+			return true;
+	return false;
+}
+
+/* By user node: what its stack begins with, and the outermost function that is in a file. */
+struct ends {
+	uint32_t *outermost, *in_file;
+};
+
+static bool is_in_file(const struct function *f, const struct strings *names)
+{
+	return f->reason != NAME_NO_MAP && *strings_text(names, f->dso) != '[';
+}
+
+static int find_ends(const struct stacks *s, const struct naming *n, const struct strings *names,
+		     struct ends *out)
+{
+	struct ends e;
+
+	e.outermost = calloc(s->node_count, sizeof(uint32_t));
+	e.in_file = calloc(s->node_count, sizeof(uint32_t));
+	if (!e.outermost || !e.in_file) {
+		free(e.outermost);
+		free(e.in_file);
+		return -ENOMEM;
+	}
+	e.in_file[STACKS_USER_ROOT] = e.in_file[STACKS_KERNEL_ROOT] = NO_FUNCTION;
+	for (size_t i = STACKS_FIRST_NODE; i < s->node_count; i++) {
+		uint32_t parent = s->nodes[i].parent, frame = s->nodes[i].frame;
+
+		e.outermost[i] = parent < STACKS_FIRST_NODE ? frame : e.outermost[parent];
+		e.in_file[i] = e.in_file[parent];
+		if (e.in_file[i] == NO_FUNCTION && is_in_file(&n->functions[frame], names))
+			e.in_file[i] = frame;
+	}
+	*out = e;
+	return 0;
+}
+
+static bool is_complete(uint32_t end, bool is_root)
+{
+	return end == SAMPLER_END_UNKNOWN ? is_root : unwind_why_is_complete(end - 1);
+}
+
+/* breaks: by function and end. */
+static void count_stacks(const struct stacks *s, const struct ends *ends, const bool *is_root,
+			 uint64_t *breaks, struct verdict *v)
+{
+	for (size_t i = 0; i < s->entry_count; i++) {
+		const struct stacks_entry *e = &s->entries[i];
+		uint32_t at, end = e->key.end < ENDS ? e->key.end : SAMPLER_END_UNKNOWN;
+
+		v->samples += e->sample_count;
+		if (e->key.user == STACKS_USER_ROOT)
+			continue;
+		v->user_stacks += e->sample_count;
+		at = ends->outermost[e->key.user];
+		if (is_complete(end, is_root[at])) {
+			v->complete_stacks += e->sample_count;
+			continue;
+		}
+		if (ends->in_file[e->key.user] != NO_FUNCTION)
+			at = ends->in_file[e->key.user];
+		breaks[at * ENDS + end] += e->sample_count;
+	}
+}
+
+static int by_file(const void *va, const void *vb)
+{
+	const struct verdict_cause *a = va, *b = vb;
+
+	if (a->dso != b->dso)
+		return a->dso < b->dso ? -1 : 1;
+	return (int)a->reason - (int)b->reason;
+}
+
+static int by_count(const void *va, const void *vb, void *names)
+{
+	const struct verdict_cause *a = va, *b = vb;
+	int cmp;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	cmp = strcmp(strings_text(names, a->dso), strings_text(names, b->dso));
+	return cmp ? cmp : (int)a->reason - (int)b->reason;
+}
+
+/* The most costly first; takes list, which has used entries. */
+static void sum_causes(struct verdict_cause *list, size_t used, const struct strings *names,
+		       struct verdict_cause **out, size_t *out_count)
+{
+	size_t kept = 0;
+
+	qsort(list, used, sizeof(*list), by_file);
+	for (size_t i = 0; i < used; i++) {
+		if (kept && !by_file(&list[kept - 1], &list[i]))
+			list[kept - 1].count += list[i].count;
+		else
+			list[kept++] = list[i];
+	}
+	qsort_r(list, kept, sizeof(*list), by_count, (void *)names);
+	*out = list;
+	*out_count = kept;
+}
+
+static int sum_breaks(const struct naming *n, const struct strings *names, const uint64_t *breaks,
+		      struct verdict *v)
+{
+	struct verdict_cause *list;
+	size_t used = 0, count = n->function_count * ENDS;
+
+	for (size_t i = 0; i < count; i++)
+		used += breaks[i] != 0;
+	list = calloc(used + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	used = 0;
+	for (size_t i = 0; i < count; i++)
+		if (breaks[i])
+			list[used++] = (struct verdict_cause){ n->functions[i / ENDS].dso,
+							       (uint8_t)(i % ENDS), breaks[i] };
+	sum_causes(list, used, names, &v->breaks, &v->break_count);
+	return 0;
+}
+
+static int sum_unnamed(const struct naming *n, const struct strings *names, const uint64_t *frames,
+		       struct verdict *v)
+{
+	struct verdict_cause *list = calloc(n->function_count + 1, sizeof(*list));
+	size_t used = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->function_count; i++) {
+		v->frames += frames[i];
+		if (!frames[i] || n->functions[i].reason == NAME_FOUND)
+			continue;
+		v->unnamed_frames += frames[i];
+		list[used++] = (struct verdict_cause){ n->functions[i].dso, n->functions[i].reason,
+						       frames[i] };
+	}
+	sum_causes(list, used, names, &v->unnamed, &v->unnamed_count);
+	return 0;
+}
+
+static int make(const struct stacks *s, const struct naming *n, const struct strings *names,
+		uint64_t *counts, bool *is_root, struct verdict *v)
+{
+	struct ends ends;
+	int err;
+
+	for (size_t i = 0; i < n->function_count; i++)
+		is_root[i] = is_root_name(strings_text(names, n->functions[i].name));
+	err = find_ends(s, n, names, &ends);
+	if (err)
+		return err;
+	count_stacks(s, &ends, is_root, counts, v);
+	free(ends.outermost);
+	free(ends.in_file);
+	err = sum_breaks(n, names, counts, v);
+	if (err)
+		return err;
+	memset(counts, 0, n->function_count * sizeof(*counts));
+	err = stacks_weigh_frames(s, counts);
+	return err ? err : sum_unnamed(n, names, counts, v);
+}
+
+int verdict_make(const struct stacks *s, const struct naming *n, const struct strings *names,
+		 struct verdict *out)
+{
+	uint64_t *counts = calloc((n->function_count + 1) * ENDS, sizeof(*counts));
+	bool *is_root = calloc(n->function_count + 1, sizeof(*is_root));
+	struct verdict v = { 0 };
+	int err = -ENOMEM;
+
+	if (counts && is_root)
+		err = make(s, n, names, counts, is_root, &v);
+	free(counts);
+	free(is_root);
+	if (err)
+		verdict_done(&v);
+	else
+		*out = v;
+	return err;
+}
+
+void verdict_done(struct verdict *v)
+{
+	free(v->breaks);
+	free(v->unnamed);
+	*v = (struct verdict){ 0 };
+}
+
+const char *verdict_end_text(uint8_t end)
+{
+	return end == SAMPLER_END_UNKNOWN ? NULL : unwind_why_text(end - 1);
+}
+
+const char *verdict_end_remedy(uint8_t end, const char *dso)
+{
+	if (end == SAMPLER_END_UNKNOWN)
+		return NULL;
+	switch (end - 1) {
+	case UNWIND_NO_CFI:
+		return locate_is_anonymous(dso)
+			       ? "code made at run time must keep frame pointers: java "
+				 "-XX:+PreserveFramePointer"
+			       : "build it with -fasynchronous-unwind-tables, or with frame pointers";
+	case UNWIND_UNSUPPORTED:
+		return "nothing: a 32-bit program, or code written by hand";
+	case UNWIND_READ_FAULT:
+		return "in a copy: it was too short, copy more of the stack";
+	case UNWIND_SP_NOT_UP:
+	case UNWIND_BAD_PC:
+		return "its unwind tables are wrong there, or its stack is damaged";
+	case UNWIND_REG_UNKNOWN:
+		return "nothing: code written by hand, whose table needs a register that is lost";
+	case UNWIND_NO_MAPPING:
+		return "it was mapped a moment before, or the stack is damaged";
+	case UNWIND_NO_TABLE:
+		return "raise --tables; or its table was still being built";
+	case UNWIND_MAX_FRAMES:
+		return "raise --max-frames, if it is not 256";
+	case UNWIND_NOT_A_FRAME:
+	case UNWIND_FP_UNKNOWN:
+		return "build it with -fno-omit-frame-pointer, or with unwind tables";
+	default:
+		return NULL;
+	}
+}

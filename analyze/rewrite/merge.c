@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/rewrite/merge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/buildids.h"
+#include "analyze/embedded.h"
+#include "analyze/rewrite/mergehead.h"
+#include "analyze/metatext.h"
+#include "analyze/rewrite/rewrite_priv.h"
+#include "format/buildidlist.h"
+#include "format/cursor.h"
+
+#define BOOT_SLACK_NS 120000000000ULL /* clocks are set while a machine runs */
+
+struct part {
+	const struct capture *c;
+	size_t input;         /* as given */
+	struct timespan span; /* of everything in it */
+	bool all_processes;   /* recorded */
+	uint64_t *new_ids;    /* by attr */
+	uint64_t object_base; /* for numbers that only count */
+};
+
+struct merge {
+	struct part *parts; /* by start */
+	size_t count, current;
+	const struct capture **list; /* of the parts */
+	struct mergehead head;
+	struct buildidlist *build_ids;
+	struct rewrite rw;
+	struct merge_error *error;
+};
+
+static int __attribute__((format(printf, 3, 4)))
+differ(struct merge *m, size_t part, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(m->error->text, sizeof(m->error->text), fmt, ap);
+	va_end(ap);
+	m->error->input = m->parts[part].input;
+	return -EXDEV;
+}
+
+/* ---- do they go together? ---- */
+
+/* From the earliest to the latest time of any record. */
+static void find_span(const struct capture *c, struct timespan *out)
+{
+	size_t count;
+	const struct capture_frame *f = capture_frames(c, &count);
+	struct timespan span = { UINT64_MAX, 0 };
+
+	for (size_t i = 0; capture_is_divisible(c) && i < count; i++) {
+		if (f[i].t_min_ns && f[i].t_min_ns < span.from_ns)
+			span.from_ns = f[i].t_min_ns;
+		if (f[i].t_max_ns != UINT64_MAX && f[i].t_max_ns > span.to_ns)
+			span.to_ns = f[i].t_max_ns;
+	}
+	if (span.from_ns > span.to_ns && timespan_of_capture(c, &span))
+		span = (struct timespan){ 0, 0 };
+	*out = span;
+}
+
+static int by_start(const void *va, const void *vb)
+{
+	const struct part *a = va, *b = vb;
+
+	if (a->span.from_ns != b->span.from_ns)
+		return a->span.from_ns < b->span.from_ns ? -1 : 1;
+	return a->input < b->input ? -1 : a->input > b->input;
+}
+
+static int make_parts(struct merge *m, const struct capture *const *inputs)
+{
+	char *start;
+
+	m->parts = calloc(m->count, sizeof(*m->parts));
+	if (!m->parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->count; i++) {
+		m->parts[i].c = inputs[i];
+		m->parts[i].input = i;
+		find_span(inputs[i], &m->parts[i].span);
+		start = metatext_read(inputs[i], EBX_META_START);
+		m->parts[i].all_processes = start && metatext_is(start, "system_wide", "true");
+		free(start);
+	}
+	qsort(m->parts, m->count, sizeof(*m->parts), by_start);
+	return 0;
+}
+
+static int check_host(struct merge *m, size_t i, unsigned bit, const char *what)
+{
+	const char *first = capture_feature_string(m->parts[0].c, bit),
+		   *other = capture_feature_string(m->parts[i].c, bit);
+
+	if (!first || !other || !strcmp(first, other))
+		return 0;
+	return differ(m, i, "its %s is '%.50s', not '%.50s'", what, other, first);
+}
+
+/* Times of CLOCK_MONOTONIC begin with the boot. */
+static int check_boot(struct merge *m, size_t i)
+{
+	char *first = metatext_read(m->parts[0].c, EBX_META_START),
+	     *other = metatext_read(m->parts[i].c, EBX_META_START);
+	uint64_t first_ns, other_ns, off_ns;
+	int err = 0;
+
+	if (first && other && metatext_number(first, "boot_wall_ns", &first_ns) &&
+	    metatext_number(other, "boot_wall_ns", &other_ns)) {
+		off_ns = first_ns > other_ns ? first_ns - other_ns : other_ns - first_ns;
+		if (off_ns > BOOT_SLACK_NS)
+			err = differ(m, i,
+				     "the machine was started at another time, so their times "
+				     "have nothing in common (--any-boot if its clock was set)");
+	}
+	free(first);
+	free(other);
+	return err;
+}
+
+static int check(struct merge *m, bool any_boot)
+{
+	size_t count;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < m->count; i++) {
+		capture_attrs(m->parts[i].c, &count);
+		if (!count)
+			return -ENOTSUP;
+		err = check_host(m, i, PERFFILE_HOSTNAME, "machine");
+		if (!err)
+			err = check_host(m, i, PERFFILE_OSRELEASE, "kernel");
+		if (!err && !any_boot)
+			err = check_boot(m, i);
+	}
+	return err;
+}
+
+/* ---- objects ---- */
+
+static bool is_numbered(enum ebx_kind kind)
+{
+	return kind == EBX_FILE || kind == EBX_SYMTAB || kind == EBX_NOTE || kind == EBX_FACTS;
+}
+
+/* Files that do not grow: a second one of that name would be put behind the first. */
+static bool has_earlier(const struct merge *m, const char *name)
+{
+	size_t size_bytes;
+	char *text;
+
+	for (size_t i = 0; i < m->current; i++) {
+		if (!embedded_file(m->parts[i].c, name, &text, &size_bytes)) {
+			free(text);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool wants_object(void *ctx, const struct capture_object *o)
+{
+	const struct merge *m = ctx;
+
+	switch (o->kind) {
+	case EBX_META: /* who recorded it how; the other counts only one of them */
+		return o->object == EBX_META_START && !m->current;
+	case EBX_MOUNTS:
+		return true;
+	default:
+		return is_numbered(o->kind) || !m->current;
+	}
+}
+
+static int put_object(void *ctx, const struct capture_object *o, const void *data,
+		      size_t size_bytes)
+{
+	struct merge *m = ctx;
+	struct cursor piece = cursor_of(data, size_bytes);
+	uint64_t number = o->object;
+	const uint8_t *name;
+	char *text;
+	size_t n;
+	bool told = false;
+
+	if (o->kind == EBX_FILE && m->current) {
+		n = cursor_u16(&piece);
+		name = cursor_bytes(&piece, n);
+		text = name ? strndup((const char *)name, n) : NULL;
+		told = text && *text == '[' && has_earlier(m, text);
+		free(text);
+	}
+	if (told)
+		return 0;
+	if (is_numbered(o->kind))
+		number += m->parts[m->current].object_base;
+	return writer_object(m->rw.w, o->kind, number, data, size_bytes);
+}
+
+static void number_objects(struct merge *m)
+{
+	uint64_t base = 0, most;
+	size_t count;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct capture_object *o = capture_objects(m->parts[i].c, &count);
+
+		m->parts[i].object_base = base;
+		most = 0;
+		for (size_t k = 0; k < count; k++)
+			if (is_numbered(o[k].kind) && o[k].object > most)
+				most = o[k].object;
+		base += most + 1;
+	}
+}
+
+static int put_parts(struct merge *m)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	int err;
+
+	if (!to)
+		return -ENOMEM;
+	fputs("{\"parts\": [", to);
+	for (size_t i = 0; i < m->count; i++)
+		fprintf(to, "%s{\"from_mono_ns\": %" PRIu64 ", \"to_mono_ns\": %" PRIu64 "}",
+			i ? ", " : "", m->parts[i].span.from_ns, m->parts[i].span.to_ns);
+	fputs("]}", to);
+	fclose(to);
+	err = text ? writer_object(m->rw.w, EBX_META, EBX_META_PARTS, text, size) : -ENOMEM;
+	free(text);
+	return err;
+}
+
+/* ---- build-ids ---- */
+
+static int add_build_id(void *ctx, const struct buildid *id, const char *path)
+{
+	struct merge *m = ctx;
+	bool kernel = !strncmp(path, "[kernel", 7) || strstr(path, ".ko");
+	int err = buildidlist_add(m->build_ids, id, path, kernel);
+
+	return err == -EINVAL ? 0 : err;
+}
+
+/* ---- the whole ---- */
+
+/* What an earlier capture of all processes has told of the times of this one. */
+static struct timespan told_before(const struct merge *m, size_t part)
+{
+	struct timespan told = { UINT64_MAX, 0 };
+
+	for (size_t i = 0; i < part; i++) {
+		if (!m->parts[i].all_processes)
+			continue;
+		if (m->parts[i].span.from_ns < told.from_ns)
+			told.from_ns = m->parts[i].span.from_ns;
+		if (m->parts[i].span.to_ns > told.to_ns)
+			told.to_ns = m->parts[i].span.to_ns;
+	}
+	return told;
+}
+
+static int put_part(struct merge *m, size_t i, const struct rewrite_opts *opts)
+{
+	struct rewrite_join join = {
+		.new_ids = m->head.new_ids[i],
+		.start_ns = i ? m->parts[i].span.from_ns : 0,
+		.told = told_before(m, i),
+		.ctx = m,
+		.wants = wants_object,
+		.object = put_object,
+	};
+	int err;
+
+	m->current = i;
+	m->rw.c = m->parts[i].c;
+	m->rw.opts = opts;
+	m->rw.span = TIMESPAN_ALL;
+	m->rw.join = &join;
+	err = rewrite_objects(&m->rw);
+	if (!err)
+		err = rewrite_records(&m->rw);
+	if (!err)
+		err = buildids_walk(capture_feature(m->parts[i].c, PERFFILE_BUILD_ID), add_build_id,
+				    m);
+	return err;
+}
+
+static int write_all(struct merge *m, int fd)
+{
+	struct rewrite_opts opts = { 0 };
+	struct writer_feature build_id = { PERFFILE_BUILD_ID, NULL, 0 };
+	struct writer_stats stats;
+	int err;
+
+	err = mergehead_open(&m->head, fd, &m->rw.w);
+	if (!err)
+		err = put_parts(m);
+	for (size_t i = 0; !err && i < m->count; i++)
+		err = put_part(m, i, &opts);
+	if (err)
+		return err;
+	build_id.data = buildidlist_section(m->build_ids, &build_id.size_bytes);
+	err = writer_finish(m->rw.w, &build_id, build_id.size_bytes ? 1 : 0);
+	if (!err) {
+		writer_get_stats(m->rw.w, &stats);
+		m->rw.stats.file_bytes = stats.file_bytes;
+	}
+	return err;
+}
+
+static int make_head(struct merge *m)
+{
+	size_t wrong = 0;
+	int err;
+
+	m->list = calloc(m->count, sizeof(*m->list));
+	if (!m->list)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->count; i++)
+		m->list[i] = m->parts[i].c;
+	err = mergehead_make(&m->head, m->list, m->count, &wrong, m->error->text,
+			     sizeof(m->error->text));
+	m->error->input = m->parts[wrong].input;
+	return err;
+}
+
+int merge_captures(const struct capture *const *inputs, size_t count, bool any_boot, int fd,
+		   struct rewrite_stats *out, struct merge_error *error)
+{
+	struct merge *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->count = count;
+	m->error = error;
+	err = make_parts(m, inputs);
+	if (!err)
+		err = check(m, any_boot);
+	if (!err)
+		err = make_head(m);
+	if (!err)
+		err = buildidlist_new(&m->build_ids);
+	if (!err) {
+		number_objects(m);
+		err = write_all(m, fd);
+	}
+	if (!err)
+		*out = m->rw.stats;
+	writer_free(m->rw.w);
+	mergehead_done(&m->head);
+	buildidlist_free(m->build_ids);
+	free(m->list);
+	free(m->parts);
+	free(m);
+	return err;
+}
+
+size_t merge_gaps(const struct capture *c, struct timespan *gaps, size_t max)
+{
+	char *text = metatext_read(c, EBX_META_PARTS);
+	const char *at = text;
+	uint64_t from_ns, to_ns, end_ns = 0;
+	size_t count = 0;
+
+	while (at && (at = metatext_after(at, "from_mono_ns")) &&
+	       metatext_number(at, NULL, &from_ns) && metatext_number(at, "to_mono_ns", &to_ns)) {
+		if (end_ns && from_ns > end_ns && count < max)
+			gaps[count++] = (struct timespan){ end_ns, from_ns };
+		end_ns = to_ns > end_ns ? to_ns : end_ns;
+	}
+	free(text);
+	return count;
+}

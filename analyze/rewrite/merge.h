@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * merge - several captures of one machine as one
+ *
+ * The new file has all samples of all of them: reports are the sums of theirs.  Events that are
+ * alike become one; each is written under one new id.  What a recorder knew when it began stands in
+ * a capture without a time, before everything; of a capture that began later it gets that time, or
+ * it would be taken for what was mapped, and who had a pid, in the earlier ones.
+ *
+ * Where times overlap, switches, wakeups and marks are taken from the first capture that recorded
+ * all processes; samples of CPUs are not the same events, and are all kept.  Between captures
+ * nobody knows what threads did: the times of the parts are kept (EBX_META_PARTS) for those who add
+ * up times.  Times must be comparable: one clock, one boot.
+ *
+ * Limits: of code that a process made (perf-PID.map), and a pid that was used again for another
+ * such process, the names of both are there.
+ */
+#ifndef EBPREC_ANALYZE_REWRITE_MERGE_H
+#define EBPREC_ANALYZE_REWRITE_MERGE_H
+
+#include <stdbool.h>
+
+#include "analyze/rewrite/rewrite.h"
+
+struct merge_error {
+	size_t input;   /* which one does not fit the first; of the inputs as given */
+	char text[160]; /* why */
+};
+
+/*
+ * Into fd, a new, empty regular file; borrowed.  any_boot: take them although their boot times
+ * differ.  -EXDEV: they do not go together, *error says why; -ENOTSUP: no events in one; else errno
+ * of reading or writing.
+ */
+int merge_captures(const struct capture *const *inputs, size_t count, bool any_boot, int fd,
+		   struct rewrite_stats *out, struct merge_error *error);
+
+/* Fills gaps with the times that no part of a merged capture covers; how many, at most max. */
+size_t merge_gaps(const struct capture *c, struct timespan *gaps, size_t max);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * rewrite_priv - what copying one capture and joining several have in common
+ *
+ * The writer is open; then, for each capture, its objects and its records.
+ */
+#ifndef EBPREC_ANALYZE_REWRITE_REWRITE_PRIV_H
+#define EBPREC_ANALYZE_REWRITE_REWRITE_PRIV_H
+
+#include "analyze/rewrite/rewrite.h"
+#include "format/perffile.h"
+
+/* What becomes of a capture that is one of several. */
+struct rewrite_join {
+	const uint64_t *new_ids; /* by attr of the capture */
+	uint64_t start_ns;       /* for records without a time; 0: they stay so */
+	struct timespan told;    /* events of this time are left out, but for samples of CPUs */
+	void *ctx;
+	bool (*wants)(void *ctx, const struct capture_object *o);
+	int (*object)(void *ctx, const struct capture_object *o, const void *data,
+		      size_t size_bytes);
+};
+
+struct rewrite {
+	const struct capture *c;
+	const struct rewrite_opts *opts;
+	const struct rewrite_join *join; /* NULL: the only one */
+	struct timespan span;            /* of the filter, or all */
+	struct writer *w;
+	struct rewrite_stats stats;
+	_Alignas(8) uint8_t copy[PERFFILE_RECORD_MAX]; /* of a record that had to be changed */
+};
+
+int rewrite_objects(struct rewrite *rw);
+int rewrite_records(struct rewrite *rw);
+
+#endif

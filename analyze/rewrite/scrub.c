@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/rewrite/scrub_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/load.h"
+#include "analyze/tpformat.h"
+#include "format/cursor.h"
+#include "format/perfrec.h"
+#include "format/tracing.h"
+
+/* Where the kernel is when it was not moved by lot, and its highest addresses, which never are. */
+#define KERNEL_TEXT  0xffffffff81000000ULL
+#define KERNEL_FIXED 0xffffffffff000000ULL
+/* Programs, libraries and stacks of 64-bit programs are in this range; the rest is not drawn by lot. */
+#define USER_FROM  (1ULL << 46)
+#define USER_BYTES (1ULL << 46)
+/* A turn by so much cuts the range between programs (0x55...) and libraries (0x7f...). */
+#define USER_TURN_MIN  0x200000000000ULL
+#define USER_TURN_MASK 0x04fffffff000ULL
+#define LAST_KNOWN     22 /* PERF_RECORD_CALLCHAIN_DEFERRED */
+
+/* ---- texts ---- */
+
+void scrub_text(struct scrub *s, enum scrubtext_form form, char *text, size_t size_bytes)
+{
+	int err = 0;
+
+	if (s->learning)
+		err = scrubtext_learn(s->text, text, size_bytes);
+	else
+		scrubtext_apply(s->text, form, text, size_bytes);
+	if (err)
+		s->err = err;
+}
+
+void scrub_text_in(struct scrub *s, enum scrubtext_form form, char *text, size_t room_bytes)
+{
+	scrub_text(s, form, text, strnlen(text, room_bytes));
+}
+
+static bool is_chosen(struct scrub *s, const struct scrub_patterns *p, const char *text,
+		      size_t size_bytes)
+{
+	bool chosen = false;
+	char *copy; /* with a NUL behind it, as regexec() wants */
+
+	if (!p->count)
+		return false;
+	copy = strndup(text, size_bytes);
+	if (!copy)
+		s->err = -ENOMEM;
+	for (size_t i = 0; copy && !chosen && i < p->count; i++)
+		chosen = !regexec(&p->list[i], copy, 0, NULL, 0);
+	free(copy);
+	return chosen;
+}
+
+void scrub_symbol(struct scrub *s, char *name, size_t size_bytes)
+{
+	if (!s->learning && size_bytes && is_chosen(s, &s->opts.symbols, name, size_bytes))
+		pseudonyms_put(s->p, PSEUDONYM_SYMBOL, name, size_bytes);
+}
+
+/* A chosen comm is a word from then on: programs have the names of their files. */
+static void learn_comm(struct scrub *s, const char *comm, size_t room_bytes)
+{
+	size_t size = strnlen(comm, room_bytes);
+
+	if (is_chosen(s, &s->opts.comms, comm, size) &&
+	    scrubtext_word(s->text, PSEUDONYM_COMM, comm, size))
+		s->err = -ENOMEM;
+}
+
+/* ---- addresses ---- */
+
+uint64_t scrub_address(struct scrub *s, uint64_t address)
+{
+	uint64_t to = address;
+
+	if (!s->opts.layout || s->learning)
+		return address;
+	if (address >> 63 && address < KERNEL_FIXED)
+		to = address + s->kernel_move;
+	else if (address - USER_FROM < USER_BYTES)
+		to = USER_FROM + (address - USER_FROM + s->user_move) % USER_BYTES;
+	s->stats.moved_count += to != address;
+	return to;
+}
+
+static void move(struct scrub *s, uint8_t *at)
+{
+	le64_store(at, scrub_address(s, le64_load(at)));
+}
+
+/* How far the kernel is from where it would be without chance; modules go with it. */
+static void learn_kernel(struct scrub *s, const struct perfrec_mmap *m)
+{
+	if (m->start >> 63 && !strncmp(m->path, "[kernel.kallsyms]", 17) && !s->kernel_move)
+		s->kernel_move = (KERNEL_TEXT & ~0x1fffffULL) - (m->start & ~0x1fffffULL);
+}
+
+/* ---- records ---- */
+
+static void edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8_t *rec)
+{
+	const struct perf_event_header *h = (const void *)rec;
+	struct perfrec_side side;
+	int err = perfrec_side(rec, h->size, attr, &side, NULL);
+
+	if (!err && (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2)) {
+		char *path = (char *)rec + ((const uint8_t *)side.mmap.path - rec);
+
+		if (s->learning)
+			learn_kernel(s, &side.mmap);
+		scrub_text(s, SCRUBTEXT_PATH, path, strlen(path));
+		if (side.mmap.file_off_bytes >> 63)
+			move(s, rec + 32);
+		move(s, rec + 16);
+	} else if (!err && side.type == PERF_RECORD_COMM) {
+		char *comm = (char *)rec + ((const uint8_t *)side.comm.comm - rec);
+
+		if (s->learning)
+			learn_comm(s, comm, strlen(comm));
+		scrub_text(s, SCRUBTEXT_FREE, comm, strlen(comm));
+	} else if (!err && side.type == PERF_RECORD_CGROUP) {
+		char *path = (char *)rec + ((const uint8_t *)side.cgroup.path - rec);
+
+		scrub_text(s, SCRUBTEXT_PATH, path, strlen(path));
+	} else if (!err && side.type == PERF_RECORD_KSYMBOL) {
+		char *name = (char *)rec + ((const uint8_t *)side.ksymbol.name - rec);
+
+		scrub_symbol(s, name, strlen(name));
+		move(s, rec + 8);
+	} else if (h->type == PERF_RECORD_TEXT_POKE && h->size >= 16) {
+		move(s, rec + 8);
+	}
+}
+
+static void edit_raw(struct scrub *s, const struct scrub_fields *fields, uint8_t *raw,
+		     size_t raw_bytes)
+{
+	for (size_t i = 0; i < fields->count; i++) {
+		const struct scrub_field *f = &fields->list[i];
+		size_t off = f->off_bytes, size = f->size_bytes;
+
+		if (off > raw_bytes || raw_bytes - off < size)
+			continue;
+		if (f->how != SCRUB_FIXED) {
+			uint32_t where = size == 4 ? le32_load(raw + off) : 0;
+
+			off = (where & 0xffff) + (f->how == SCRUB_REL_LOC ? off + 4 : 0);
+			size = where >> 16;
+			if (off > raw_bytes || raw_bytes - off < size)
+				continue;
+		}
+		if (s->learning)
+			learn_comm(s, (const char *)raw + off, size);
+		scrub_text_in(s, SCRUBTEXT_FREE, (char *)raw + off, size);
+	}
+}
+
+static void edit_sample(struct scrub *s, const struct capture_attr *attr, uint8_t *rec)
+{
+	const struct perf_event_header *h = (const void *)rec;
+	uint64_t type = attr->attr.sample_type;
+	size_t count, at = sizeof(*h) + (type & PERF_SAMPLE_IDENTIFIER ? 8 : 0);
+	const struct capture_attr *attrs = capture_attrs(s->c, &count);
+	struct perf_sample sample;
+
+	if (perfrec_sample(rec, h->size, &attr->attr, &sample, NULL))
+		return;
+	if (sample.raw)
+		edit_raw(s, &s->fields[attr - attrs], rec + (sample.raw - rec), sample.raw_bytes);
+	if (s->learning)
+		return;
+	if (type & PERF_SAMPLE_IP) {
+		move(s, rec + at);
+		at += 8;
+	}
+	at += (type & PERF_SAMPLE_TID ? 8 : 0) + (type & PERF_SAMPLE_TIME ? 8 : 0);
+	if (type & PERF_SAMPLE_ADDR)
+		move(s, rec + at);
+	for (size_t i = 0; i < sample.chain_count; i++)
+		move(s, rec + (sample.chain - rec) + i * 8);
+	s->stats.stack_count += sample.user_stack_bytes || sample.user_regs;
+	if (sample.user_stack)
+		memset(rec + (sample.user_stack - rec), 0, sample.user_stack_bytes);
+	if (sample.user_regs)
+		memset(rec + (sample.user_regs - rec), 0,
+		       8 * (size_t)__builtin_popcountll(attr->attr.sample_regs_user));
+}
+
+static bool edit_record(void *ctx, const struct capture_attr *attr, struct perf_event_header *rec)
+{
+	struct scrub *s = ctx;
+
+	if (rec->type > LAST_KNOWN) {
+		s->stats.dropped_count += !s->learning;
+		return false;
+	}
+	if (rec->type == PERF_RECORD_SAMPLE)
+		edit_sample(s, attr, (uint8_t *)rec);
+	else
+		edit_side(s, &attr->attr, (uint8_t *)rec);
+	return true;
+}
+
+/* ---- what is where in tracepoints ---- */
+
+/* A line of a format text: "	field:char comm[16];	offset:8;	size:16;	signed:0;" */
+static void add_field(struct scrub_fields *fields, const char *line, size_t size_bytes)
+{
+	const char *off = memmem(line, size_bytes, "offset:", 7),
+		   *size = memmem(line, size_bytes, "size:", 5),
+		   *text = memmem(line, size_bytes, "char ", 5),
+		   *array = memmem(line, size_bytes, "[", 1);
+	struct scrub_field f = { .how = SCRUB_FIXED };
+
+	if (!memmem(line, size_bytes, "field:", 6) || !off || !size || !array ||
+	    fields->count == SCRUB_FIELDS_MAX)
+		return;
+	if (!text)
+		text = memmem(line, size_bytes, "char[]", 6);
+	if (!text || text > off)
+		return;
+	if (memmem(line, size_bytes, "__data_loc", 10))
+		f.how = SCRUB_DATA_LOC;
+	else if (memmem(line, size_bytes, "__rel_loc", 9))
+		f.how = SCRUB_REL_LOC;
+	f.off_bytes = (uint32_t)strtoul(off + 7, NULL, 10);
+	f.size_bytes = (uint32_t)strtoul(size + 5, NULL, 10);
+	fields->list[fields->count++] = f;
+}
+
+/* Events without a name in the file are found by their number among those that we write. */
+static int find_format(const struct scrub *s, const struct capture_attr *attr, char **out)
+{
+	static const char *const known[] = { "sched:sched_switch",
+					     "sched:sched_wakeup",
+					     "sched:sched_wakeup_new",
+					     "sched:sched_migrate_task",
+					     "sched:sched_process_fork",
+					     "sched:sched_process_exit",
+					     "sched:sched_stat_runtime",
+					     "ebprec:mark",
+					     "ebprec:counter" };
+	struct capture_bytes section = capture_feature(s->c, PERFFILE_TRACING_DATA);
+	const char *own = load_event_name(attr);
+	char system[64], name[128], *format;
+	uint32_t id;
+	int err;
+
+	for (size_t i = 0; i <= sizeof(known) / sizeof(known[0]); i++) {
+		if (sscanf(i ? known[i - 1] : own, "%63[^:]:%127s", system, name) != 2)
+			continue;
+		err = tpformat_find(section.data, section.size_bytes, system, name, &format);
+		if (err == -ENOMEM)
+			return err;
+		if (err)
+			continue;
+		if (!tracing_format_id(format, &id) && id == attr->attr.config) {
+			*out = format;
+			return 0;
+		}
+		free(format);
+	}
+	return -ENOENT;
+}
+
+static int find_fields(const struct scrub *s, const struct capture_attr *attr,
+		       struct scrub_fields *out)
+{
+	char *format;
+	int err;
+
+	if (attr->attr.type != PERF_TYPE_TRACEPOINT ||
+	    !capture_feature(s->c, PERFFILE_TRACING_DATA).data)
+		return 0;
+	err = find_format(s, attr, &format);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	for (const char *line = format; *line;) {
+		size_t size = strcspn(line, "\n");
+
+		add_field(out, line, size);
+		line += size + (line[size] == '\n');
+	}
+	free(format);
+	return 0;
+}
+
+/* ---- learning ---- */
+
+static void learn_copy(struct scrub *s, struct capture_bytes b, unsigned bit)
+{
+	uint8_t *copy = b.size_bytes ? malloc(b.size_bytes) : NULL;
+
+	if (!copy) {
+		s->err = b.size_bytes ? -ENOMEM : s->err;
+		return;
+	}
+	memcpy(copy, b.data, b.size_bytes);
+	scrub_section(s, bit, copy, b.size_bytes);
+	free(copy);
+}
+
+static int learn_head(struct scrub *s)
+{
+	const char *host = capture_feature_string(s->c, PERFFILE_HOSTNAME);
+	size_t count, size_bytes, first = host ? strcspn(host, ".") : 0;
+	const struct capture_object *o = capture_objects(s->c, &count);
+	uint8_t *data;
+	int err = 0;
+
+	if (s->opts.wanted[PSEUDONYM_HOST] && first && strcmp(host, "localhost") != 0 &&
+	    *host != '(') {
+		err = scrubtext_word(s->text, PSEUDONYM_HOST, host, strlen(host));
+		if (!err)
+			err = scrubtext_word(s->text, PSEUDONYM_HOST, host, first);
+	}
+	for (size_t i = 0; !err && i < s->opts.word_count; i++)
+		err = scrubtext_word(s->text, PSEUDONYM_WORD, s->opts.words[i],
+				     strlen(s->opts.words[i]));
+	for (unsigned bit = 1; !err && bit < 64; bit++)
+		if (capture_feature(s->c, bit).data)
+			learn_copy(s, capture_feature(s->c, bit), bit);
+	for (size_t i = 0; !err && i < count; i++) {
+		err = capture_object_read(s->c, &o[i], &data, &size_bytes);
+		if (!err) {
+			(void)scrub_object(s, &o[i], data, &size_bytes);
+			free(data);
+		} else if (err != -ENOMEM) {
+			err = 0; /* rewriting counts it */
+		}
+	}
+	return err ? err : s->err;
+}
+
+static int learn_records(struct scrub *s)
+{
+	uint32_t streams = 1U << EBX_STREAM_SIDE;
+	struct record_iter *it;
+	struct record r;
+	uint64_t *copy;
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(s->c, &count), *attr;
+	int err;
+
+	if (s->opts.comms.count)
+		streams = UINT32_MAX;
+	copy = malloc(PERFFILE_RECORD_MAX);
+	err = copy ? record_iter_new(s->c, streams, 0, SIZE_MAX, &it) : -ENOMEM;
+	if (err) {
+		free(copy);
+		return err;
+	}
+	while ((err = record_iter_next(it, &r)) > 0) {
+		attr = capture_attr_by_id(
+			s->c, perfrec_identifier(r.header, r.header->size, &attrs->attr));
+		if (r.header->size > PERFFILE_RECORD_MAX)
+			continue;
+		memcpy(copy, r.header, r.header->size);
+		(void)edit_record(s, attr ? attr : attrs, (void *)copy);
+	}
+	record_iter_free(it);
+	free(copy);
+	return err ? err : s->err;
+}
+
+int scrub_new(const struct capture *c, const struct scrub_opts *o, struct scrub **out)
+{
+	struct scrub *s = calloc(1, sizeof(*s));
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->c = c;
+	s->opts = *o;
+	s->user_move = USER_TURN_MIN + (pseudonym_hash(o->key, "layout", 6) & USER_TURN_MASK);
+	s->edit = (struct rewrite_edit){ s, edit_record, scrub_object, scrub_section };
+	s->fields = calloc(count + 1, sizeof(*s->fields));
+	err = s->fields ? pseudonyms_new(o->key, o->erase, &s->p) : -ENOMEM;
+	if (!err)
+		err = scrubtext_new(s->p, o->wanted, &s->text);
+	for (size_t i = 0; !err && i < count; i++)
+		err = find_fields(s, &attrs[i], &s->fields[i]);
+	s->learning = true;
+	if (!err)
+		err = learn_head(s);
+	if (!err && count)
+		err = learn_records(s);
+	s->learning = false;
+	if (err)
+		scrub_free(s);
+	else
+		*out = s;
+	return err;
+}
+
+void scrub_free(struct scrub *s)
+{
+	if (!s)
+		return;
+	scrubtext_free(s->text);
+	pseudonyms_free(s->p);
+	free(s->fields);
+	free(s);
+}
+
+const struct rewrite_edit *scrub_edit(struct scrub *s)
+{
+	return &s->edit;
+}
+
+int scrub_error(const struct scrub *s)
+{
+	return s->err ? s->err : pseudonyms_error(s->p);
+}
+
+const struct scrub_stats *scrub_get_stats(const struct scrub *s)
+{
+	return &s->stats;
+}
+
+const struct pseudonyms *scrub_pseudonyms(const struct scrub *s)
+{
+	return s->p;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * scrub - takes out of a capture what says who and where, while it is rewritten
+ *
+ * Each record and object is looked at by what is known of it: its texts go through scrubtext, its
+ * addresses are moved, and what may hold anything (copied stacks, command lines, kinds that nobody
+ * has named yet) is removed.  Nothing changes its size, but for objects that get shorter.
+ */
+#ifndef EBPREC_ANALYZE_REWRITE_SCRUB_H
+#define EBPREC_ANALYZE_REWRITE_SCRUB_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/rewrite/pseudonym.h"
+#include "analyze/rewrite/rewrite.h"
+#include "format/capture.h"
+
+struct scrub_patterns {
+	const regex_t *list; /* compiled, extended */
+	size_t count;
+};
+
+struct scrub_opts {
+	uint8_t key[PSEUDONYM_KEY_BYTES];
+	bool erase;
+	bool wanted[PSEUDONYM_KINDS];
+	bool command_lines;
+	bool layout; /* addresses of kernel and programs lose what the machine drew by lot */
+	struct scrub_patterns comms, symbols;
+	const char *const *words;
+	size_t word_count;
+};
+
+struct scrub_stats {
+	uint64_t command_line_count; /* arguments and texts */
+	uint64_t moved_count;        /* addresses */
+	uint64_t stack_count;        /* copies of user stacks and registers, blanked */
+	uint64_t dropped_count;      /* records and objects of unknown kinds, left out */
+};
+
+struct scrub; /* opaque */
+
+/* Reads the side-band once, for the names.  c and what o points to are borrowed.  -ENOMEM. */
+int scrub_new(const struct capture *c, const struct scrub_opts *o, struct scrub **out);
+void scrub_free(struct scrub *s); /* NULL is fine */
+/* For rewrite_opts.edit; borrowed. */
+const struct rewrite_edit *scrub_edit(struct scrub *s);
+/* Of the rewriting: -ENOMEM when it is not whole. */
+int scrub_error(const struct scrub *s);
+const struct scrub_stats *scrub_get_stats(const struct scrub *s);
+const struct pseudonyms *scrub_pseudonyms(const struct scrub *s);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* scrub_objects - private objects and feature sections (FORMAT.md 5; perf's header.c) */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/rewrite/scrub_priv.h"
+#include "format/cursor.h"
+#include "format/filefacts.h"
+#include "format/jitdump.h"
+
+#define SYMTAB_HEAD_BYTES  64
+#define SYMTAB_PLACE_BYTES 16
+#define BUILD_ID_PATH_OFF  36 /* in an entry of the section */
+
+/* ---- JSON ---- */
+
+/* The end of the JSON value at `at`: of a string or of an array of strings; of others: at. */
+static size_t value_end(const char *text, size_t at, size_t size_bytes)
+{
+	bool in_string = false, in_array = false;
+
+	for (; at < size_bytes; at++) {
+		char c = text[at];
+
+		if (in_string) {
+			at += c == '\\';
+			in_string = c != '"';
+			if (!in_string && !in_array)
+				return at + 1;
+		} else if (c == '"') {
+			in_string = true;
+		} else if (c == '[' && !in_array) {
+			in_array = true;
+		} else if (c == ']' && in_array) {
+			return at + 1;
+		} else if (!in_array) {
+			return at;
+		}
+	}
+	return size_bytes;
+}
+
+/* Empties the value of a key wherever it is. */
+static void empty_value(struct scrub *s, const char *key, char *text, size_t *size_bytes)
+{
+	size_t at = 0, end;
+	char quoted[40], *found;
+	int quoted_bytes = snprintf(quoted, sizeof(quoted), "\"%s\"", key);
+
+	while ((found = memmem(text + at, *size_bytes - at, quoted, (size_t)quoted_bytes))) {
+		at = (size_t)(found - text) + (size_t)quoted_bytes;
+		while (at < *size_bytes && (isspace((unsigned char)text[at]) || text[at] == ':'))
+			at++;
+		end = value_end(text, at, *size_bytes);
+		if (end < at + 3)
+			continue;
+		s->stats.command_line_count++;
+		memmove(text + at + 1, text + end - 1, *size_bytes - (end - 1));
+		*size_bytes -= end - at - 2;
+	}
+}
+
+static void edit_meta(struct scrub *s, char *text, size_t *size_bytes)
+{
+	if (s->opts.command_lines && !s->learning) {
+		empty_value(s, "command_line", text, size_bytes);
+		empty_value(s, "kernel_cmdline", text, size_bytes);
+	}
+	scrub_text(s, SCRUBTEXT_JSON, text, *size_bytes);
+}
+
+/* ---- mounts ---- */
+
+/* "server:/export", "me@server:/folder", "//server/share": the source of a mount. */
+static void learn_source(struct scrub *s, const char *source, size_t size_bytes)
+{
+	const char *at = source, *end = source + size_bytes, *user;
+	size_t bytes;
+
+	if (size_bytes > 2 && !memcmp(at, "//", 2)) {
+		at += 2;
+		end = memchr(at, '/', (size_t)(end - at)) ?: end;
+	} else {
+		end = memmem(at, size_bytes, ":/", 2);
+		if (!end)
+			return;
+		user = memchr(at, '@', (size_t)(end - at));
+		if (user) {
+			if (s->opts.wanted[PSEUDONYM_USER] &&
+			    scrubtext_word(s->text, PSEUDONYM_USER, at, (size_t)(user - at)))
+				s->err = -ENOMEM;
+			at = user + 1;
+		}
+	}
+	bytes = (size_t)(end - at);
+	if (s->opts.wanted[PSEUDONYM_HOST] && bytes &&
+	    scrubtext_word(s->text, PSEUDONYM_HOST, at, bytes))
+		s->err = -ENOMEM;
+}
+
+static void edit_mounts(struct scrub *s, char *text, size_t size_bytes)
+{
+	char *at = text, *end = text + size_bytes, *line_end, *source;
+
+	for (; s->learning && at < end; at = line_end + 1) {
+		line_end = memchr(at, '\n', (size_t)(end - at)) ?: end;
+		source = memmem(at, (size_t)(line_end - at), " - ", 3);
+		source = source ? memchr(source + 3, ' ', (size_t)(line_end - source - 3)) : NULL;
+		if (source) {
+			char *blank = memchr(source + 1, ' ', (size_t)(line_end - source - 1))
+					      ?: line_end;
+
+			learn_source(s, source + 1, (size_t)(blank - source - 1));
+		}
+	}
+	scrub_text(s, SCRUBTEXT_FREE, text, size_bytes);
+}
+
+/* ---- files ---- */
+
+/* The address that a line begins with, in as many digits. */
+static void move_hex(struct scrub *s, char *line, size_t digits)
+{
+	uint64_t address = 0;
+	char hex[20];
+
+	if (digits < 9 || digits > 16)
+		return;
+	for (size_t i = 0; i < digits; i++) {
+		int c = tolower((unsigned char)line[i]);
+
+		address = address << 4 | (uint64_t)(isdigit(c) ? c - '0' : c - 'a' + 10);
+	}
+	snprintf(hex, sizeof(hex), "%0*llx", (int)digits,
+		 (unsigned long long)scrub_address(s, address));
+	if (strlen(hex) == digits)
+		memcpy(line, hex, digits);
+}
+
+/* Lines of /proc/kallsyms ("ADDRESS T NAME\t[MODULE]") and perf-PID.map ("ADDRESS SIZE NAME"). */
+static void edit_symbol_lines(struct scrub *s, char *text, size_t size_bytes, bool is_kernel)
+{
+	char *end = text + size_bytes, *line_end, *name;
+	size_t digits, name_bytes;
+
+	for (char *line = text; line < end; line = line_end + 1) {
+		line_end = memchr(line, '\n', (size_t)(end - line)) ?: end;
+		for (digits = 0; line + digits < line_end && isxdigit((unsigned char)line[digits]);)
+			digits++;
+		move_hex(s, line, digits);
+		name = memchr(line, ' ', (size_t)(line_end - line));
+		name = name ? memchr(name + 1, ' ', (size_t)(line_end - name - 1)) : NULL;
+		if (!name)
+			continue;
+		name++;
+		name_bytes = (size_t)(line_end - name);
+		if (is_kernel && memchr(name, '\t', name_bytes))
+			name_bytes = (size_t)((char *)memchr(name, '\t', name_bytes) - name);
+		scrub_symbol(s, name, name_bytes);
+		if (!is_kernel)
+			scrub_text(s, SCRUBTEXT_FREE, name, (size_t)(line_end - name));
+	}
+}
+
+static void move_at(struct scrub *s, uint8_t *at)
+{
+	le64_store(at, scrub_address(s, le64_load(at)));
+}
+
+/*
+ * jit-PID.dump: loads and moves of code are what is needed; the bodies of all other records, code, and
+ * what follows a broken record are blanked.
+ */
+static bool edit_jitdump(struct scrub *s, uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct jitdump_header header;
+
+	if (jitdump_header(&c, &header))
+		return false;
+	while (cursor_left(&c) >= JITDUMP_RECORD_BYTES) {
+		uint32_t id = cursor_u32(&c), record_bytes = cursor_u32(&c);
+		uint8_t *body = data + c.off_bytes + 8, *rest = body;
+		size_t left = record_bytes - JITDUMP_RECORD_BYTES, name_bytes;
+
+		cursor_skip(&c, 8);
+		if (record_bytes < JITDUMP_RECORD_BYTES || left > cursor_left(&c)) {
+			c.off_bytes -= JITDUMP_RECORD_BYTES;
+			break;
+		}
+		cursor_skip(&c, left);
+		if (id == JITDUMP_LOAD && left >= JITDUMP_LOAD_BYTES) {
+			char *name = (char *)body + JITDUMP_LOAD_BYTES;
+
+			name_bytes = strnlen(name, left - JITDUMP_LOAD_BYTES);
+			move_at(s, body + 8);
+			move_at(s, body + 16);
+			scrub_symbol(s, name, name_bytes);
+			scrub_text(s, SCRUBTEXT_FREE, name, name_bytes);
+			rest = (uint8_t *)name + name_bytes;
+		} else if (id == JITDUMP_MOVE && left >= JITDUMP_LOAD_BYTES) {
+			for (size_t at = 8; at <= 24; at += 8)
+				move_at(s, body + at);
+			rest = body + left;
+		}
+		if (!s->learning)
+			memset(rest, 0, left - (size_t)(rest - body));
+	}
+	if (!s->learning)
+		memset(data + c.off_bytes, 0, size_bytes - c.off_bytes);
+	return true;
+}
+
+/* Returns whether it is kept. */
+static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	size_t name_bytes = cursor_u16(&c);
+	const uint8_t *name_at = cursor_bytes(&c, name_bytes);
+	char *name = (char *)data + 2, *bytes = name + name_bytes;
+	size_t left = cursor_left(&c);
+
+	if (!name_at)
+		return false;
+	if (name_bytes == 6 && !memcmp(name, "[vdso]", 6))
+		return true; /* the kernel's own bytes */
+	if (name_bytes == 14 && !memcmp(name, "/proc/kallsyms", 14)) {
+		edit_symbol_lines(s, bytes, left, true);
+		return true;
+	}
+	if (name_bytes > 4 && !memcmp(name, "jit-", 4))
+		return edit_jitdump(s, (uint8_t *)bytes, left);
+	if (name_bytes > 5 && !memcmp(name, "perf-", 5)) {
+		edit_symbol_lines(s, bytes, left, false);
+		return true;
+	}
+	scrub_text(s, SCRUBTEXT_PATH, name, name_bytes);
+	scrub_text(s, SCRUBTEXT_FREE, bytes, left);
+	return true;
+}
+
+/* ---- tables ---- */
+
+static void edit_facts(struct scrub *s, uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct filefacts f;
+
+	while (filefacts_next(&c, &f) > 0) {
+		const struct filefacts_text *texts[] = { &f.path, &f.root, &f.cgroup };
+
+		for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+			if (texts[i]->size_bytes)
+				scrub_text(s, SCRUBTEXT_PATH,
+					   (char *)data + ((const uint8_t *)texts[i]->text - data),
+					   texts[i]->size_bytes);
+	}
+}
+
+static int by_place(const void *va, const void *vb)
+{
+	const uint8_t *a = va, *b = vb;
+	uint64_t x = le64_load(a), y = le64_load(b);
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return (int)(a[13] & 1) - (int)(b[13] & 1);
+}
+
+static bool edit_symtab(struct scrub *s, uint8_t *data, size_t size_bytes)
+{
+	size_t places, texts_bytes, at, end;
+
+	if (size_bytes < SYMTAB_HEAD_BYTES || le16_load(data) != 1)
+		return false;
+	places = le32_load(data + 4);
+	texts_bytes = le32_load(data + 8);
+	if (places > (size_bytes - SYMTAB_HEAD_BYTES) / SYMTAB_PLACE_BYTES)
+		return false;
+	at = SYMTAB_HEAD_BYTES + places * SYMTAB_PLACE_BYTES;
+	if (texts_bytes > size_bytes - at)
+		return false;
+	for (size_t i = 0; i < places; i++) {
+		uint8_t *place = data + SYMTAB_HEAD_BYTES + i * SYMTAB_PLACE_BYTES;
+
+		le64_store(place, scrub_address(s, le64_load(place)));
+	}
+	if (places && s->opts.layout)
+		qsort(data + SYMTAB_HEAD_BYTES, places, SYMTAB_PLACE_BYTES, by_place);
+	/* Two paths, then names. */
+	for (size_t i = 0; at < size_bytes; i++, at = end + 1) {
+		char *text = (char *)data + at;
+
+		end = at + strnlen(text, size_bytes - at);
+		if (i >= 2)
+			scrub_symbol(s, text, end - at);
+		scrub_text(s, i < 2 ? SCRUBTEXT_PATH : SCRUBTEXT_FREE, text, end - at);
+	}
+	return true;
+}
+
+bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size_t *size_bytes)
+{
+	struct scrub *s = ctx;
+	bool keep = true;
+
+	switch (o->kind) {
+	case EBX_META:
+		edit_meta(s, (char *)data, size_bytes);
+		break;
+	case EBX_MOUNTS:
+		edit_mounts(s, (char *)data, *size_bytes);
+		break;
+	case EBX_NOTE:
+		scrub_text(s, SCRUBTEXT_FREE, (char *)data, *size_bytes);
+		break;
+	case EBX_FACTS:
+		edit_facts(s, data, *size_bytes);
+		break;
+	case EBX_FILE:
+		keep = edit_file(s, data, *size_bytes);
+		break;
+	case EBX_SYMTAB:
+		keep = edit_symtab(s, data, *size_bytes);
+		break;
+	default:
+		keep = false;
+		break;
+	}
+	s->stats.dropped_count += !keep && !s->learning;
+	return keep;
+}
+
+/* ---- feature sections ---- */
+
+/* u32 size, then the text and zeroes; NULL: the section ends before. */
+static char *next_string(struct cursor *c, uint8_t *data, size_t *room_bytes)
+{
+	const uint8_t *at;
+
+	*room_bytes = cursor_u32(c);
+	at = cursor_bytes(c, *room_bytes);
+	return at ? (char *)data + (at - data) : NULL;
+}
+
+static void edit_command_line(struct scrub *s, uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	uint32_t count = cursor_u32(&c);
+	size_t room;
+	char *text;
+
+	for (; count && (text = next_string(&c, data, &room)); count--) {
+		if (s->opts.command_lines && !s->learning) {
+			s->stats.command_line_count++;
+			memset(text, 0, room);
+			if (room > 1)
+				text[0] = 'x';
+		} else {
+			scrub_text_in(s, SCRUBTEXT_FREE, text, room);
+		}
+	}
+}
+
+static void edit_build_ids(struct scrub *s, uint8_t *data, size_t size_bytes)
+{
+	size_t entry;
+
+	for (size_t at = 0; at + BUILD_ID_PATH_OFF < size_bytes; at += entry) {
+		entry = le16_load(data + at + 6);
+		if (entry <= BUILD_ID_PATH_OFF || entry > size_bytes - at)
+			return;
+		scrub_text_in(s, SCRUBTEXT_PATH, (char *)data + at + BUILD_ID_PATH_OFF,
+			      entry - BUILD_ID_PATH_OFF);
+	}
+}
+
+static void edit_event_names(struct scrub *s, uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	uint32_t count = cursor_u32(&c), attr_bytes = cursor_u32(&c), ids;
+	size_t room;
+	char *text;
+
+	for (; count; count--) {
+		cursor_skip(&c, attr_bytes);
+		ids = cursor_u32(&c);
+		text = next_string(&c, data, &room);
+		if (!text)
+			return;
+		scrub_text_in(s, SCRUBTEXT_FREE, text, room);
+		cursor_skip(&c, (size_t)ids * 8);
+	}
+}
+
+void scrub_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct scrub *s = ctx;
+	size_t room;
+	char *text;
+
+	switch (bit) {
+	case PERFFILE_HOSTNAME:
+		text = next_string(&c, data, &room);
+		if (text)
+			scrub_text_in(s, SCRUBTEXT_FREE, text, room);
+		break;
+	case PERFFILE_CMDLINE:
+		edit_command_line(s, data, size_bytes);
+		break;
+	case PERFFILE_BUILD_ID:
+		edit_build_ids(s, data, size_bytes);
+		break;
+	case PERFFILE_EVENT_DESC:
+		edit_event_names(s, data, size_bytes);
+		break;
+	default: /* numbers, and texts of the kernel */
+		break;
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* scrub_priv - what the halves of scrub share: records (scrub.c), objects and sections */
+#ifndef EBPREC_ANALYZE_REWRITE_SCRUB_PRIV_H
+#define EBPREC_ANALYZE_REWRITE_SCRUB_PRIV_H
+
+#include "analyze/rewrite/scrub.h"
+#include "analyze/rewrite/scrubtext.h"
+
+#define SCRUB_FIELDS_MAX 16
+
+struct scrub_field { /* a text in the raw data of a tracepoint */
+	uint32_t off_bytes, size_bytes;
+	enum { SCRUB_FIXED, SCRUB_DATA_LOC, SCRUB_REL_LOC } how;
+};
+
+struct scrub_fields {
+	size_t count;
+	struct scrub_field list[SCRUB_FIELDS_MAX];
+};
+
+struct scrub {
+	const struct capture *c;
+	struct scrub_opts opts;
+	struct pseudonyms *p;
+	struct scrubtext *text;
+	struct scrub_fields *fields; /* by attr */
+	bool learning;
+	int err;
+	uint64_t kernel_move, user_move; /* 0: not moved */
+	struct scrub_stats stats;
+	struct rewrite_edit edit;
+};
+
+/* Learns from the text, or applies what was learnt. */
+void scrub_text(struct scrub *s, enum scrubtext_form form, char *text, size_t size_bytes);
+/* A text that ends with a NUL, or at the end of its room. */
+void scrub_text_in(struct scrub *s, enum scrubtext_form form, char *text, size_t room_bytes);
+/* The whole symbol, if it is a chosen one. */
+void scrub_symbol(struct scrub *s, char *name, size_t size_bytes);
+/* Where an address went. */
+uint64_t scrub_address(struct scrub *s, uint64_t address);
+
+/* For struct rewrite_edit. */
+bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size_t *size_bytes);
+void scrub_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes);
+
+#endif

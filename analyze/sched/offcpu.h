@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * offcpu - what threads waited for, with the stack they waited in
+ *
+ * Times are exact: they come from the timeline, which knows every switch.  Stacks are samples, each
+ * standing for some switches (its weight).  So the stacks of a thread that waited in the same state
+ * and system call share the exact time of all its waits of that kind, in proportion of weight times
+ * time.  Waits of a kind none of whose switches has a stack are kept, without frames.
+ *
+ * A wait ends when the thread is runnable; what it then waits for a CPU counts under the same stack
+ * with another reason.  The reason becomes a frame of its own, the innermost.
+ */
+#ifndef EBPREC_ANALYZE_SCHED_OFFCPU_H
+#define EBPREC_ANALYZE_SCHED_OFFCPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/filter.h"
+#include "analyze/groups.h"
+#include "analyze/hashidx.h"
+#include "analyze/model.h"
+#include "analyze/naming.h"
+#include "analyze/sampler.h"
+#include "analyze/stacks.h"
+#include "analyze/strings.h"
+#include "format/capture.h"
+
+struct offcpu_facts {
+	uint64_t total_ns;         /* off the CPU, of the threads that are asked for */
+	uint64_t with_stack_ns;    /* of it: of kinds of waits that have a stack */
+	uint64_t before_ns;        /* beside it: of waits that began before the recording */
+	uint64_t unknown_ns;       /* beside it: events are missing */
+	uint64_t switches, stacks; /* that began a wait; of these with a stack */
+	uint64_t lost, gaps;       /* events that are missing; contradictions */
+	double error_share;        /* standard error of the scaled times, of with_stack_ns */
+	bool is_wall;              /* before_ns and unknown_ns are among the stacks, */
+	uint64_t on_ns;            /* as is time on a CPU, */
+	uint64_t on_samples;       /* whose stacks these samples share */
+};
+
+/* What the end of a stack of waits means: waits that differ in one of these are counted apart. */
+struct offcpu_end {
+	uint32_t walk_end;     /* as ends of other stacks */
+	uint8_t kind;          /* enum wait_kind */
+	bool is_waker;         /* not a wait: the stack of a waker, of whom others speak */
+	uint16_t syscall;      /* and 1; 0: none */
+	uint32_t waker;        /* end of the waker's stack; OFFCPU_NO_WAKER */
+	uint32_t comm;         /* of a waker, in the names; MODEL_NONE: not known */
+	uint32_t user, kernel; /* of a waker, once the stacks have names: its nodes */
+};
+
+#define OFFCPU_NO_WAKER UINT32_MAX
+
+/* Waits, between loading and naming.  Embedded by the owner; all zero is an empty one. */
+struct offcpu {
+	struct offcpu_facts facts;
+	struct offcpu_end *ends; /* by the end in the stacks' keys */
+	size_t end_count, end_capacity;
+	struct hashidx index;
+};
+
+struct offcpu_query {
+	const struct filter *filter;
+	struct groups *groups; /* as for sampler_new() */
+	bool wakers;           /* keep apart by who ended the wait */
+	/*
+	 * Also the time on a CPU, as the samples of this event share it, and what a report of waits
+	 * leaves out: all adds up to the time that threads lived.  NULL: no.
+	 */
+	const struct capture_attr *wall;
+};
+
+/*
+ * Counts waits as stacks, in ns as their period; one sample each that has a stack.  -ENODATA: the
+ * capture has no switches; -ENOMEM, -EOVERFLOW.  *out: sampler_free(); *o: offcpu_done().
+ */
+int offcpu_load(const struct capture *c, const struct model *model, struct strings *names,
+		const struct offcpu_query *query, struct sampler **out, struct offcpu *o);
+
+/*
+ * Puts the reason under each of these stacks, whose frames are functions of n by now, and under
+ * that the waker's stack, innermost first, where there is one; makes their periods microseconds.
+ * -ENOMEM, -EOVERFLOW.
+ */
+int offcpu_add_reasons(struct offcpu *o, struct stacks *s, struct naming *n, struct strings *names);
+void offcpu_done(struct offcpu *o);
+
+#endif

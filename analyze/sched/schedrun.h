@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * schedrun - a capture's scheduler events, played through the timeline
+ *
+ * What everyone needs who asks for the time of threads: events, known threads, the span that was
+ * recorded, who is asked for.
+ */
+#ifndef EBPREC_ANALYZE_SCHED_SCHEDRUN_H
+#define EBPREC_ANALYZE_SCHED_SCHEDRUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/filter.h"
+#include "analyze/sched/schedev.h"
+#include "analyze/strings.h"
+#include "analyze/threadlist.h"
+#include "analyze/sched/timeline.h"
+#include "format/capture.h"
+
+#define SCHEDRUN_GAPS_MAX 64 /* as many captures as are merged at once */
+
+/* Embedded by the owner; read freely. */
+struct schedrun {
+	struct schedev events;
+	struct threadlist known;
+	struct timeline *timeline;
+	const struct strings *names;
+	uint64_t recorded_end_ns;                /* the last switch */
+	uint64_t start_ns, end_ns;               /* what was recorded of the filter's span */
+	struct timespan gaps[SCHEDRUN_GAPS_MAX]; /* between the parts of a merged capture */
+	size_t gap_count;
+	bool has_strangers; /* there are threads that were not to be recorded */
+};
+
+/*
+ * Reads the events.  filter: its span.  interval: called for each interval by schedrun_play(), also
+ * for those outside of the span.  -ENODATA: no switches; -ENOMEM, -EOVERFLOW: *run is empty.
+ */
+int schedrun_open(const struct capture *c, struct strings *names, const struct filter *filter,
+		  int (*interval)(void *ctx, const struct timeline_interval *i), void *ctx,
+		  struct schedrun *run);
+/* Plays all; event: called for each event of the span behind the intervals it ends; may be NULL. */
+int schedrun_play(struct schedrun *run, int (*event)(void *ctx, const struct sched_event *e),
+		  void *ctx);
+void schedrun_done(struct schedrun *run);
+
+/* Of a thread, from its events or from the side-band; UINT32_MAX: not known. */
+uint32_t schedrun_pid(const struct schedrun *run, const struct timeline_thread *th);
+uint32_t schedrun_comm(const struct schedrun *run, const struct timeline_thread *th);
+/* Whether it was to be recorded, and the filter asks for it. */
+bool schedrun_wants(const struct schedrun *run, const struct filter *filter,
+		    const struct timeline_thread *th);
+
+#endif

@@ -2,15 +2,12 @@
 #include "analyze/sched/offcpu.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/hashidx.h"
-#include "analyze/sched/schedrun.h"
 #include "analyze/vec.h"
 #include "analyze/sched/waitreason.h"
+#include "analyze/sched/waittime.h"
 #include "format/perfrec.h"
 #include "format/switchinfo.h"
 #include "format/tracing.h"
@@ -52,29 +49,6 @@ void offcpu_done(struct offcpu *o)
 	*o = (struct offcpu){ 0 };
 }
 
-/* What followed a switch: up to two waits, one behind the other. */
-struct wait {
-	uint64_t ns, queue_ns; /* in the state it left in; then runnable */
-	uint64_t end_ns;       /* when the first of them ended */
-	uint32_t thread;
-	uint32_t kind_of, queue_of; /* their kinds; NO_KIND: it is not asked for */
-};
-
-#define NO_KIND UINT32_MAX
-
-/* Waits of a thread in the same state and system call. */
-struct kind {
-	uint32_t thread;
-	uint16_t syscall;
-	uint8_t kind;   /* enum wait_kind */
-	uint32_t first; /* event that began one of them; SCHEDEV_NONE: none */
-	uint64_t exact_ns;
-	double sampled;    /* sum of weight times ns, of those with a stack */
-	double variance;   /* of that sum */
-	double seen;       /* of it, given out so far, */
-	uint64_t given_ns; /* which made so much of exact_ns */
-};
-
 /* Threads may have the same id one after another. */
 struct thread_life {
 	uint32_t tid, thread;
@@ -90,242 +64,17 @@ struct waker {
 
 struct loader {
 	const struct filter *filter;
-	const struct model *model;
-	struct schedrun run;
-	struct wait *waits; /* of each event */
-	struct kind *kinds;
-	size_t kind_count, kind_capacity;
-	struct hashidx index;
-	uint64_t *before_ns, *unknown_ns; /* by thread */
-	size_t before_capacity, unknown_capacity, thread_count;
+	struct waittime times;
 	struct sampler *sampler;
 	struct offcpu *out;
 	const struct capture_attr *waker_attr; /* NULL: wakers are not asked for, or not there */
 	const struct capture_attr *cpu_attr;   /* NULL: time on a CPU is not asked for */
-	uint64_t *on_ns;                       /* by thread */
-	size_t on_capacity;
-	struct thread_life *lives; /* by id, then start */
-	struct waker *wakers;      /* by time */
+	struct thread_life *lives;             /* by id, then start */
+	struct waker *wakers;                  /* by time */
 	size_t waker_count, waker_capacity;
 };
 
-/* ---- times ---- */
-
-static int thread_at(struct loader *l, uint32_t thread)
-{
-	size_t old = l->thread_count;
-
-	if (thread < old)
-		return 0;
-	if (vec_reserve(&l->before_ns, &l->before_capacity, (size_t)thread + 1) ||
-	    vec_reserve(&l->unknown_ns, &l->unknown_capacity, (size_t)thread + 1) ||
-	    vec_reserve(&l->on_ns, &l->on_capacity, (size_t)thread + 1))
-		return -ENOMEM;
-	for (; old <= thread; old++)
-		l->before_ns[old] = l->unknown_ns[old] = l->on_ns[old] = 0;
-	l->thread_count = (size_t)thread + 1;
-	return 0;
-}
-
-static bool was_preempted(const struct sched_event *e)
-{
-	return !e->state || e->state & SCHEDEV_PREEMPTED;
-}
-
-static int on_interval(void *ctx, const struct timeline_interval *i)
-{
-	struct loader *l = ctx;
-	const struct schedrun *run = &l->run;
-	uint64_t from_ns = i->from_ns < run->start_ns ? run->start_ns : i->from_ns;
-	uint64_t to_ns = i->to_ns > run->end_ns ? run->end_ns : i->to_ns, ns;
-	struct wait *w;
-	int err;
-
-	if ((i->state == TIMELINE_RUN && !l->cpu_attr) || to_ns <= from_ns)
-		return 0;
-	ns = filter_overlap_ns(l->filter, from_ns, to_ns);
-	if (!ns)
-		return 0;
-	err = thread_at(l, i->thread);
-	if (err)
-		return err;
-	if (i->state == TIMELINE_RUN) {
-		l->on_ns[i->thread] += ns;
-		return 0;
-	}
-	if (i->state == TIMELINE_UNKNOWN) {
-		l->unknown_ns[i->thread] += ns;
-		return 0;
-	}
-	if (i->out == SCHEDEV_NONE) {
-		l->before_ns[i->thread] += ns;
-		return 0;
-	}
-	w = &l->waits[i->out];
-	w->thread = i->thread;
-	if (i->state == TIMELINE_WAIT && !was_preempted(&run->events.events[i->out]))
-		w->queue_ns += ns;
-	else
-		w->ns += ns, w->end_ns = i->to_ns;
-	return 0;
-}
-
-static enum wait_kind kind_of_state(const struct sched_event *e)
-{
-	if (e->kind != SCHEDEV_SWITCH)
-		return WAIT_RUN_QUEUE; /* a new thread */
-	if (was_preempted(e))
-		return WAIT_PREEMPTED;
-	if (e->state & SCHEDEV_DISK)
-		return WAIT_BLOCK;
-	return e->state & (SCHEDEV_STOPPED | SCHEDEV_TRACED) ? WAIT_STOP : WAIT_SLEEP;
-}
-
-/* ---- kinds of waits ---- */
-
-/* event: with which one of them began; SCHEDEV_NONE: none did. */
-static int kind_at(struct loader *l, uint32_t thread, enum wait_kind kind, uint32_t event,
-		   uint32_t *out)
-{
-	uint16_t syscall = event == SCHEDEV_NONE ? 0 : l->run.events.events[event].syscall;
-	uint64_t hash = hash_pair(thread, (uint64_t)kind << 16 | syscall);
-	uint32_t pos, id;
-
-	if (hashidx_reserve(&l->index))
-		return -ENOMEM;
-	pos = hashidx_start(&l->index, hash);
-	while ((id = hashidx_match(&l->index, hash, &pos)) != HASHIDX_NONE) {
-		if (l->kinds[id].thread == thread && l->kinds[id].kind == kind &&
-		    l->kinds[id].syscall == syscall) {
-			*out = id;
-			return 0;
-		}
-	}
-	if (vec_reserve(&l->kinds, &l->kind_capacity, l->kind_count + 1))
-		return -ENOMEM;
-	id = (uint32_t)l->kind_count++;
-	l->kinds[id] = (struct kind){
-		.thread = thread,
-		.syscall = syscall,
-		.kind = (uint8_t)kind,
-		.first = event,
-	};
-	hashidx_put(&l->index, hash, pos, id);
-	*out = id;
-	return 0;
-}
-
-static void add_to_kind(struct loader *l, uint32_t kind, uint64_t ns, uint32_t weight)
-{
-	struct kind *k = &l->kinds[kind];
-	double d = (double)ns;
-
-	k->exact_ns += ns;
-	k->sampled += weight * d;
-	if (weight > 1)
-		k->variance += (double)weight * (weight - 1) * d * d;
-	l->out->facts.total_ns += ns;
-}
-
-static int sort_wait(struct loader *l, uint32_t event)
-{
-	const struct sched_event *e = &l->run.events.events[event];
-	struct wait *w = &l->waits[event];
-	const struct timeline_thread *threads;
-	size_t count;
-	int err = 0;
-
-	w->kind_of = w->queue_of = NO_KIND;
-	if (!w->ns && !w->queue_ns)
-		return 0;
-	threads = timeline_threads(l->run.timeline, &count);
-	if (!schedrun_wants(&l->run, l->filter, &threads[w->thread]))
-		return 0;
-	l->out->facts.switches++;
-	l->out->facts.stacks += e->weight != 0;
-	if (w->ns)
-		err = kind_at(l, w->thread, kind_of_state(e), event, &w->kind_of);
-	if (!err && w->ns)
-		add_to_kind(l, w->kind_of, w->ns, e->weight);
-	if (!err && w->queue_ns)
-		err = kind_at(l, w->thread, WAIT_RUN_QUEUE, event, &w->queue_of);
-	if (!err && w->queue_ns)
-		add_to_kind(l, w->queue_of, w->queue_ns, e->weight);
-	return err;
-}
-
-/* What is no wait that somebody saw begin: a thread's time on a CPU, before, and in the dark. */
-static int add_rest(struct loader *l, uint32_t thread)
-{
-	const struct {
-		enum wait_kind kind;
-		uint64_t ns;
-	} rest[] = {
-		{ WAIT_ON_CPU, l->on_ns[thread] },
-		{ WAIT_BEFORE, l->before_ns[thread] },
-		{ WAIT_UNKNOWN, l->unknown_ns[thread] },
-	};
-	uint32_t kind;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < sizeof(rest) / sizeof(rest[0]); i++) {
-		if (!rest[i].ns)
-			continue;
-		err = kind_at(l, thread, rest[i].kind, SCHEDEV_NONE, &kind);
-		if (!err)
-			l->kinds[kind].exact_ns += rest[i].ns;
-	}
-	return err;
-}
-
-static int sort_waits(struct loader *l)
-{
-	const struct timeline_thread *threads;
-	double variance = 0, scale;
-	size_t count;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < l->run.events.count; i++)
-		err = sort_wait(l, (uint32_t)i);
-	if (err)
-		return err;
-	for (size_t i = 0; i < l->kind_count; i++) {
-		if (!(l->kinds[i].sampled > 0))
-			continue;
-		l->out->facts.with_stack_ns += l->kinds[i].exact_ns;
-		scale = (double)l->kinds[i].exact_ns / l->kinds[i].sampled;
-		variance += scale * scale * l->kinds[i].variance;
-	}
-	if (l->out->facts.with_stack_ns)
-		l->out->facts.error_share = sqrt(variance) / (double)l->out->facts.with_stack_ns;
-	threads = timeline_threads(l->run.timeline, &count);
-	for (size_t i = 0; i < l->thread_count && !err; i++) {
-		if (!schedrun_wants(&l->run, l->filter, &threads[i]))
-			continue;
-		l->out->facts.before_ns += l->before_ns[i];
-		l->out->facts.unknown_ns += l->unknown_ns[i];
-		l->out->facts.on_ns += l->on_ns[i];
-		if (l->cpu_attr)
-			err = add_rest(l, (uint32_t)i);
-	}
-	return err;
-}
-
 /* ---- stacks ---- */
-
-/* The share of a wait in the exact time of its kind; all shares add up to it, whatever is rounded. */
-static uint64_t share_of(struct kind *k, uint64_t ns, uint32_t weight)
-{
-	uint64_t upto_ns, share_ns;
-
-	k->seen += (double)weight * (double)ns;
-	upto_ns = (uint64_t)((double)k->exact_ns * (k->seen / k->sampled) + 0.5);
-	if (upto_ns > k->exact_ns || k->seen >= k->sampled)
-		upto_ns = k->exact_ns;
-	share_ns = upto_ns > k->given_ns ? upto_ns - k->given_ns : 0;
-	k->given_ns += share_ns;
-	return share_ns;
-}
 
 /* The event that this sample became; SCHEDEV_NONE: none. */
 static uint32_t event_of(const struct schedev *events, const struct perf_sample *s)
@@ -349,11 +98,12 @@ static uint32_t event_of(const struct schedev *events, const struct perf_sample 
 }
 
 /* The waker whose stack was taken while this wait lasted; OFFCPU_NO_WAKER: none. */
-static uint32_t waker_of(const struct loader *l, const struct sched_event *e, const struct wait *w)
+static uint32_t waker_of(const struct loader *l, const struct sched_event *e,
+			 const struct waittime_wait *w)
 {
 	size_t low = 0, high = l->waker_count, mid;
 
-	if (was_preempted(e) || !w->ns)
+	if (waittime_was_preempted(e) || !w->ns)
 		return OFFCPU_NO_WAKER;
 	while (low < high) {
 		mid = low + (high - low) / 2;
@@ -372,7 +122,7 @@ static uint32_t waker_of(const struct loader *l, const struct sched_event *e, co
 static int add_part(struct loader *l, struct perf_sample *s, const struct model_where *where,
 		    uint32_t kind, uint64_t ns, uint32_t weight, struct offcpu_end *end)
 {
-	struct kind *k = &l->kinds[kind];
+	struct waittime_kind *k = &l->times.kinds[kind];
 	uint32_t number;
 	int err;
 
@@ -381,7 +131,7 @@ static int add_part(struct loader *l, struct perf_sample *s, const struct model_
 	err = end_of(l->out, end, &number);
 	if (err)
 		return err;
-	s->period = share_of(k, ns, weight);
+	s->period = waittime_share(k, ns, weight);
 	return sampler_add_wait(l->sampler, s, where, number);
 }
 
@@ -390,31 +140,32 @@ static int add_stack(struct loader *l, const struct perf_event_header *header)
 	struct switchinfo info;
 	struct model_where where;
 	struct perf_sample s;
-	const struct wait *w;
+	const struct waittime_wait *w;
 	struct offcpu_end end = { .walk_end = SAMPLER_END_UNKNOWN, .comm = MODEL_NONE };
 	uint32_t event, weight;
 	int err = 0;
 
-	if (perfrec_sample(header, header->size, &l->run.events.switch_attr->attr, &s, NULL) ||
+	if (perfrec_sample(header, header->size, &l->times.run.events.switch_attr->attr, &s,
+			   NULL) ||
 	    !s.raw)
 		return 0;
-	event = event_of(&l->run.events, &s);
+	event = event_of(&l->times.run.events, &s);
 	if (event == SCHEDEV_NONE)
 		return 0;
-	weight = l->run.events.events[event].weight;
-	w = &l->waits[event];
-	if (!weight || (w->kind_of == NO_KIND && w->queue_of == NO_KIND))
+	weight = l->times.run.events.events[event].weight;
+	w = &l->times.waits[event];
+	if (!weight || (w->kind == WAITTIME_NO_KIND && w->queue_kind == WAITTIME_NO_KIND))
 		return 0;
 	if (s.raw_bytes >= SWITCHINFO_BYTES &&
 	    switchinfo_decode(s.raw + s.raw_bytes - SWITCHINFO_BYTES, SWITCHINFO_BYTES, &info) &&
 	    info.stack.how != STACKINFO_NONE)
 		end.walk_end = 1u + info.stack.why;
-	end.waker = waker_of(l, &l->run.events.events[event], w);
+	end.waker = waker_of(l, &l->times.run.events.events[event], w);
 	sampler_where(l->sampler, &s, &where);
-	if (w->kind_of != NO_KIND)
-		err = add_part(l, &s, &where, w->kind_of, w->ns, weight, &end);
-	if (!err && w->queue_of != NO_KIND)
-		err = add_part(l, &s, &where, w->queue_of, w->queue_ns, weight, &end);
+	if (w->kind != WAITTIME_NO_KIND)
+		err = add_part(l, &s, &where, w->kind, w->ns, weight, &end);
+	if (!err && w->queue_kind != WAITTIME_NO_KIND)
+		err = add_part(l, &s, &where, w->queue_kind, w->queue_ns, weight, &end);
 	return err;
 }
 
@@ -513,7 +264,7 @@ static int sort_lives(struct loader *l)
 	const struct timeline_thread *threads;
 	size_t count;
 
-	threads = timeline_threads(l->run.timeline, &count);
+	threads = timeline_threads(l->times.run.timeline, &count);
 	l->lives = calloc(count + 1, sizeof(*l->lives));
 	if (!l->lives)
 		return -ENOMEM;
@@ -525,13 +276,12 @@ static int sort_lives(struct loader *l)
 }
 
 /* What the samples of a thread share; NULL: it was not on a CPU, or is not asked for. */
-static struct kind *on_cpu_of(struct loader *l, const struct perf_sample *s)
+static struct waittime_kind *on_cpu_of(struct loader *l, const struct perf_sample *s)
 {
 	struct thread_life want = { .tid = s->tid, .start_ns = s->time_ns };
 	size_t count, low = 0, high, mid;
-	uint32_t kind, thread;
 
-	(void)timeline_threads(l->run.timeline, &count);
+	(void)timeline_threads(l->times.run.timeline, &count);
 	for (high = count; low < high;) {
 		mid = low + (high - low) / 2;
 		if (by_life(&l->lives[mid], &want) <= 0)
@@ -541,11 +291,7 @@ static struct kind *on_cpu_of(struct loader *l, const struct perf_sample *s)
 	}
 	if (!low || l->lives[low - 1].tid != s->tid)
 		return NULL;
-	thread = l->lives[low - 1].thread;
-	if (thread >= l->thread_count || !l->on_ns[thread] ||
-	    kind_at(l, thread, WAIT_ON_CPU, SCHEDEV_NONE, &kind) || !l->kinds[kind].exact_ns)
-		return NULL;
-	return &l->kinds[kind];
+	return waittime_on_cpu(&l->times, l->lives[low - 1].thread);
 }
 
 static bool read_cpu_sample(const struct loader *l, const struct perf_event_header *header,
@@ -562,7 +308,7 @@ static bool read_cpu_sample(const struct loader *l, const struct perf_event_head
 static int weigh_cpu_sample(struct loader *l, const struct perf_event_header *header)
 {
 	struct perf_sample s;
-	struct kind *k;
+	struct waittime_kind *k;
 
 	if (!read_cpu_sample(l, header, &s))
 		return 0;
@@ -581,7 +327,7 @@ static int add_cpu_sample(struct loader *l, const struct perf_event_header *head
 	struct model_where where;
 	struct stackinfo info;
 	struct perf_sample s;
-	struct kind *k;
+	struct waittime_kind *k;
 	uint32_t number;
 	int err;
 
@@ -598,7 +344,7 @@ static int add_cpu_sample(struct loader *l, const struct perf_event_header *head
 	if (err)
 		return err;
 	sampler_where(l->sampler, &s, &where);
-	s.period = share_of(k, s.period, 1);
+	s.period = waittime_share(k, s.period, 1);
 	return sampler_add_wait(l->sampler, &s, &where, number);
 }
 
@@ -616,25 +362,26 @@ static int add_bare(struct loader *l)
 {
 	const struct timeline_thread *threads;
 	struct model_where where;
-	const struct kind *k;
+	const struct waittime_kind *k;
 	uint32_t end;
 	size_t count;
 	int err = 0;
 
-	threads = timeline_threads(l->run.timeline, &count);
-	for (size_t i = 0; !err && i < l->kind_count; i++) {
-		const struct timeline_thread *th = &threads[l->kinds[i].thread];
-		const struct sched_event *e = l->kinds[i].first == SCHEDEV_NONE
-						      ? NULL
-						      : &l->run.events.events[l->kinds[i].first];
+	threads = timeline_threads(l->times.run.timeline, &count);
+	for (size_t i = 0; !err && i < l->times.kind_count; i++) {
+		const struct timeline_thread *th = &threads[l->times.kinds[i].thread];
+		const struct sched_event *e =
+			l->times.kinds[i].first == SCHEDEV_NONE
+				? NULL
+				: &l->times.run.events.events[l->times.kinds[i].first];
 		struct perf_sample s = {
-			.pid = schedrun_pid(&l->run, th),
+			.pid = schedrun_pid(&l->times.run, th),
 			.tid = th->tid,
 			.time_ns = e ? e->time_ns : th->end_ns,
 			.cpu = e ? e->cpu : (int32_t)th->cpu,
 		};
 
-		k = &l->kinds[i];
+		k = &l->times.kinds[i];
 		if (k->given_ns >= k->exact_ns)
 			continue;
 		s.period = k->exact_ns - k->given_ns;
@@ -652,15 +399,27 @@ static int add_bare(struct loader *l)
 	return err;
 }
 
+/* What is known when all has been read. */
+static void take_facts(const struct loader *l, struct offcpu_facts *f)
+{
+	const struct waittime_sums *sums = &l->times.sums;
+
+	f->total_ns = sums->total_ns;
+	f->with_stack_ns = sums->with_stack_ns;
+	f->before_ns = sums->before_ns;
+	f->unknown_ns = sums->unknown_ns;
+	f->on_ns = sums->on_ns;
+	f->switches = sums->switches;
+	f->stacks = sums->stacks;
+	f->error_share = sums->error_share;
+	f->is_wall = l->cpu_attr != NULL;
+	f->lost = l->times.run.events.lost;
+	f->gaps = timeline_gaps(l->times.run.timeline);
+}
+
 static void loader_done(struct loader *l)
 {
-	schedrun_done(&l->run);
-	hashidx_done(&l->index);
-	free(l->waits);
-	free(l->kinds);
-	free(l->before_ns);
-	free(l->unknown_ns);
-	free(l->on_ns);
+	waittime_done(&l->times);
 	free(l->lives);
 	free(l->wakers);
 }
@@ -669,34 +428,23 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 		const struct offcpu_query *query, struct sampler **out, struct offcpu *o)
 {
 	struct offcpu fresh = { 0 };
-	struct loader l = {
-		.filter = query->filter,
-		.model = model,
-		.cpu_attr = query->wall,
-		.out = &fresh,
-	};
+	struct loader l = { .filter = query->filter, .cpu_attr = query->wall, .out = &fresh };
 	int err;
 
-	err = schedrun_open(c, names, query->filter, on_interval, &l, &l.run);
-	if (err)
-		return err;
-	l.waits = calloc(l.run.events.count + 1, sizeof(*l.waits));
-	err = l.waits ? schedrun_play(&l.run, NULL, NULL) : -ENOMEM;
-	if (!err)
-		err = sort_waits(&l);
+	err = waittime_load(&l.times, c, names, query->filter, query->wall != NULL);
 	if (!err)
 		err = sampler_new(model, query->groups, &l.sampler);
 	if (!err && query->wakers)
 		err = add_wakers(&l, c);
-	if (!err && l.run.events.switch_attr)
-		err = each_sample(&l, c, EBX_STREAM_SCHED, l.run.events.switch_attr, add_stack);
+	if (!err && l.times.run.events.switch_attr)
+		err = each_sample(&l, c, EBX_STREAM_SCHED, l.times.run.events.switch_attr,
+				  add_stack);
 	if (!err && l.cpu_attr)
 		err = add_on_cpu(&l, c);
 	if (!err)
 		err = add_bare(&l);
-	fresh.facts.is_wall = l.cpu_attr != NULL;
-	fresh.facts.lost = l.run.events.lost;
-	fresh.facts.gaps = timeline_gaps(l.run.timeline);
+	if (!err)
+		take_facts(&l, &fresh.facts);
 	loader_done(&l);
 	if (err) {
 		sampler_free(l.sampler);
@@ -705,149 +453,5 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 	}
 	*out = l.sampler;
 	*o = fresh;
-	return 0;
-}
-
-/* ---- reasons ---- */
-
-static enum wait_reason reason_of(const struct offcpu *o, const struct stacks *s,
-				  const struct stacks_key *key, const struct naming *n,
-				  const struct strings *names)
-{
-	const struct offcpu_end *end = &o->ends[key->end];
-	struct waitreason w;
-
-	waitreason_begin(&w, (enum wait_kind)end->kind);
-	for (uint32_t node = key->kernel; node >= STACKS_FIRST_NODE; node = s->nodes[node].parent)
-		waitreason_function(&w,
-				    strings_text(names, n->functions[s->nodes[node].frame].name));
-	return waitreason_end(&w, end->syscall);
-}
-
-/* The frame "[futex]", once for each reason. */
-static int reason_frames(struct naming *n, struct strings *names, uint32_t out[WAITREASON_COUNT])
-{
-	char text[32];
-	int err = 0;
-
-	for (int r = 0; !err && r < WAITREASON_COUNT; r++) {
-		snprintf(text, sizeof(text), "[%s]", waitreason_text((enum wait_reason)r));
-		err = naming_add_label(n, names, text, "[off-cpu]", &out[r]);
-	}
-	return err;
-}
-
-/* The nodes of from in to; *map: the number of each. */
-static int copy_nodes(const struct stacks *from, struct stacks *to, uint32_t **map)
-{
-	uint32_t *m = calloc(from->node_count + 1, sizeof(*m));
-	int err = m ? 0 : -ENOMEM;
-
-	if (m)
-		m[STACKS_KERNEL_ROOT] = STACKS_KERNEL_ROOT;
-	for (size_t i = STACKS_FIRST_NODE; !err && i < from->node_count; i++)
-		err = stacks_child(to, m[from->nodes[i].parent], from->nodes[i].frame, &m[i]);
-	if (err) {
-		free(m);
-		return err;
-	}
-	*map = m;
-	return 0;
-}
-
-/*
- * Frames of one context of a waker, innermost first, below *node.  Of an interrupt: up to its entry,
- * for what it interrupted has nothing to do with it.
- */
-static int put_waker_frames(const struct stacks *from, uint32_t at, struct stacks *to,
-			    const struct naming *n, const struct strings *names, uint32_t *node)
-{
-	const char *name;
-	int err = 0;
-
-	for (; !err && at >= STACKS_FIRST_NODE; at = from->nodes[at].parent) {
-		err = stacks_child(to, *node, from->nodes[at].frame, node);
-		name = strings_text(names, n->functions[from->nodes[at].frame].name);
-		if (!strncmp(name, "asm_", 4))
-			break;
-	}
-	return err;
-}
-
-/* "[woken by]", the waker's stack upside down, and its name. */
-static int put_waker(const struct offcpu_end *waker, const struct stacks *from, struct stacks *to,
-		     struct naming *n, struct strings *names, uint32_t *node)
-{
-	char name[80];
-	uint32_t frame;
-	int err;
-
-	err = naming_add_label(n, names, "[woken by]", "[off-cpu]", &frame);
-	if (!err)
-		err = stacks_child(to, *node, frame, node);
-	if (!err)
-		err = put_waker_frames(from, waker->kernel, to, n, names, node);
-	if (!err && !waker->kind)
-		err = put_waker_frames(from, waker->user, to, n, names, node);
-	if (err)
-		return err;
-	snprintf(name, sizeof(name), "[%s]",
-		 waker->kind                 ? "interrupt"
-		 : waker->comm == MODEL_NONE ? "unknown thread"
-					     : strings_text(names, waker->comm));
-	err = naming_add_label(n, names, name, "[off-cpu]", &frame);
-	return err ? err : stacks_child(to, *node, frame, node);
-}
-
-/* One stack, with its reason and waker, into to. */
-static int put_wait(const struct offcpu *o, const struct stacks *from, const struct stacks_entry *e,
-		    const uint32_t *map, const uint32_t *reasons, struct stacks *to,
-		    struct naming *n, struct strings *names)
-{
-	const struct offcpu_end *end = &o->ends[e->key.end];
-	struct stacks_key key = e->key;
-	int err = 0;
-
-	key.end = end->walk_end;
-	key.user = map[e->key.user];
-	key.kernel = map[e->key.kernel];
-	/* What runs says by its frames what it does. */
-	if (end->kind != WAIT_ON_CPU ||
-	    (e->key.user < STACKS_FIRST_NODE && e->key.kernel < STACKS_FIRST_NODE))
-		err = stacks_child(to, key.kernel, reasons[reason_of(o, from, &e->key, n, names)],
-				   &key.kernel);
-	if (!err && end->waker != OFFCPU_NO_WAKER)
-		err = put_waker(&o->ends[end->waker], from, to, n, names, &key.kernel);
-	return err ? err : stacks_count(to, &key, e->sample_count, e->period_sum);
-}
-
-int offcpu_add_reasons(struct offcpu *o, struct stacks *s, struct naming *n, struct strings *names)
-{
-	uint32_t reasons[WAITREASON_COUNT], *map = NULL;
-	struct stacks fresh;
-	int err;
-
-	for (size_t i = 0; i < s->entry_count; i++) {
-		o->ends[s->entries[i].key.end].user = s->entries[i].key.user;
-		o->ends[s->entries[i].key.end].kernel = s->entries[i].key.kernel;
-	}
-	err = stacks_init(&fresh);
-	if (err)
-		return err;
-	err = reason_frames(n, names, reasons);
-	if (!err)
-		err = copy_nodes(s, &fresh, &map);
-	for (size_t i = 0; !err && i < s->entry_count; i++)
-		if (!o->ends[s->entries[i].key.end].is_waker)
-			err = put_wait(o, s, &s->entries[i], map, reasons, &fresh, n, names);
-	free(map);
-	if (err) {
-		stacks_done(&fresh);
-		return err;
-	}
-	for (size_t i = 0; i < fresh.entry_count; i++)
-		fresh.entries[i].period_sum = (fresh.entries[i].period_sum + 500) / 1000;
-	stacks_done(s);
-	*s = fresh;
 	return 0;
 }

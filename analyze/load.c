@@ -9,6 +9,7 @@
 
 #include "analyze/buildids.h"
 #include "analyze/unwinder.h"
+#include "format/metricfmt.h"
 #include "format/perfrec.h"
 
 #define MAX_THREADS 8
@@ -284,13 +285,20 @@ int load_choose_event(const struct capture *c, const struct load_scan *scan, con
 
 /* ---- second pass ---- */
 
+/* Where in a sample's raw data it is said how the user stack was found (FORMAT.md 4.5). */
+enum stack_told {
+	TOLD_NOWHERE,
+	TOLD_FIRST, /* it is all there is */
+	TOLD_LAST,  /* behind the fields of a switch, or of an event of an instrument */
+};
+
 struct second_pass {
 	const struct capture *c;
 	const struct model *model;
 	const struct load_query *query;
 	const struct capture_attr *attr;
 	struct unwinder *unwinder; /* NULL: the samples have no stack copies */
-	bool stacks_told;          /* samples say in their raw data how their stack was found */
+	enum stack_told stacks_told;
 	uint32_t stream_mask;
 	bool *comm_passes; /* by number in the names; NULL: all do */
 	size_t frame_count, batch_frames;
@@ -310,6 +318,12 @@ struct worker {
 	pthread_t thread;
 };
 
+static bool is_table(const struct capture_attr *attr)
+{
+	return attr->attr.type == PERF_TYPE_TRACEPOINT && attr->attr.config >= METRIC_FIRST_ID &&
+	       attr->attr.config < METRIC_FIRST_ID + METRIC_TABLES_MAX;
+}
+
 static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid)
 {
 	char unknown[16];
@@ -320,6 +334,32 @@ static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid
 		return p->comm_passes[comm];
 	snprintf(unknown, sizeof(unknown), ":%u", tid);
 	return filter_passes_comm(p->query->filter, unknown);
+}
+
+static enum stack_told where_told(const struct capture *c, size_t attr)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+	const char *name = attrs[attr].name ? attrs[attr].name : "";
+
+	if (capture_get_kind(c) != CAPTURE_EBX)
+		return TOLD_NOWHERE;
+	if (attrs[attr].attr.type != PERF_TYPE_TRACEPOINT)
+		return attr ? TOLD_NOWHERE : TOLD_FIRST;
+	return is_table(&attrs[attr]) || !strcmp(name, "sched:sched_switch") ? TOLD_LAST
+									     : TOLD_NOWHERE;
+}
+
+static bool stack_told(enum stack_told where, const struct perf_sample *s, struct stackinfo *out)
+{
+	size_t off = where == TOLD_LAST && s->raw_bytes > STACKINFO_BYTES
+			     ? s->raw_bytes - STACKINFO_BYTES
+			     : 0;
+
+	/* Of an event without it these bytes are 0, which says that there is no user stack. */
+	return where != TOLD_NOWHERE && s->raw &&
+	       stackinfo_decode(s->raw + off, s->raw_bytes - off, out) &&
+	       (where == TOLD_FIRST || out->how != STACKINFO_NONE);
 }
 
 static int count_sample(struct worker *w, const struct perf_event_header *header)
@@ -356,7 +396,7 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 		told = unwinder_sample(w->seat, &sample, attr->attr.sample_regs_user, where.space,
 				       &info);
 	else
-		told = p->stacks_told && stackinfo_decode(sample.raw, sample.raw_bytes, &info);
+		told = stack_told(p->stacks_told, &sample, &info);
 	return sampler_add(w->sampler, &sample, &where, told ? &info : NULL);
 }
 
@@ -563,10 +603,11 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	p.attr = &attrs[query->attr];
 	p.divisible = capture_is_divisible(c);
 	p.indexed = capture_get_kind(c) == CAPTURE_EBX && p.divisible && !query->attr;
-	p.stacks_told = capture_get_kind(c) == CAPTURE_EBX && !query->attr &&
-			p.attr->attr.type != PERF_TYPE_TRACEPOINT;
-	/* Ours keep the samples of the first attr in a stream of their own. */
-	p.stream_mask = query->attr ? ALL_STREAMS & ~(1u << EBX_STREAM_SIDE) : 1u << EBX_STREAM_CPU;
+	p.stacks_told = where_told(c, query->attr);
+	/* Ours keep the samples of the first attr in a stream of their own, and those of tables. */
+	p.stream_mask = !query->attr         ? 1u << EBX_STREAM_CPU
+			: is_table(p.attr) ? 1u << EBX_STREAM_METRIC
+					   : ALL_STREAMS & ~(1u << EBX_STREAM_SIDE);
 	err = prepare_comms(&p);
 	if (!err)
 		err = prepare_unwinder(&p, model);

@@ -96,9 +96,9 @@ static __always_inline bool wants_copy(const struct walk_state *w)
 static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ring,
 				       struct cpu_event *ev, struct walk_state *w)
 {
-	ev->how = STACKINFO_NONE;
-	ev->why = 0;
-	ev->flags = 0;
+	ev->stack.how = STACKINFO_NONE;
+	ev->stack.why = 0;
+	ev->stack.flags = 0;
 	walk_start(w);
 	if (!walk_registers(ctx, w))
 		return false;
@@ -107,10 +107,10 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 		w->n = (long)PT_REGS_IP(&ctx->regs) >= 0;
 		w->frames[0] = w->gprs[16];
 		w->why = UNWIND_MAX_FRAMES;
-		ev->flags = w->n ? STACKINFO_CUT : 0;
-		ev->flags |= w->compat ? STACKINFO_COMPAT : 0;
-		ev->how = w->n ? STACKINFO_PC : STACKINFO_NONE;
-		ev->why = w->n ? UNWIND_MAX_FRAMES : 0;
+		ev->stack.flags = w->n ? STACKINFO_CUT : 0;
+		ev->stack.flags |= w->compat ? STACKINFO_COMPAT : 0;
+		ev->stack.how = w->n ? STACKINFO_PC : STACKINFO_NONE;
+		ev->stack.why = w->n ? UNWIND_MAX_FRAMES : 0;
 		return false;
 	}
 	if (stacks == CPU_STACKS_COPY) {
@@ -124,15 +124,15 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 		w->n = 0;
 		return false;
 	}
-	ev->how = walk_how(w);
-	ev->why = w->why;
-	ev->flags = (w->compat ? STACKINFO_COMPAT : 0) |
+	ev->stack.how = walk_how(w);
+	ev->stack.why = w->why;
+	ev->stack.flags = (w->compat ? STACKINFO_COMPAT : 0) |
 		    (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
 	if (!wants_copy(w))
 		return false;
 	if ((stacks == CPU_STACKS_COPY || copy_take_token()) && send_copy(ctx, ring, w))
 		return true;
-	ev->flags |= CPU_FLAG_COPY_REFUSED;
+	ev->stack.flags |= CPU_FLAG_COPY_REFUSED;
 	return false;
 }
 
@@ -140,15 +140,15 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 static __always_inline __u32 user_stack_fp(struct bpf_perf_event_data *ctx, struct cpu_event *ev,
 					   __u32 at, const struct walk_state *w)
 {
-	long bytes = bpf_get_stack(ctx, &ev->frames[at], CPU_USER_MAX * sizeof(__u64),
+	long bytes = bpf_get_stack(ctx, &ev->stack.frames[at], CPU_USER_MAX * sizeof(__u64),
 				   BPF_F_USER_STACK);
 
-	ev->how = bytes > (long)sizeof(__u64) ? STACKINFO_FP : STACKINFO_PC;
-	ev->why = UNWIND_NOT_A_FRAME;
-	ev->flags = w->compat ? STACKINFO_COMPAT : 0;
+	ev->stack.how = bytes > (long)sizeof(__u64) ? STACKINFO_FP : STACKINFO_PC;
+	ev->stack.why = UNWIND_NOT_A_FRAME;
+	ev->stack.flags = w->compat ? STACKINFO_COMPAT : 0;
 	if (bytes >= (long)sizeof(__u64))
 		return bytes / sizeof(__u64);
-	ev->frames[at] = w->gprs[16];
+	ev->stack.frames[at] = w->gprs[16];
 	return 1;
 }
 
@@ -158,7 +158,7 @@ static __always_inline __u32 put_user(struct cpu_event *ev, __u32 at, const stru
 
 	if (n > CPU_USER_MAX || at > CPU_KERNEL_MAX)
 		return 0;
-	bpf_probe_read_kernel(&ev->frames[at], n * sizeof(__u64), w->frames);
+	bpf_probe_read_kernel(&ev->stack.frames[at], n * sizeof(__u64), w->frames);
 	return n;
 }
 
@@ -181,29 +181,29 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	if (stacks != CPU_STACKS_FP && user_stack(ctx, ring, ev, w))
 		return 0;
 
-	kernel_count = kernel_stack(ctx, ev->frames);
+	kernel_count = kernel_stack(ctx, ev->stack.frames);
 	if (kernel_count > CPU_KERNEL_MAX) /* for the verifier */
 		kernel_count = CPU_KERNEL_MAX;
 	if (stacks != CPU_STACKS_FP) {
 		user_count = put_user(ev, kernel_count, w);
 	} else {
 		walk_start(w);
-		ev->how = STACKINFO_NONE;
-		ev->why = ev->flags = 0;
+		ev->stack.how = STACKINFO_NONE;
+		ev->stack.why = ev->stack.flags = 0;
 		if (walk_registers(ctx, w))
 			user_count = user_stack_fp(ctx, ev, kernel_count, w);
 	}
 	if (user_count > CPU_USER_MAX)
 		user_count = CPU_USER_MAX;
 
-	size_bytes = CPU_EVENT_HEAD_BYTES + (kernel_count + user_count) * sizeof(__u64);
+	size_bytes = EVENT_HEAD_BYTES(cpu_event) + (kernel_count + user_count) * sizeof(__u64);
 	fill_header(&ev->h, EBPREC_EV_CPU, size_bytes);
 	ev->pid = pid_tgid >> 32;
 	ev->tid = pid_tgid;
 	ev->cgroup_id = bpf_get_current_cgroup_id();
 	ev->period = ctx->sample_period;
-	ev->kernel_count = kernel_count;
-	ev->user_count = user_count;
+	ev->stack.kernel_count = kernel_count;
+	ev->stack.user_count = user_count;
 	if (size_bytes > sizeof(*ev))
 		goto lost;
 	if (!bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))

@@ -48,11 +48,8 @@ enum cpu_stacks {
 /* Set in cpu_event.flags beside enum stackinfo_flags; never leaves the recorder. */
 #define CPU_FLAG_COPY_REFUSED 0x8000 /* user space could have known more: no token, no room */
 
-struct cpu_event {
-	struct event_header h;
-	__u32 pid, tid; /* as user space says it: pid is the process */
-	__u64 cgroup_id;
-	__u64 period;       /* ns with cpu-clock, cycles with a PMU */
+/* The stacks of a thread: the last member of each event that has them. */
+struct event_stack {
 	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
 	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
 	__u8 how;           /* enum stackinfo_how, of the user part */
@@ -61,7 +58,18 @@ struct cpu_event {
 	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
 };
 
-#define CPU_EVENT_HEAD_BYTES 48
+/* Of an event with no frame at all. */
+#define EVENT_STACK_HEAD_BYTES 8
+#define EVENT_HEAD_BYTES(type) \
+	(__builtin_offsetof(struct type, stack) + EVENT_STACK_HEAD_BYTES)
+
+struct cpu_event {
+	struct event_header h;
+	__u32 pid, tid; /* as user space says it: pid is the process */
+	__u64 cgroup_id;
+	__u64 period; /* ns with cpu-clock, cycles with a PMU */
+	struct event_stack stack;
+};
 
 #define COPY_REGS      17          /* by DWARF number; 16 is the pc */
 #define COPY_MAX_BYTES (28u << 10) /* the kernel has per-CPU values of 32 KB at most */
@@ -100,15 +108,10 @@ struct switch_event {
 	__u8 policy;   /* of who leaves: SCHED_* */
 	__u32 weight; /* switches that the stack of who leaves stands for; 0: none was taken, and what
 			 follows is not sent */
-	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
-	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
-	__u8 how, why;      /* as in cpu_event */
-	__u16 flags;        /* enum stackinfo_flags */
-	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
+	struct event_stack stack;
 };
 
 #define SWITCH_EVENT_SHORT_BYTES 96 /* without a stack */
-#define SWITCH_EVENT_HEAD_BYTES  104
 
 #define SWITCH_COPY_BYTES (24u << 10)
 
@@ -121,8 +124,7 @@ struct switch_copy_event {
 	__u8 stack[SWITCH_COPY_BYTES]; /* only stack_bytes are sent */
 };
 
-#define SWITCH_COPY_HEAD_BYTES \
-	(SWITCH_EVENT_HEAD_BYTES + 8 * (CPU_KERNEL_MAX + CPU_USER_MAX) + 16 + 8 * COPY_REGS)
+#define SWITCH_COPY_HEAD_BYTES __builtin_offsetof(struct switch_copy_event, stack)
 
 enum switch_wants { /* whose process is recorded */
 		    SWITCH_WANTS_PREV = 1,
@@ -174,16 +176,10 @@ struct waker_event {
 	struct event_header h;
 	__u32 pid, tid; /* of the waker, or of the thread that an interrupt met */
 	__u32 wakee_pid, wakee_tid;
-	__u8 irq; /* enum task_irq */
-	__u8 how, why, pad;
-	__u32 flags;        /* as in switch_event */
-	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
-	__u16 user_count;
-	__u32 pad2;
-	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
+	__u32 irq; /* enum task_irq */
+	__u32 pad;
+	struct event_stack stack;
 };
-
-#define WAKER_EVENT_HEAD_BYTES 48
 
 /* ---- mark.bpf.c ---- */
 #define MARK_NAME_BYTES 128 /* with the NUL */
@@ -233,36 +229,21 @@ struct probe_event {
 struct metric_event {
 	struct event_header h;
 	__u32 pid, tid;
-	__u16 table; /* which: counted over all instruments, as user space told the program */
-	__u16 row_bytes;
-	__u16 kernel_count; /* frames[0..kernel_count), leaf first */
-	__u16 user_count;   /* frames[kernel_count..+user_count), leaf first */
-	__u8 how, why;      /* as in cpu_event */
-	__u16 flags;        /* enum stackinfo_flags */
-	__u32 pad;
+	__u32 table; /* which: counted over all instruments, as user space told the program */
+	__u32 row_bytes;
 	__u64 weight; /* what reports count it as: its duration, its bytes */
 	__u8 row[METRIC_EVENT_ROW_MAX];
-	__u64 frames[CPU_KERNEL_MAX + CPU_USER_MAX]; /* only as many as counted are sent */
+	struct event_stack stack;
 };
 
-#define METRIC_EVENT_HEAD_BYTES (48 + METRIC_EVENT_ROW_MAX)
-
-_Static_assert(__builtin_offsetof(struct metric_event, frames) == METRIC_EVENT_HEAD_BYTES,
+_Static_assert(__builtin_offsetof(struct event_stack, frames) == EVENT_STACK_HEAD_BYTES,
 	       "bpf/user contract");
 _Static_assert(sizeof(struct event_header) == 16, "bpf/user contract");
-_Static_assert(__builtin_offsetof(struct cpu_event, frames) == CPU_EVENT_HEAD_BYTES,
-	       "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct copy_event, stack) == COPY_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
-_Static_assert(__builtin_offsetof(struct switch_event, kernel_count) == SWITCH_EVENT_SHORT_BYTES,
-	       "bpf/user contract");
-_Static_assert(__builtin_offsetof(struct switch_event, frames) == SWITCH_EVENT_HEAD_BYTES,
-	       "bpf/user contract");
-_Static_assert(__builtin_offsetof(struct switch_copy_event, stack) == SWITCH_COPY_HEAD_BYTES,
+_Static_assert(__builtin_offsetof(struct switch_event, stack) == SWITCH_EVENT_SHORT_BYTES,
 	       "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct task_event, by_comm) == TASK_EVENT_SHORT_BYTES,
-	       "bpf/user contract");
-_Static_assert(__builtin_offsetof(struct waker_event, frames) == WAKER_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
 _Static_assert(sizeof(struct task_event) == 80, "bpf/user contract");
 _Static_assert(sizeof(struct exit_event) == 88, "bpf/user contract");

@@ -102,76 +102,69 @@ static __always_inline __u64 cgroup_of(struct task_struct *t)
 
 /* ---- single events ---- */
 
+struct metric_scratch {
+	__u64 busy; /* an interrupt came between begin and send: it must not write here, nor walk */
+	struct metric_event ev;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct metric_event);
+	__type(value, struct metric_scratch);
 } metric_scratch SEC(".maps");
 
 /*
  * An event to be filled in, of the current thread; the row is zero.  NULL is counted as lost.
- * n: as in METRIC_EVENT.
+ * n: as in METRIC_EVENT.  event_send() has to follow.
  */
 static __always_inline struct metric_event *event_begin(__u32 n, __u32 row_bytes)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct metric_scratch *s;
 	struct metric_event *ev;
 	__u32 zero = 0;
 
-	ev = bpf_map_lookup_elem(&metric_scratch, &zero);
-	if (!ev) {
+	s = bpf_map_lookup_elem(&metric_scratch, &zero);
+	if (!s || s->busy) {
 		count_lost(EBPREC_EV_METRIC);
 		return 0;
 	}
+	s->busy = 1;
+	barrier();
+	ev = &s->ev;
 	__builtin_memset(ev->row, 0, sizeof(ev->row));
 	ev->pid = pid_tgid >> 32;
 	ev->tid = pid_tgid;
 	ev->table = metric_first_event + n;
 	ev->row_bytes = row_bytes;
-	ev->kernel_count = ev->user_count = 0;
-	ev->how = STACKINFO_NONE;
-	ev->why = 0;
-	ev->flags = 0;
-	ev->pad = 0;
+	ev->stack.kernel_count = ev->stack.user_count = 0;
+	ev->stack.how = STACKINFO_NONE;
+	ev->stack.why = 0;
+	ev->stack.flags = 0;
 	ev->weight = 1;
 	return ev;
 }
 
-#define OWN_FRAMES 3 /* of the tracepoint and the program */
-
-/* Stacks of the current thread: kernel frames from where the program is, and user frames. */
+/* Stacks of the current thread.  Returns how many frames. */
 static __always_inline __u64 event_stacks(void *ctx, struct metric_event *ev)
 {
-	__u64 kernel_count = 0, user_count = 0;
-	struct walk_state *w;
-	long bytes;
-
-	bytes = bpf_get_stack(ctx, ev->frames, CPU_KERNEL_MAX * sizeof(__u64), OWN_FRAMES);
-	if (bytes > 0)
-		kernel_count = bytes / sizeof(__u64);
-	if (kernel_count > CPU_KERNEL_MAX)
-		kernel_count = CPU_KERNEL_MAX;
-	w = walk_current();
-	if (w)
-		user_count = PUT_USER(ev, kernel_count, w);
-	if (user_count > CPU_USER_MAX)
-		user_count = CPU_USER_MAX;
-	ev->kernel_count = kernel_count;
-	ev->user_count = user_count;
-	return kernel_count + user_count;
+	return stack_take(ctx, &ev->stack, walk_current());
 }
 
 static __always_inline void event_send(struct metric_event *ev, __u64 frames)
 {
-	__u64 size_bytes = METRIC_EVENT_HEAD_BYTES + frames * sizeof(__u64);
 	void *ring = ring_here();
+	__u32 zero = 0;
+	struct metric_scratch *s;
 
-	fill_header(&ev->h, EBPREC_EV_METRIC, size_bytes);
-	barrier_var(size_bytes);
-	if (size_bytes > sizeof(*ev) || !ring ||
-	    bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
+	fill_header(&ev->h, EBPREC_EV_METRIC, 0);
+	if (!ring || !STACK_SEND(ring, ev, frames))
 		count_lost(EBPREC_EV_METRIC);
+	barrier();
+	s = bpf_map_lookup_elem(&metric_scratch, &zero);
+	if (s)
+		s->busy = 0;
 }
 
 #endif

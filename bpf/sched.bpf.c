@@ -237,34 +237,11 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 					    __u64 *spent_ns)
 {
 	struct switch_event *ev = &copy->sw;
-	struct walk_state *w;
-	__u64 kernel_count = 0,
-	      user_count = 0; /* 64 bits: the bound must survive clang's shifting */
-	__u64 size_bytes;
-	long bytes;
+	struct walk_state *w = walk_current();
+	__u64 frames = stack_take(ctx, &ev->stack, w);
 
-	bytes = bpf_get_stack(ctx, ev->frames, CPU_KERNEL_MAX * sizeof(__u64), 0);
-	if (bytes > 0)
-		kernel_count = bytes / sizeof(__u64);
-	if (kernel_count > CPU_KERNEL_MAX)
-		kernel_count = CPU_KERNEL_MAX;
-	w = walk_current();
-	if (w)
-		user_count = PUT_USER(ev, kernel_count, w);
-	if (user_count > CPU_USER_MAX)
-		user_count = CPU_USER_MAX;
-	ev->kernel_count = kernel_count;
-	ev->user_count = user_count;
-	if (w && copy_helps(w) && send_copy(ring, copy, w))
-		goto sent;
-	size_bytes = SWITCH_EVENT_HEAD_BYTES + (kernel_count + user_count) * sizeof(__u64);
-	ev->h.size_bytes = size_bytes;
-	barrier_var(size_bytes);
-	if (size_bytes > sizeof(*ev))
+	if (!(w && copy_helps(w) && send_copy(ring, copy, w)) && !STACK_SEND(ring, ev, frames))
 		return false;
-	if (bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
-		return false;
-sent:
 	*spent_ns += bpf_ktime_get_ns() - ev->h.time_ns;
 	return true;
 }
@@ -358,8 +335,6 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 			fill_switch(ev, direct, preempt, prev, next, prev_state, wanted, syscall,
 				    now_ns);
 			ev->weight = weight;
-			ev->how = ev->why = 0;
-			ev->flags = 0;
 			if (!send_with_stack(ctx, ring, copy, rare ? &b->rare_ns : &b->spent_ns))
 				goto lost;
 			return;
@@ -439,42 +414,25 @@ static __always_inline void handle_wakeup(void *ctx, bool direct, __u32 what, st
 static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 				       struct task_struct *t)
 {
-	__u64 kernel_count = 0, user_count = 0, size_bytes;
 	void *ring = ring_here();
 	struct stack_budget *b;
 	struct waker_event *ev;
-	struct walk_state *w;
 	__u32 zero = 0;
-	long bytes;
+	__u64 frames;
 
 	ev = bpf_map_lookup_elem(&waker_scratch, &zero);
 	b = bpf_map_lookup_elem(&stack_budgets, &zero);
 	if (!ev || !b || !ring)
 		goto lost;
-	fill_header(&ev->h, EBPREC_EV_WAKER, WAKER_EVENT_HEAD_BYTES);
+	fill_header(&ev->h, EBPREC_EV_WAKER, EVENT_HEAD_BYTES(waker_event));
 	ev->pid = f->by_pid;
 	ev->tid = f->by_tid;
 	ev->wakee_pid = t->tgid;
 	ev->wakee_tid = t->pid;
 	ev->irq = f->irq;
-	ev->how = ev->why = ev->pad = 0;
-	ev->flags = 0;
-	bytes = bpf_get_stack(ctx, ev->frames, CPU_KERNEL_MAX * sizeof(__u64), 0);
-	if (bytes > 0)
-		kernel_count = bytes / sizeof(__u64);
-	if (kernel_count > CPU_KERNEL_MAX)
-		kernel_count = CPU_KERNEL_MAX;
-	w = f->irq ? NULL : walk_current();
-	if (w)
-		user_count = PUT_USER(ev, kernel_count, w);
-	if (user_count > CPU_USER_MAX)
-		user_count = CPU_USER_MAX;
-	ev->kernel_count = kernel_count;
-	ev->user_count = user_count;
-	size_bytes = WAKER_EVENT_HEAD_BYTES + (kernel_count + user_count) * sizeof(__u64);
-	ev->h.size_bytes = size_bytes;
-	barrier_var(size_bytes);
-	if (size_bytes > sizeof(*ev) || bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
+	ev->pad = 0;
+	frames = stack_take(ctx, &ev->stack, f->irq ? NULL : walk_current());
+	if (!STACK_SEND(ring, ev, frames))
 		goto lost;
 	b->spent_ns += bpf_ktime_get_ns() - ev->h.time_ns;
 	return;

@@ -35,20 +35,52 @@ static __always_inline struct walk_state *walk_current(void)
 	return walk_between_programs(w) ? NULL : w;
 }
 
-/* Puts the walk's frames behind at kernel frames; returns how many. */
-#define PUT_USER(ev, at, w)                                                           \
-	({                                                                            \
-		__u64 n__ = (w)->n;                                                   \
-		if (n__ > CPU_USER_MAX || (at) > CPU_KERNEL_MAX)                      \
-			n__ = 0;                                                      \
-		else                                                                  \
-			bpf_probe_read_kernel(&(ev)->frames[at], n__ * sizeof(__u64), \
-					      (w)->frames);                           \
-		(ev)->how = walk_how(w);                                              \
-		(ev)->why = (w)->why;                                                 \
-		(ev)->flags = ((w)->compat ? STACKINFO_COMPAT : 0) |                  \
-			      ((w)->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);    \
-		n__;                                                                  \
+/*
+ * Fills in both stacks of the current thread: the kernel's frames from the program on, of which user
+ * space leaves out those of the program and its tracepoint (record/ownframes), and those that w found;
+ * w: NULL: none.  Returns how many.
+ */
+static __always_inline __u64 stack_take(void *ctx, struct event_stack *s, struct walk_state *w)
+{
+	/* 64 bits: the bounds must survive clang's shifting */
+	__u64 kernel_count = 0, user_count = 0;
+	long bytes;
+
+	bytes = bpf_get_stack(ctx, s->frames, CPU_KERNEL_MAX * sizeof(__u64), 0);
+	if (bytes > 0)
+		kernel_count = bytes / sizeof(__u64);
+	if (kernel_count > CPU_KERNEL_MAX)
+		kernel_count = CPU_KERNEL_MAX;
+	s->how = STACKINFO_NONE;
+	s->why = 0;
+	s->flags = 0;
+	if (w) {
+		user_count = w->n;
+		if (user_count > CPU_USER_MAX)
+			user_count = 0;
+		bpf_probe_read_kernel(&s->frames[kernel_count], user_count * sizeof(__u64),
+				      w->frames);
+		s->how = walk_how(w);
+		s->why = w->why;
+		s->flags = (w->compat ? STACKINFO_COMPAT : 0) |
+			   (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
+	}
+	if (user_count > CPU_USER_MAX) /* for the verifier */
+		user_count = CPU_USER_MAX;
+	s->kernel_count = kernel_count;
+	s->user_count = user_count;
+	return kernel_count + user_count;
+}
+
+/* Sends an event that ends with its stacks and whose header is filled in but for the size. */
+#define STACK_SEND(ring, ev, frames)                                                      \
+	({                                                                                \
+		__u64 size__ = __builtin_offsetof(typeof(*(ev)), stack) +                 \
+			       EVENT_STACK_HEAD_BYTES + (frames) * sizeof(__u64);         \
+		(ev)->h.size_bytes = size__;                                              \
+		barrier_var(size__);                                                      \
+		size__ <= sizeof(*(ev)) &&                                                \
+			!bpf_ringbuf_output((ring), (ev), size__, wake_flags(ring));      \
 	})
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/cursor.h"
+#include "format/stackinfo.h"
 #include "format/tracing.h"
 
 /* Between the keys and the values of the text that a row is printed as. */
@@ -40,7 +41,7 @@ int metricfmt_add(struct metric_format *f, const char *name, enum metric_kind ki
 
 size_t metricfmt_raw_bytes(const struct metric_format *f)
 {
-	return ((f->row_bytes + 4 + 7) & ~(size_t)7) - 4;
+	return ((f->row_bytes + STACKINFO_BYTES + 4 + 7) & ~(size_t)7) - 4;
 }
 
 /* ---- writing ---- */

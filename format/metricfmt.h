@@ -47,7 +47,10 @@ struct metric_format {
 /* Adds a field behind the last one, aligned.  -EOVERFLOW: too many, or a row too long; -EINVAL. */
 int metricfmt_add(struct metric_format *f, const char *name, enum metric_kind kind,
 		  uint32_t size_bytes, uint32_t count, bool is_key);
-/* The size of the raw data with padding: 4 + size is a multiple of 8. */
+/*
+ * The size of the raw data with padding: 4 + size is a multiple of 8.  The last STACKINFO_BYTES are
+ * for how the stack of an event was found.
+ */
 size_t metricfmt_raw_bytes(const struct metric_format *f);
 /* The format text, owned (free()); NULL: no memory. */
 char *metricfmt_text(const struct metric_format *f);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bpf/cpu.skel.h"
+#include "record/eventstack.h"
 #include "record/instrument.h"
 
 enum { FOLLOW_COUNT = 3 }; /* programs that follow processes: fork, exec, free */
@@ -192,29 +193,29 @@ static int on_copy(struct instrument_ctx *c, const struct copy_event *ev)
 
 static int on_sample(struct instrument_ctx *c, const struct cpu_event *ev)
 {
-	size_t frames = (size_t)ev->kernel_count + ev->user_count;
-	struct stackinfo info = { .how = ev->how,
-				  .why = ev->why,
-				  .flags = ev->flags & ~CPU_FLAG_COPY_REFUSED };
+	const struct event_stack *stack = &ev->stack;
+	struct stackinfo info = { .how = stack->how,
+				  .why = stack->why,
+				  .flags = stack->flags & ~CPU_FLAG_COPY_REFUSED };
 	struct samplerec rec = {
 		.pid = ev->pid,
 		.tid = ev->tid,
 		.cpu = ev->h.cpu,
 		.time_ns = ev->h.time_ns,
 		.period = ev->period,
-		.kernel = ev->frames,
-		.kernel_count = ev->kernel_count,
-		.user = ev->frames + ev->kernel_count,
-		.user_count = ev->user_count,
+		.kernel = stack->frames,
+		.kernel_count = stack->kernel_count,
+		.user = stack->frames + stack->kernel_count,
+		.user_count = stack->user_count,
 		.cgroup_id = ev->cgroup_id,
 		.stack = info,
 	};
 
-	if (ev->h.size_bytes < CPU_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
+	if (!eventstack_fits(&ev->h, EVENT_HEAD_BYTES(cpu_event), stack))
 		return -EBADMSG;
-	touch(c, ev->frames, ev->kernel_count);
+	touch(c, stack->frames, stack->kernel_count);
 	emit_count_stack(c->emit, &info);
-	c->emit->account.copy_refused_count += !!(ev->flags & CPU_FLAG_COPY_REFUSED);
+	c->emit->account.copy_refused_count += !!(stack->flags & CPU_FLAG_COPY_REFUSED);
 	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
 }
 

@@ -211,27 +211,22 @@ static int metric_augment(struct instrument_ctx *c)
 static int metric_on_event(struct instrument_ctx *c, const struct event_header *h)
 {
 	const struct metric_event *ev = (const void *)h;
-	size_t frames = (size_t)ev->kernel_count + ev->user_count;
 	struct metric_state *s = c->state;
+	struct eventstack stack;
 	struct metricrow r = {
 		.time_ns = h->time_ns,
 		.weight = ev->weight,
 		.pid = ev->pid,
 		.tid = ev->tid,
 		.cpu = h->cpu,
-		.kernel = ev->frames,
-		.kernel_count = ev->kernel_count,
-		.user = ev->frames + ev->kernel_count,
-		.user_count = ev->user_count,
+		.stack = &stack,
 	};
 
-	if (h->size_bytes < METRIC_EVENT_HEAD_BYTES ||
-	    h->size_bytes < METRIC_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]) ||
+	if (!eventstack_fits(h, EVENT_HEAD_BYTES(metric_event), &ev->stack) ||
 	    ev->table >= s->tabs.count || s->tabs.tab[ev->table].key_bytes ||
-	    (uint32_t)ev->row_bytes + METRIC_ROW_OFF != s->tabs.tab[ev->table].fmt.row_bytes)
+	    ev->row_bytes + METRIC_ROW_OFF != s->tabs.tab[ev->table].fmt.row_bytes)
 		return -EBADMSG;
-	for (size_t i = 0; c->kallsyms && i < r.kernel_count; i++)
-		ksyms_touch(c->kallsyms, r.kernel[i]);
+	eventstack_read(&ev->stack, c->kallsyms, &stack);
 	return metrictabs_row(&s->tabs, ev->table, ev->row, &r, c->emit);
 }
 

@@ -16,6 +16,7 @@
 #include "bpf/sched.skel.h"
 #include "format/tracing.h"
 #include "record/clock.h"
+#include "record/eventstack.h"
 #include "record/instrument.h"
 #include "record/runtimes.h"
 #include "record/samplerec.h"
@@ -51,10 +52,6 @@ enum { R_COMM, R_PID, R_RUNTIME };
 static const char *const runtime_fields[] = { "comm", "pid", "runtime", "vruntime", NULL };
 static const char *const runtime_fields_6_8[] = { "comm", "pid", "runtime", NULL };
 
-struct code {
-	uint64_t start, end; /* 0: not known */
-};
-
 struct sched_state {
 	struct sched_bpf *skel;
 	struct switch_layout layout;
@@ -64,7 +61,6 @@ struct sched_state {
 	struct runtimes *runtimes; /* NULL: the kernel has no such tracepoint */
 	uint64_t told_ns, stopped_ns;
 	struct keymap named;          /* threads of others whose name is in the capture */
-	struct code schedule, waking; /* where stacks begin that are not the tracepoint's own */
 };
 
 /* tp_btf reads the tasks directly; raw_tp by a helper, where tp_btf is not to be had. */
@@ -146,13 +142,6 @@ static void describe_runtime(struct instrument_ctx *c, struct sched_state *s)
 	attrs_set_format(c->attrs, ATTR_RUNTIME, format);
 }
 
-/* Stacks that BPF takes begin inside the tracepoint: where the kernel's own code begins. */
-static void find_code(struct instrument_ctx *c, const char *function, struct code *out)
-{
-	if (c->kallsyms && ksyms_find(c->kallsyms, function, &out->start))
-		out->end = ksyms_next(c->kallsyms, out->start);
-}
-
 static int sched_prepare(struct instrument_ctx *c)
 {
 	struct sched_state *s = calloc(1, sizeof(*s));
@@ -173,8 +162,6 @@ static int sched_prepare(struct instrument_ctx *c)
 		describe_runtime(c, s);
 	attrs_set_tracepoint(c->attrs, ATTR_WAKER, "ebprec:waker", TRACING_WAKER_ID);
 	attrs_set_tracepoint(c->attrs, ATTR_EXITED, "ebprec:exit", TRACING_EXIT_ID);
-	find_code(c, "__schedule", &s->schedule);
-	find_code(c, "try_to_wake_up", &s->waking);
 	return err;
 }
 
@@ -266,18 +253,6 @@ static int name_stranger(struct instrument_ctx *c, struct sched_state *s,
 	return emit_side(c->emit, &r, siderec_comm(&r, ev->prev_pid, ev->prev_tid, comm));
 }
 
-/* How many frames, from the leaf, are of the tracepoint and the BPF program. */
-static size_t own_frames(const struct code *first, const __u64 *frames, size_t count)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		if (frames[i] >= first->start && frames[i] < first->end)
-			return i;
-	}
-	return 0;
-}
-
 /* user: NULL: the frames that came with the event. */
 static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev, const __u64 *user,
 		       size_t user_count)
@@ -293,15 +268,15 @@ static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev, 
 		.raw = raw,
 		.raw_bytes = s->layout.size_bytes,
 	};
-	size_t own;
+	struct eventstack stack;
 
 	switch_encode(&s->layout, ev, raw);
 	if (ev->weight) {
-		own = own_frames(&s->schedule, ev->frames, ev->kernel_count);
-		rec.kernel = ev->frames + own;
-		rec.kernel_count = ev->kernel_count - own;
-		rec.user = user ? user : ev->frames + ev->kernel_count;
-		rec.user_count = user ? user_count : ev->user_count;
+		eventstack_read(&ev->stack, c->kallsyms, &stack);
+		rec.kernel = stack.kernel;
+		rec.kernel_count = stack.kernel_count;
+		rec.user = user ? user : stack.user;
+		rec.user_count = user ? user_count : stack.user_count;
 	}
 	return emit_sample(c->emit, ATTR_SWITCH, &rec);
 }
@@ -311,11 +286,11 @@ static int emit_copied(void *ctx, const struct event_header *h, const struct wal
 {
 	struct switch_event ev = ((const struct switch_copy_event *)h)->sw;
 
-	if (found->count < ev.user_count)
+	if (found->count < ev.stack.user_count)
 		return emit_switch(ctx, &ev, NULL, 0);
-	ev.how = found->info.how;
-	ev.why = found->info.why;
-	ev.flags = found->info.flags;
+	ev.stack.how = found->info.how;
+	ev.stack.why = found->info.why;
+	ev.stack.flags = found->info.flags;
 	return emit_switch(ctx, &ev, found->frames, found->count);
 }
 
@@ -334,24 +309,20 @@ static int defer_switch(struct instrument_ctx *c, const struct switch_copy_event
 static bool is_whole(const struct instrument_ctx *c, const struct switch_event *ev)
 {
 	const struct switch_copy_event *copy = (const void *)ev;
-	size_t frames;
 
-	if (ev->h.size_bytes < (ev->weight ? SWITCH_EVENT_HEAD_BYTES : SWITCH_EVENT_SHORT_BYTES))
-		return false;
-	frames = ev->weight ? (size_t)ev->kernel_count + ev->user_count : 0;
-	if (frames > CPU_KERNEL_MAX + CPU_USER_MAX)
-		return false;
+	if (!ev->weight)
+		return ev->h.type == EBPREC_EV_SWITCH;
 	if (ev->h.type == EBPREC_EV_SWITCH_COPY)
-		return c->walker && ev->weight && ev->h.size_bytes >= SWITCH_COPY_HEAD_BYTES &&
+		return c->walker && ev->h.size_bytes >= SWITCH_COPY_HEAD_BYTES &&
+		       ev->stack.kernel_count <= CPU_KERNEL_MAX &&
+		       ev->stack.user_count <= CPU_USER_MAX &&
 		       copy->stack_bytes <= (uint32_t)ev->h.size_bytes - SWITCH_COPY_HEAD_BYTES;
-	return !frames ||
-	       ev->h.size_bytes >= SWITCH_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]);
+	return eventstack_fits(&ev->h, EVENT_HEAD_BYTES(switch_event), &ev->stack);
 }
 
 static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 {
 	struct sched_state *s = c->state;
-	size_t i;
 	int err;
 
 	if (ev->h.size_bytes < SWITCH_EVENT_SHORT_BYTES || !is_whole(c, ev))
@@ -360,8 +331,6 @@ static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 	if (err)
 		return err;
 	c->emit->account.switch_stack_count += !!ev->weight;
-	for (i = 0; c->kallsyms && ev->weight && i < ev->kernel_count; i++)
-		ksyms_touch(c->kallsyms, ev->frames[i]);
 	if (ev->h.type == EBPREC_EV_SWITCH_COPY)
 		err = defer_switch(c, (const void *)ev);
 	else
@@ -413,10 +382,7 @@ static int on_task(struct instrument_ctx *c, const struct task_event *ev)
 
 static int on_waker(struct instrument_ctx *c, const struct waker_event *ev)
 {
-	struct stackinfo info = { .how = ev->how, .why = ev->why, .flags = (uint16_t)ev->flags };
-	size_t i, frames = (size_t)ev->kernel_count + ev->user_count, own;
-	struct sched_state *s = c->state;
-	struct tracing_waker waker = { .tid = ev->wakee_tid, .irq = ev->irq };
+	struct tracing_waker waker = { .tid = ev->wakee_tid, .irq = (uint8_t)ev->irq };
 	uint8_t raw[TRACING_WAKER_BYTES];
 	struct samplerec rec = {
 		.pid = ev->pid,
@@ -426,19 +392,17 @@ static int on_waker(struct instrument_ctx *c, const struct waker_event *ev)
 		.period = 1,
 		.raw = raw,
 		.raw_bytes = sizeof(raw),
-		.user = ev->frames + ev->kernel_count,
-		.user_count = ev->user_count,
 	};
+	struct eventstack stack;
 
-	if (ev->h.size_bytes < WAKER_EVENT_HEAD_BYTES ||
-	    ev->h.size_bytes < WAKER_EVENT_HEAD_BYTES + frames * sizeof(ev->frames[0]))
+	if (!eventstack_fits(&ev->h, EVENT_HEAD_BYTES(waker_event), &ev->stack))
 		return -EBADMSG;
-	own = own_frames(&s->waking, ev->frames, ev->kernel_count);
-	rec.kernel = ev->frames + own;
-	rec.kernel_count = ev->kernel_count - own;
-	for (i = 0; c->kallsyms && i < rec.kernel_count; i++)
-		ksyms_touch(c->kallsyms, rec.kernel[i]);
-	stackinfo_encode(&info, waker.stack);
+	eventstack_read(&ev->stack, c->kallsyms, &stack);
+	rec.kernel = stack.kernel;
+	rec.kernel_count = stack.kernel_count;
+	rec.user = stack.user;
+	rec.user_count = stack.user_count;
+	stackinfo_encode(&stack.info, waker.stack);
 	tracing_waker_encode(raw, ev->tid, &waker);
 	return emit_sample(c->emit, ATTR_WAKER, &rec);
 }

@@ -9,8 +9,9 @@
 #include "record/slurp.h"
 
 const char *const ksyms_well_known[KSYMS_NAMES] = {
-	[KSYMS_TEXT] = "_text",          [KSYMS_STEXT] = "_stext",        [KSYMS_ETEXT] = "_etext",
-	[KSYMS_SCHEDULE] = "__schedule", [KSYMS_WAKE] = "try_to_wake_up",
+	[KSYMS_TEXT] = "_text",
+	[KSYMS_STEXT] = "_stext",
+	[KSYMS_ETEXT] = "_etext",
 };
 
 /* 16 and more: no digit. */
@@ -272,6 +273,58 @@ bool ksyms_bpf_name(const struct ksyms *k, uint64_t addr, char *out, size_t out_
 	return false;
 }
 
+/* ---- the way from a tracepoint to a program ---- */
+
+static bool is_tracing_name(const struct ksym *s)
+{
+	static const char *const starts[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_" };
+	size_t i, bytes;
+
+	for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		bytes = strlen(starts[i]);
+		if (s->name_bytes > bytes && !memcmp(s->name, starts[i], bytes))
+			return true;
+	}
+	return false;
+}
+
+static bool is_tracing(struct ksyms *k, uint64_t addr)
+{
+	uint64_t *slot = &k->tracing[(addr ^ addr >> 11) & (KSYMS_TRACING_SLOTS - 1)];
+	char line[KSYMS_LINE_BYTES];
+	bool tracing = false;
+	struct ksym s;
+	size_t i;
+
+	if (*slot == addr || *slot == ~addr)
+		return *slot == ~addr;
+	i = upper(k, addr);
+	for (; i > 0 && !tracing && k->sym[i - 1].addr == k->sym[upper(k, addr) - 1].addr; i--)
+		tracing = ksyms_line(k, i - 1, line, &s) && is_tracing_name(&s);
+	*slot = tracing ? ~addr : addr;
+	return tracing;
+}
+
+static bool is_text(const struct ksyms *k, uint64_t addr)
+{
+	return addr >= k->named[KSYMS_STEXT] && addr < k->named[KSYMS_ETEXT];
+}
+
+#define TRACING_FRAMES_MAX 8 /* the program's functions, bpf_trace_run, __bpf_trace_, __traceiter_ */
+
+size_t ksyms_tracing_frames(struct ksyms *k, const uint64_t *frames, size_t count)
+{
+	size_t own = 0, i;
+
+	if (!count || is_text(k, frames[0]))
+		return 0; /* the leaf would be a BPF program, which the kernel's text never has */
+	for (i = 0; i < count && i < TRACING_FRAMES_MAX; i++) {
+		if (is_text(k, frames[i]) && is_tracing(k, frames[i]))
+			own = i + 1;
+	}
+	return own;
+}
+
 static bool is_noted(const struct ksyms *k, uint64_t addr)
 {
 	size_t i;
@@ -304,7 +357,7 @@ static bool is_certain(const struct ksyms *k, uint64_t addr, size_t next)
 	char line[2][KSYMS_LINE_BYTES];
 	struct ksym below, above;
 
-	if (addr >= k->named[KSYMS_STEXT] && addr < k->named[KSYMS_ETEXT])
+	if (is_text(k, addr))
 		return true;
 	return next && next < k->count && ksyms_line(k, next - 1, line[0], &below) &&
 	       ksyms_line(k, next, line[1], &above) && below.module &&
@@ -343,6 +396,7 @@ static void read_anew(struct ksyms *k)
 	k->sym = real->sym;
 	k->count = real->count;
 	memset(k->cache, 0, sizeof(k->cache));
+	memset(k->tracing, 0, sizeof(k->tracing));
 	for (i = 0; i < old.count; i++) {
 		if (old.sym[i].touched && !old.sym[i].taken)
 			touch_at(k, old.sym[i].addr);

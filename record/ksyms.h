@@ -58,6 +58,12 @@ uint64_t ksyms_next(const struct ksyms *k, uint64_t addr);
 /* The name of a BPF program's function at exactly this address, as the kernel has it. */
 bool ksyms_bpf_name(const struct ksyms *k, uint64_t addr, char *out, size_t out_bytes);
 
+/*
+ * How many of a stack's frames, leaf first, lie between the tracepoint and the BPF program that took
+ * it, with the program's own; 0: it was not taken at a tracepoint.  Cheap when they were seen before.
+ */
+size_t ksyms_tracing_frames(struct ksyms *k, const uint64_t *frames, size_t count);
+
 /* Code that a KSYMBOL record names, or no longer: it needs no symbol of ours. */
 void ksyms_note(struct ksyms *k, uint64_t start, uint32_t size_bytes, bool gone);
 /* An address was sampled.  Cheap when it was seen before. */

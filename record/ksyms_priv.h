@@ -8,11 +8,12 @@
 #include "record/ksyms.h"
 
 #define KSYMS_CACHE_SLOTS 8192 /* addresses touched before; a kernel has some hundred hot ones */
+#define KSYMS_TRACING_SLOTS 256 /* of ksyms_tracing_frames(): some tracepoints' few addresses */
 #define KSYMS_NOTES       1024 /* of more, the symbols are read anew when they are hit */
 #define KSYMS_LINE_BYTES  1024 /* a name has 511 bytes at most, that of a module 55 */
 
 /* Names that ksyms_find() knows without a search; ksyms_well_known has them. */
-enum { KSYMS_TEXT, KSYMS_STEXT, KSYMS_ETEXT, KSYMS_SCHEDULE, KSYMS_WAKE, KSYMS_NAMES };
+enum { KSYMS_TEXT, KSYMS_STEXT, KSYMS_ETEXT, KSYMS_NAMES };
 extern const char *const ksyms_well_known[KSYMS_NAMES];
 
 struct sym {
@@ -39,6 +40,7 @@ struct ksyms {
 	struct noted note[KSYMS_NOTES];
 	size_t note_count;
 	uint64_t cache[KSYMS_CACHE_SLOTS];
+	uint64_t tracing[KSYMS_TRACING_SLOTS]; /* addresses; of tracing code the complement */
 };
 
 /* The line of symbol i; line: room where it is not in memory.  false: the file was damaged. */

@@ -100,14 +100,10 @@ int metrictabs_row(const struct metrictabs *t, uint32_t number, const void *fiel
 		   const struct metricrow *r, struct emit *e)
 {
 	const struct metrictab *tab = &t->tab[number];
-	uint8_t raw[METRIC_ROW_MAX] = { 0 };
+	uint8_t raw[METRIC_ROW_MAX + 2 * STACKINFO_BYTES] = { 0 };
 	struct samplerec rec = {
 		.time_ns = r->time_ns,
 		.period = r->weight,
-		.kernel = r->kernel,
-		.kernel_count = r->kernel_count,
-		.user = r->user,
-		.user_count = r->user_count,
 		.raw = raw,
 		.raw_bytes = metricfmt_raw_bytes(&tab->fmt),
 	};
@@ -118,6 +114,13 @@ int metrictabs_row(const struct metrictabs *t, uint32_t number, const void *fiel
 	rec.tid = field_or(tab->tid, raw, sizeof(raw), tab->pid ? rec.pid : r->tid);
 	rec.cpu = field_or(tab->cpu, raw, sizeof(raw), r->cpu);
 	le32_store(raw + 4, rec.tid); /* common_pid */
+	if (r->stack) {
+		rec.kernel = r->stack->kernel;
+		rec.kernel_count = r->stack->kernel_count;
+		rec.user = r->stack->user;
+		rec.user_count = r->stack->user_count;
+		stackinfo_encode(&r->stack->info, raw + rec.raw_bytes - STACKINFO_BYTES);
+	}
 	return emit_sample(e, (enum attrs_event)(ATTR_METRIC + number), &rec);
 }
 

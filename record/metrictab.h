@@ -12,6 +12,7 @@
 #include "format/metricfmt.h"
 #include "record/attrs.h"
 #include "record/emit.h"
+#include "record/eventstack.h"
 
 #define METRICTAB_HEAD_BYTES 16 /* common fields, and since_ns: an interval table's key follows */
 
@@ -46,8 +47,7 @@ void metrictabs_cut(struct metrictabs *t, uint32_t count, struct attrs *attrs);
 struct metricrow {
 	uint64_t time_ns, weight;
 	uint32_t pid, tid, cpu; /* where the row does not say */
-	const __u64 *kernel, *user;
-	size_t kernel_count, user_count;
+	const struct eventstack *stack; /* NULL: a row has none */
 };
 
 /* fields: the row from METRIC_ROW_OFF on, as long as the table's are. */

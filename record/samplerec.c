@@ -152,7 +152,7 @@ void switch_encode(const struct switch_layout *layout, const struct switch_event
 	};
 
 	if (ev->weight)
-		info.stack = (struct stackinfo){ ev->how, ev->why, ev->flags };
+		info.stack = (struct stackinfo){ ev->stack.how, ev->stack.why, ev->stack.flags };
 	memset(out, 0, layout->size_bytes);
 	le16_store(out, (uint16_t)layout->id); /* common_type */
 	le32_store(out + layout->common_pid, ev->prev_tid);

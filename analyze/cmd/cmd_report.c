@@ -13,6 +13,7 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/cmd_process.h"
 #include "analyze/export/denet.h"
+#include "analyze/metric/reportof.h"
 #include "analyze/readfile.h"
 #include "analyze/cmd/reportopts.h"
 #include "analyze/report/reportview.h"
@@ -22,6 +23,7 @@
 #define RULES_MAX_BYTES     (1u << 20)
 
 struct report_opts {
+	const char *of; /* an instrument */
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
 	struct pickopts pick;
 	bool lines, folded, tree, bottom_up, annotate, period, children, threads, quiet;
@@ -69,6 +71,9 @@ static const struct option report_options[] = {
 	  "the same, and below it the stack of who ended the wait" },
 	{ OPT_FLAG, 0, "wall", NULL, AT(wall), 0, 0,
 	  "time on and off the CPU together: all that threads lived" },
+	{ OPT_STRING, 0, "of", "NAME", AT(of), 0, 0,
+	  "stacks of an instrument's events (--with NAME), weighted by its own unit: the time of slow\n"
+	  "system calls and disk I/O, page faults, bytes of memory" },
 	{ OPT_FLAG, 0, "annotate", NULL, AT(annotate), 0, 0,
 	  "folded: put _[k] behind kernel functions" },
 	{ OPT_FLAG, 0, "symbols-report", NULL, AT(symbols), 0, 0,
@@ -208,6 +213,13 @@ static int make_ask(const struct report_opts *o, struct report_ask *ask,
 		status = usage_error(&report_usage, "--wall has what --%s has, without it",
 				     o->wakers ? "wakers" : "off-cpu");
 
+	if (!status && o->of && (o->off_cpu || o->wakers || o->wall || o->pick.event))
+		status = usage_error(&report_usage, "--of chooses the event; --%s chooses another",
+				     o->pick.event ? "event"
+				     : o->wall     ? "wall"
+				     : o->wakers   ? "wakers"
+						   : "off-cpu");
+
 	ask->min_percent = MIN_PERCENT_DEFAULT;
 	if (!status)
 		status = choose_keys(o, *view, ask);
@@ -325,16 +337,44 @@ static int write_denet(struct report *r, const struct report_opts *opts,
 	return err ? say_cannot_report(opts->input, err) : SAY_OK;
 }
 
+/* The event that --of means.  0, or the exit status after an error was said. */
+static int choose_of(const struct capture *c, const struct report_opts *opts, struct reportof *of)
+{
+	char names[256];
+	int err = reportof_find(c, opts->of, of);
+
+	if (!err)
+		return 0;
+	if ((err != -ENOENT && err != -ENODATA) || reportof_names(c, names, sizeof(names)))
+		return say_error("cannot read '%s': %s", opts->input, strerror(-err));
+	return say_error("'%s' has no stacks of '%s'%s%s", opts->input, opts->of,
+			 *names ? ", but of: "
+				: " (record some: ebprec record --with syscalls --slower 10ms)",
+			 names);
+}
+
 static int report(struct report *r, const struct report_opts *opts, struct picked *picked,
 		  const struct report_view *view, struct report_ask *ask)
 {
-	int status, err;
+	struct pickopts pick = opts->pick;
+	struct reportof of = { 0 };
+	int status = 0, err;
 
-	status = pickopts_resolve(&opts->pick, &report_usage, opts->input, opts->quiet, r, picked);
+	if (opts->of)
+		status = choose_of(r->capture, opts, &of);
+	if (of.event)
+		pick.event = of.event;
+	if (!status)
+		status = pickopts_resolve(&pick, &report_usage, opts->input, opts->quiet, r,
+					  picked);
 	if (status)
 		return status;
 	ask->weight = picked->weight;
 	ask->weight_name = picked->weight_name;
+	if (of.event && !opts->pick.weight) {
+		ask->weight = CALLTREE_PERIOD;
+		ask->weight_name = of.unit;
+	}
 	if (opts->off_cpu || opts->wakers || opts->wall) {
 		ask->weight = CALLTREE_PERIOD;
 		ask->weight_name = "us";

@@ -8,6 +8,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	cc -O2 -fomit-frame-pointer -o broken "$BATS_TEST_DIRNAME/../fixtures/broken.c"
 	local pids
+	: >ready # the background job may be late
 	./broken >ready 3>&- &
 	export BROKEN=$!
 	for _ in $(seq 100); do

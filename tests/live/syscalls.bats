@@ -108,14 +108,25 @@ setup() {
 	grep -q 'ebprec:syscalls_slow:.*comm=sleep nr=230 abi=0 took_ns=3' script.txt
 	grep -q 'ebprec:syscalls: .*comm=calls .*count=7919 ' script.txt || # or of several intervals
 		[ "$(grep -c 'ebprec:syscalls: .*nr=110 .*comm=calls ' script.txt)" -gt 1 ]
-	ebprec report -i s.data --event ebprec:syscalls_slow --folded 2>/dev/null |
-		grep -qE '^sleep;.*clock_nanosleep'
 	same 0 "$(account s.data lost rows)"
 }
 
+@test "stacks of slow calls weigh their time, and begin in the kernel's own code" {
+	ebprec report -q -i s.data --of syscalls --folded >folded
+	grep -qE '^sleep;.*clock_nanosleep' folded || fail "$(cat folded)"
+	same "$(field s.data syscalls_slow '' took_ns --top 0)" "$(awk '{ n += $NF } END { print n }' folded)"
+	same 0 "$(grep -cE 'bpf_trace_run|__bpf_trace|__traceiter|bpf_prog' folded || true)"
+	ebprec report -q -i s.data --of syscalls_slow | grep -q '^# .* ns  *object'
+	contains "$(ebprec report -i s.data --of syscalls_slow 2>&1 >/dev/null)" "complete ("
+}
+
 @test "wrong questions get one line" {
-	refuses ebprec metrics nothing -i s.data
+	refuses ebprec report -i s.data --of block
 	# shellcheck disable=SC2154 # by refuses
+	contains "$stderr" "no stacks of 'block', but of: syscalls"
+	run ebprec report -i s.data --of syscalls --off-cpu
+	same 2 "$status"
+	refuses ebprec metrics nothing -i s.data
 	contains "$stderr" "no table 'nothing'"
 	ebprec record -q --without sched -o plain.data -- true
 	refuses ebprec metrics -i plain.data

@@ -108,6 +108,55 @@ static void ksyms_finds_names_and_addresses(void **state)
 	ksyms_free(k);
 }
 
+/* What a stack of a program at a tracepoint begins with, and what must not be taken for that. */
+static void ksyms_knows_the_way_from_a_tracepoint_to_a_program(void **state)
+{
+	enum { PROG = 0x10, TRACE, RUN, ITER, WORK, ALIAS, OTHER };
+	static const uint64_t at[] = {
+		[PROG] = 0xffffffffc0100010, [TRACE] = 0xffffffff81000110,
+		[RUN] = 0xffffffff81000210,  [ITER] = 0xffffffff81000310,
+		[WORK] = 0xffffffff81000410, [ALIAS] = 0xffffffff81000510,
+		[OTHER] = 0xffffffffc0200010,
+	};
+	static const struct {
+		uint8_t frames[10];
+		size_t count, want;
+	} cases[] = {
+		{ { PROG, RUN, WORK }, 3, 2 },
+		{ { PROG, RUN, TRACE, ITER, WORK, OTHER }, 6, 4 },
+		{ { PROG, PROG, RUN, WORK, TRACE, WORK }, 6, 5 }, /* one tracepoint in another */
+		{ { PROG, ALIAS, WORK }, 3, 2 },
+		{ { PROG, RUN }, 2, 2 },
+		{ { PROG, WORK, WORK }, 3, 0 },
+		{ { WORK, TRACE, WORK }, 3, 0 }, /* not from a program */
+		{ { TRACE, RUN, WORK }, 3, 0 },
+		{ { PROG, WORK, WORK, WORK, WORK, WORK, WORK, WORK, RUN, WORK }, 10, 0 },
+		{ { PROG }, 1, 0 },
+		{ { 0 }, 0, 0 },
+	};
+	struct ksyms *k = load("ffffffff81000000 T _stext\n"
+			       "ffffffff81000100 t __bpf_trace_sys_exit\n"
+			       "ffffffff81000200 T bpf_trace_run2\n"
+			       "ffffffff81000300 T __traceiter_sys_exit\n"
+			       "ffffffff81000400 T do_work\n"
+			       "ffffffff81000500 T bpf_trace_run\n" /* no number: another function */
+			       "ffffffff81000500 t bpf_trace_run12\n"
+			       "ffffffff81001000 T _etext\n"
+			       "ffffffffc0100000 t bpf_prog_0123_main\t[bpf]\n"
+			       "ffffffffc0200000 t of_module\t[ext4]\n");
+	uint64_t frames[10];
+	size_t i, n, again;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (n = 0; n < cases[i].count; n++)
+			frames[n] = at[cases[i].frames[n]];
+		for (again = 0; again < 2; again++)
+			assert_int_equal(ksyms_tracing_frames(k, frames, cases[i].count),
+					 cases[i].want);
+	}
+	ksyms_free(k);
+}
+
 static void ksyms_steps_over_lines_that_are_none(void **state)
 {
 	struct ksyms *k = load("\n"
@@ -394,6 +443,7 @@ int main(void)
 		cmocka_unit_test(ksyms_keeps_what_was_hit_with_its_aliases_and_its_end),
 		cmocka_unit_test(ksyms_gives_each_line_once),
 		cmocka_unit_test(ksyms_finds_names_and_addresses),
+		cmocka_unit_test(ksyms_knows_the_way_from_a_tracepoint_to_a_program),
 		cmocka_unit_test(ksyms_steps_over_lines_that_are_none),
 		cmocka_unit_test(ksyms_refuses_hidden_and_empty_tables),
 		KEPT(ksyms_that_are_kept_answer_as_those_that_are_read),

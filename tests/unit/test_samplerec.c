@@ -144,8 +144,7 @@ static void switch_fields_go_where_the_format_says(void **state)
 					 .prev_state = 1,
 					 .syscall = 1,
 					 .weight = 17,
-					 .how = STACKINFO_CFI,
-					 .why = UNWIND_COMPLETE,
+					 .stack = { .how = STACKINFO_CFI, .why = UNWIND_COMPLETE },
 					 .prev_comm = "before",
 					 .next_comm = "fifteen letters" };
 	uint8_t raw[SAMPLEREC_RAW_MAX];

@@ -65,6 +65,9 @@ const volatile __u32 metric_first_event = 0;
 		v__;                                                             \
 	})
 
+/* In a struct of a table: the member is a column where the kernel has that tracepoint, and else not. */
+#define NEEDS(tracepoint) __attribute__((btf_decl_tag("needs:" #tracepoint)))
+
 /* Says that struct `type` is the row of the n-th kind of event. */
 #define METRIC_EVENT(n, type) struct type *metric_event_##n = 0
 

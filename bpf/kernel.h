@@ -49,6 +49,56 @@ struct sched_entity {
 	unsigned long long sum_exec_runtime; /* ns; also of real-time threads */
 };
 
+struct super_block {
+	unsigned long s_magic;
+	char s_id[32]; /* the disk, or the kind of file system */
+};
+
+struct address_space;
+
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+};
+
+struct address_space {
+	struct inode *host;
+	unsigned long nrpages;
+};
+
+struct file {
+	struct address_space *f_mapping;
+	struct inode *f_inode;
+	unsigned int f_flags;
+	long long f_pos;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct folio {
+	struct address_space *mapping;
+	unsigned int _folio_nr_pages; /* of large ones */
+};
+
+struct folio___6_15 {
+	unsigned int _nr_pages; /* its name since 4996fc547f5b, 6.15 */
+};
+
+struct buffer_head {
+	struct folio *b_folio;
+};
+
+struct buffer_head___6_1 {
+	struct folio *b_page; /* its name before d685c668b069, 6.3 */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int
@@ -64,6 +114,7 @@ struct task_struct {
 	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
 	struct task_struct *real_parent, *group_leader;
 	struct css_set *cgroups;
+	struct files_struct *files;
 	char comm[16];
 	struct sched_entity se;
 	struct signal_struct *signal;
@@ -130,6 +181,8 @@ struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task; /* NULL: the end */
 };
+
+enum pageflags { PG_head = 0 }; /* its number is that of the running kernel */
 
 #pragma clang attribute pop
 

@@ -2,6 +2,7 @@
 #include "record/metriclist.h"
 
 #include "bpf/block.skel.h"
+#include "bpf/cache.skel.h"
 #include "bpf/exits.skel.h"
 #include "bpf/faults.skel.h"
 #include "bpf/irq.skel.h"
@@ -21,6 +22,8 @@ const struct metricinst metriclist[] = {
 	  faults_bpf__elf_bytes },
 	{ "block", "disk I/O by process, and by disk and kind", "1 us a request",
 	  block_bpf__elf_bytes },
+	{ "cache", "the page cache: reads that hit and missed, writes, dirty and mapped pages",
+	  "60 ns a system call, 0.25 us a read or write, 0.13 us a page", cache_bpf__elf_bytes },
 	{ "runq", "time on a CPU, in the run queue and asleep, added up", "0.4 us a switch",
 	  runq_bpf__elf_bytes },
 	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes },

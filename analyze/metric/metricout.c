@@ -91,7 +91,7 @@ static double scaled(double v, enum metric_unit unit)
 
 static bool is_whole(const struct metric_column *c)
 {
-	return c->op == METRIC_SUM;
+	return c->op == METRIC_SUM || c->op == METRIC_OVER;
 }
 
 static void put_number(const struct metric_column *c, double v, FILE *to)

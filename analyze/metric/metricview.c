@@ -116,6 +116,36 @@ static const struct metric_view views[] = {
 		       DIM("DISK", "disk", "disk"), DIM("OP", "op", "op"),
 		       U("KiB", "bytes", METRIC_KIB), U("QUEUE(ms)", "queue_ns", METRIC_MS),
 		       U("DEVICE(ms)", "device_ns", METRIC_MS) } },
+	{ .table = "cache",
+	  .instrument = "cache",
+	  .title = "Page cache by process, in pages",
+	  .by = { "process", "device" },
+	  .sort = "pages",
+	  .columns = { N("READ", "read_pages", "read_pages"),
+		       { "HITS", "read_hits", METRIC_OVER, "read_pages", "read_added",
+			 METRIC_PLAIN },
+		       N("MISSES", "read_misses", "read_added"),
+		       { "READ%", "read_hit_percent", METRIC_PART, "read_pages", "read_added",
+			 METRIC_TENTH },
+		       N("WRITTEN", "write_pages", "write_pages"),
+		       { "HITS", "write_hits", METRIC_OVER, "write_pages", "dirtied_pages",
+			 METRIC_PLAIN },
+		       N("DIRTIED", "dirtied_pages", "dirtied_pages"),
+		       { "WRITE%", "write_hit_percent", METRIC_PART, "write_pages", "dirtied_pages",
+			 METRIC_TENTH },
+		       N("BUFFERS", "buffers", "buffers"),
+		       N("FAULTS", "faults", "faults"),
+		       N("MAPPED", "mapped_pages", "mapped_pages"),
+		       N("F_MISS", "fault_misses", "fault_added"),
+		       N("OTHER", "other_added", "other_added"),
+		       N("REMOVED", "removed_pages", "removed_pages"),
+		       N("", "reads", "reads"),
+		       N("", "read_bytes", "read_bytes"),
+		       N("", "writes", "writes"),
+		       N("", "write_bytes", "write_bytes"),
+		       { "", "pages", METRIC_SUM,
+			 "read_pages+write_pages+fault_added+dirtied_pages", NULL,
+			 METRIC_PLAIN } } },
 	{ .table = "runq",
 	  .instrument = "runq",
 	  .title = "Time on a CPU and in the run queue",
@@ -673,6 +703,10 @@ double metricview_value(const struct metric_table *t, const struct metric_column
 		return b != 0 ? 100 * a / b : 0;
 	case METRIC_SHARE:
 		return a + b != 0 ? 100 * a / (a + b) : 0;
+	case METRIC_OVER:
+		return a > b ? a - b : 0;
+	case METRIC_PART:
+		return a > b ? 100 * (a - b) / a : 0;
 	case METRIC_RATE:
 		return elapsed_ns ? a * 1e9 / (double)elapsed_ns : 0;
 	case METRIC_BUSY:

@@ -21,6 +21,8 @@ enum metric_op {
 	METRIC_SHARE, /* 100 a / (a + b) */
 	METRIC_RATE,  /* a per second */
 	METRIC_BUSY,  /* 100 a / time, a in ns */
+	METRIC_OVER,  /* a - b, or 0 */
+	METRIC_PART,  /* 100 (a - b, or 0) / a */
 	METRIC_DIM,   /* the text of the dimension called a */
 };
 

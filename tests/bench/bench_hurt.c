@@ -4,7 +4,8 @@
  *
  * Loads built to hurt an instrument: calls (system calls), faults (minor page faults), connects (TCP
  * connections to itself, 127.0.0.1), ios (O_DIRECT reads of 4 KiB from FILE), ends (processes),
- * pings (switches to another process and back), wakes (futex calls that wake nobody).
+ * pings (switches to another process and back), wakes (futex calls that wake nobody), reads (of a
+ * page of FILE that is in memory).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -93,6 +94,17 @@ static void ios(long n, const char *file)
 	}
 }
 
+static void reads(long n, const char *file)
+{
+	int fd = open(file, O_RDONLY);
+	char page[4096];
+
+	while (n--) {
+		if (pread(fd, page, sizeof(page), n % 256 * 4096) != (ssize_t)sizeof(page))
+			die(file);
+	}
+}
+
 static void ends(long n, const char *file)
 {
 	pid_t pid;
@@ -142,7 +154,7 @@ int main(int argc, char **argv)
 		void (*run)(long n, const char *file);
 	} kinds[] = { { "calls", calls }, { "faults", faults }, { "connects", connects },
 		      { "ios", ios },     { "ends", ends },     { "pings", pings },
-		      { "wakes", wakes } };
+		      { "wakes", wakes }, { "reads", reads } };
 	long n = argc > 2 ? atol(argv[2]) : 0;
 
 	for (size_t i = 0; n > 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -152,6 +164,7 @@ int main(int argc, char **argv)
 		printf("%.1f\n", (cpu_ns(RUSAGE_SELF) + cpu_ns(RUSAGE_CHILDREN)) / (double)n);
 		return 0;
 	}
-	fputs("usage: bench_hurt calls|faults|connects|ios|ends|pings|wakes N [FILE]\n", stderr);
+	fputs("usage: bench_hurt calls|faults|connects|ios|ends|pings|wakes|reads N [FILE]\n",
+	      stderr);
 	return 2;
 }

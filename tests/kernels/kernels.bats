@@ -270,7 +270,7 @@ sum() {
 	# One event or two may find no room (docs/instruments/runq.md): the last line says so.
 	same '' "$(grep -vE 'no hardware counters here|, [0-9] lost, ' metrics.err)"
 	ebprec metrics -i metrics.data --list >tables
-	for name in syscalls exits faults block runq irq tcp net locks counters; do
+	for name in syscalls exits faults block cache runq irq tcp net locks counters; do
 		grep -q " $name " tables || fail "$name has no table"
 	done
 	# shellcheck disable=SC2126 # all that is said
@@ -295,4 +295,8 @@ sum() {
 	read -r _ address waits timeouts _ < <(grep ' 0x' metrics.out)
 	same "$waits" "$(sum metrics.data futexes waits address "$address" --by address)"
 	same "$timeouts" "$(sum metrics.data futexes timeouts address "$address" --by address)"
+	read -r _ _ pid _ < <(grep '^cached write' metrics.out)
+	same 1009 "$(sum metrics.data cache write_pages pid "$pid")"
+	read -r _ _ pid _ < <(grep '^cached warm' metrics.out)
+	same 3027 "$(sum metrics.data cache read_hits pid "$pid")"
 }

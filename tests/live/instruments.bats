@@ -18,9 +18,10 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	export -f look
 	look outer0
-	ebprec record -aq --with exits,faults,block,runq,irq --interval 0.5 -o m.data -- bash -c '
+	ebprec record -aq --with exits,faults,block,cache,runq,irq --interval 0.5 -o m.data -- bash -c '
 		look inner0
 		ends cold.bin >truth
+		cached cached.bin >>truth
 		dd if=/dev/zero of=dd.bin bs=64k count=37 oflag=direct 2>/dev/null
 		dd if=dd.bin of=/dev/null bs=4k count=101 iflag=direct 2>/dev/null
 		sleep 0.6
@@ -113,6 +114,47 @@ between() {
 			}
 		}
 		die "no CPUs\n" if $cpus < 2'
+}
+
+# cached NAME - $pid $resident $major $rchar $wchar $read_bytes $write_bytes of tests/live/cached.c
+cached() {
+	read -r _ _ pid resident major rchar wchar read_bytes write_bytes < <(grep "^cached $1 " truth)
+	[ -n "$write_bytes" ] || fail "no $1: $(cat truth)"
+}
+
+# of NAME FIELD - of the last cached() process, over all devices
+of() {
+	field m.data cache "pid=$pid,comm=$1" "$2"
+}
+
+@test "cache: what is written and becomes dirty is what /proc/PID/io says" {
+	cached write
+	same "1009 1009 $wchar" "$(of write writes) $(of write write_pages) $(of write write_bytes)"
+	same "$write_bytes" "$(($(of write dirtied_pages) * 4096))"
+	[ "$(of write dirtied_pages)" -ge 1009 ] || fail "$(of write dirtied_pages) pages became dirty"
+	same 0 "$(of write reads)"
+}
+
+@test "cache: reads miss what mincore says is not there, and hit the rest" {
+	cached cold
+	same "1009 1009 $rchar" "$(of cold reads) $(of cold read_pages) $(of cold read_bytes)"
+	same "$((1009 - resident)) $resident" "$(of cold read_misses) $(of cold read_hits)"
+	[ "$resident" -lt 1009 ] || fail "nothing was cold"
+	# what the disk was asked for: the pages, and blocks that say where they are
+	near $(((1009 - resident) * 4096)) "$read_bytes" 65536
+	cached warm
+	same "$((3 * 505)) $((3 * 1009)) $rchar" "$(of warm reads) $(of warm read_pages) $(of warm read_bytes)"
+	same "$((1009 - resident))" "$(of warm read_misses)"
+}
+
+@test "cache: faults in a mapped file bring in what wait4 calls major" {
+	cached map
+	[ "$major" -gt 0 ] || fail "no fault was major"
+	near "$major" "$(of map fault_misses)" 0
+	if [ -e /sys/kernel/tracing/events/filemap/mm_filemap_fault ]; then
+		[ "$(of map faults)" -ge "$major" ] || fail "$(of map faults) faults"
+	fi
+	same 0 "$(of map reads)"
 }
 
 @test "block: reads and writes of known size, of the process that asked for them" {

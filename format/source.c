@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/pipefile.h"
+
 #define SPOOL_BYTES (256 << 10)
 
 /* A file without a name, on disk where that works, else in memory. */
@@ -84,8 +86,30 @@ static int spool(int fd, struct source *out)
 	return 0;
 }
 
+/* A capture that went through a pipe becomes the file that it would have been. */
+static int take_out_of_pipe(struct source *s)
+{
+	struct source file = { 0 };
+	int err;
+
+	if (!pipefile_is(s))
+		return 0;
+	file.fd = spool_create();
+	if (file.fd < 0)
+		return file.fd;
+	err = pipefile_rebuild(s, file.fd, &file.size_bytes);
+	if (err) {
+		source_done(&file);
+		return err;
+	}
+	source_done(s);
+	*s = file;
+	return 0;
+}
+
 int source_open(const char *path, struct source *out)
 {
+	struct source s = { .fd = -1 };
 	struct stat st;
 	int err = 0;
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
@@ -96,12 +120,19 @@ int source_open(const char *path, struct source *out)
 	if (fstat(fd, &st)) {
 		err = -errno;
 	} else if (S_ISREG(st.st_mode)) {
-		*out = (struct source){ .fd = fd, .size_bytes = (uint64_t)st.st_size };
-		return 0;
+		s = (struct source){ .fd = fd, .size_bytes = (uint64_t)st.st_size };
+		fd = -1;
 	} else {
-		err = S_ISDIR(st.st_mode) ? -EISDIR : spool(fd, out);
+		err = S_ISDIR(st.st_mode) ? -EISDIR : spool(fd, &s);
 	}
-	close(fd);
+	if (fd >= 0)
+		close(fd);
+	if (!err)
+		err = take_out_of_pipe(&s);
+	if (err)
+		source_done(&s);
+	else
+		*out = s;
 	return err;
 }
 

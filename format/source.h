@@ -6,7 +6,7 @@
  * the process with SIGBUS, and captures come from network mounts and from recorders that are still
  * running.  Copying costs nothing that can be measured: what is copied is compressed, 40 KiB for
  * each 256 KiB of records.  What cannot be read at an offset (a pipe, a terminal) is first copied
- * to a temporary file without a name.
+ * to a temporary file without a name; so is a capture that went through a pipe (pipefile.h).
  *
  * A source is read-only after opening; any number of threads may read it.
  */

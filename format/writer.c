@@ -12,6 +12,9 @@
 
 #include "format/crc32c.h"
 #include "format/cursor.h"
+#include "format/pipefile.h"
+
+#define PIPE_STEP_BYTES 4096 /* what a pipe takes whole when it takes anything */
 
 int writer_write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes)
 {
@@ -27,6 +30,60 @@ int writer_write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off
 		size_bytes -= (size_t)n;
 	}
 	return 0;
+}
+
+static int write_pipe(struct writer *w, const uint8_t *data, size_t size_bytes)
+{
+	int err = 0;
+
+	while (!err && size_bytes) {
+		size_t step = size_bytes < PIPE_STEP_BYTES ? size_bytes : PIPE_STEP_BYTES;
+		ssize_t n;
+
+		err = w->wait ? w->wait(w->wait_arg) : 0;
+		n = err ? 0 : write(w->fd, data, step);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			err = -errno;
+		if (n > 0) {
+			data += n;
+			size_bytes -= (size_t)n;
+		}
+	}
+	return err;
+}
+
+int writer_put_at(struct writer *w, const uint8_t *data, size_t size_bytes, uint64_t off_bytes)
+{
+	int err;
+
+	if (!w->pipe)
+		return writer_write_at(w->fd, data, size_bytes, off_bytes);
+	w->patch.size_bytes = 0;
+	err = pipefile_patch(&w->patch, data, size_bytes, off_bytes);
+	return err ? err : write_pipe(w, w->patch.data, w->patch.size_bytes);
+}
+
+/* New data and the table behind it. */
+static int put_data(struct writer *w, size_t data_bytes)
+{
+	int err;
+
+	if (!w->pipe)
+		return writer_write_at(w->fd, w->out.data, w->out.size_bytes, w->end_bytes);
+	err = write_pipe(w, w->out.data, data_bytes);
+	return err ? err
+		   : writer_put_at(w, w->out.data + data_bytes, w->out.size_bytes - data_bytes,
+				   w->end_bytes + data_bytes);
+}
+
+static int put_first_head(struct writer *w)
+{
+	int err;
+
+	if (!w->pipe)
+		return writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+	err = pipefile_begin(&w->patch, w->head.data, w->head.size_bytes);
+	return err ? err : write_pipe(w, w->patch.data, w->patch.size_bytes);
 }
 
 static int make_zstd(int level, ZSTD_CCtx **out)
@@ -54,7 +111,7 @@ static int write_first_head(struct writer *w)
 	writer_update_head(w);
 	err = buf_add(&w->head, w->table.data, w->table.size_bytes);
 	if (!err && w->fd >= 0)
-		err = writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+		err = put_first_head(w);
 	w->stats.file_bytes = w->head.size_bytes;
 	w->head.size_bytes = changing; /* the rest stays behind it, for writer_like() */
 	return err;
@@ -72,6 +129,9 @@ int writer_new(int fd, const struct writer_opts *opts, struct writer **out)
 		return -ENOMEM;
 	w->fd = fd;
 	w->plain = opts->plain;
+	w->pipe = opts->pipe;
+	w->wait = opts->wait;
+	w->wait_arg = opts->wait_arg;
 	w->level = opts->level;
 	err = make_zstd(opts->level, &w->zstd);
 	if (err)
@@ -146,6 +206,7 @@ void writer_free(struct writer *w)
 	buf_done(&w->table);
 	buf_done(&w->scratch);
 	buf_done(&w->out);
+	buf_done(&w->patch);
 	ZSTD_freeCCtx(w->zstd);
 	free(w);
 }
@@ -326,6 +387,8 @@ static void undo(struct writer *w, uint64_t old_end_bytes)
 {
 	w->end_bytes = old_end_bytes;
 	w->stats.file_bytes = old_end_bytes + w->table.size_bytes;
+	if (w->pipe)
+		return;
 	(void)writer_write_at(w->fd, w->table.data, w->table.size_bytes, old_end_bytes);
 	(void)!ftruncate(w->fd, (off_t)w->stats.file_bytes);
 	writer_update_head(w);
@@ -364,7 +427,7 @@ int writer_give_up(struct writer *w)
 {
 	if (!w->err || w->finished)
 		return -EINVAL;
-	if (w->err == -ENOMEM)
+	if (w->err == -ENOMEM || w->pipe)
 		return w->err;
 	for (unsigned i = 0; i < EBX_STREAM_END; i++) {
 		w->queues[i].note_count = w->queues[i].piece_count = 0;
@@ -394,11 +457,11 @@ static int flush(struct writer *w, bool round)
 	err = buf_add(&w->out, w->table.data, w->table.size_bytes);
 	if (err)
 		return err;
-	err = writer_write_at(w->fd, w->out.data, w->out.size_bytes, old_end);
+	err = put_data(w, grown);
 	if (!err) {
 		w->end_bytes = old_end + grown;
 		writer_update_head(w);
-		err = writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+		err = writer_put_at(w, w->head.data, w->head.size_bytes, 0);
 	}
 	if (err) {
 		flush_undo(w, &mark, old_end);
@@ -468,7 +531,7 @@ static int write_post_area(struct writer *w, const struct writer_feature *build_
 	if (!err && !w->plain)
 		err = add_directory(w, table_end);
 	if (!err)
-		err = writer_write_at(w->fd, w->out.data, w->out.size_bytes, table_end);
+		err = writer_put_at(w, w->out.data, w->out.size_bytes, table_end);
 	if (err)
 		return err;
 	w->stats.file_bytes = table_end + w->out.size_bytes;
@@ -477,7 +540,7 @@ static int write_post_area(struct writer *w, const struct writer_feature *build_
 	le64_store(entry, table_end);
 	le64_store(entry + 8, build_id->size_bytes);
 	w->super.build_id_crc32c = crc32c(0, build_id->data, build_id->size_bytes);
-	return writer_write_at(w->fd, entry, 16, w->end_bytes + w->build_id_entry_off_bytes);
+	return writer_put_at(w, entry, 16, w->end_bytes + w->build_id_entry_off_bytes);
 }
 
 static void undo_post_area(struct writer *w)
@@ -500,7 +563,7 @@ int writer_seal(struct writer *w, const struct writer_feature *build_id, enum eb
 	if (!err) {
 		w->super.state = state;
 		writer_update_head(w);
-		err = writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+		err = writer_put_at(w, w->head.data, w->head.size_bytes, 0);
 	}
 	if (err) {
 		undo_post_area(w);

@@ -51,6 +51,13 @@ struct writer_opts {
 	uint8_t uuid[16];
 	int level; /* zstd, 1..19 */
 	bool plain; /* no frames, no private parts: the uncompressed perf.data that `ebprec export` writes */
+	/*
+	 * fd is only written to, from front to back, as pipefile.h has it; no flush can be taken back.
+	 * wait, if any, is called before each write of a page or less: 0 go on, or the error.
+	 */
+	bool pipe;
+	int (*wait)(void *arg);
+	void *wait_arg;
 };
 
 struct writer_stats {
@@ -64,7 +71,7 @@ struct writer_stats {
  * Writes the head of the file.  fd must be a regular file, empty, seekable, opened for reading and
  * writing; it is borrowed, and the caller closes it after writer_free().  -1: there is no file, and
  * what comes in is had by writer_take(); flush and finish are -EINVAL.
- * -EINVAL for options that break a rule above; else the errno of the write.
+ * -EINVAL for options that break a rule above; else the errno of the write.  opts->pipe: fd may be anything.
  */
 int writer_new(int fd, const struct writer_opts *opts, struct writer **out);
 void writer_free(struct writer *w); /* NULL is fine; does not finish the file */
@@ -95,7 +102,8 @@ int writer_flush(struct writer *w, bool round);
 
 /*
  * After a write failed: forgets what was given since the last good flush, so that the capture can
- * still be finished, with less.  -EINVAL: nothing failed; -ENOMEM: that was it, and stays.
+ * still be finished, with less.  -EINVAL: nothing failed; -ENOMEM, or any error of a pipe: that was
+ * it, and stays.
  */
 int writer_give_up(struct writer *w);
 

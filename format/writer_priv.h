@@ -48,13 +48,16 @@ struct flush_mark {
 };
 
 struct writer {
-	int fd;  /* borrowed */
+	int fd; /* borrowed */
+	int (*wait)(void *arg);
+	void *wait_arg;
 	int err; /* the first failure: sticky */
-	bool plain, finished;
+	bool plain, pipe, finished;
 	int level;
 	ZSTD_CCtx *zstd;
 	struct buf scratch; /* what zstd writes to */
 	struct buf out;     /* one flush */
+	struct buf patch;   /* of a pipe: a change of what was written before */
 
 	/* The head that changes: file header, superblock, table copy, SAMPLE_TIME, COMPRESSED. */
 	struct buf head;
@@ -77,6 +80,8 @@ struct writer {
 
 /* Writes all of it, or says why not. */
 int writer_write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes);
+/* The same in w's file; in a pipe as a patch. */
+int writer_put_at(struct writer *w, const uint8_t *data, size_t size_bytes, uint64_t off_bytes);
 /*
  * Writes the post area behind data and table, then the head with this state.  build_id: the BUILD_ID
  * section, NULL for none.  After a failure the file is as it was, unfinished.

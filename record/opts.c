@@ -24,7 +24,7 @@ static const struct option options[] = {
 	{ OPT_STRING, 'e', "event", "EVENT", AT(event_name), 0, 0,
 	  "auto, cycles or cpu-clock (default auto)" },
 	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0,
-	  "the capture (default ebprec.data; an older one becomes FILE.old)" },
+	  "the capture (default ebprec.data; an older one becomes FILE.old); - for a pipe" },
 	{ OPT_SECONDS, 'd', "duration", "SECONDS", AT(duration_ns), 0, 0, "stop after this time" },
 	{ OPT_UINT, 'z', "level", "LEVEL", AT(level), 1, 19, "zstd level 1 to 19 (default 3)" },
 	{ OPT_STRING, 0, "ring", "TIME|SIZE", AT(ring), 0, 0,
@@ -441,9 +441,15 @@ static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 		return result;
 	if (o->interval_ns < 100000000)
 		return wrong(error, "option '--interval' needs at least 0.1 seconds");
-	if (!strcmp(o->output, "-"))
-		return wrong(error, "writing the capture to a pipe is not supported yet (give a "
-				    "file with -o)");
+	if (!strcmp(o->output, "-")) {
+		if (o->ring || o->rotate || o->bundle)
+			return wrong(error, "options '--output -' and '--%s' exclude each other",
+				     o->ring     ? "ring"
+				     : o->rotate ? "rotate"
+						 : "bundle");
+		o->to_pipe = true;
+		o->output = "standard output";
+	}
 	if (!*o->output)
 		return wrong(error, "option '--output' needs a file name");
 	if (o->table_cache && strcmp(o->table_cache, "none") && o->table_cache[0] != '/')

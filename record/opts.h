@@ -46,6 +46,7 @@ struct record_opts {
 	unsigned pid_count;
 	char **command; /* NULL: none; borrowed from argv */
 	bool system_wide;
+	bool to_pipe; /* -o -: output is only its name */
 	/* This program, for helpers that do one thing alone (helper.h); main.c's.  NULL: no helpers. */
 	const char *self_program;
 	/* For the capture. */

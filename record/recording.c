@@ -49,10 +49,21 @@ int instrument_fail(struct instrument_ctx *c, int err, const char *what)
 	return note_fail(c->notes, err, instrument_hint(err), "%s", what);
 }
 
+int recording_fail_write(struct recording *r, int err)
+{
+	const char *hint = r->start_ns && !r->file.fresh ? "what was recorded before is readable"
+							 : NULL;
+
+	if (r->opts->to_pipe)
+		hint = err == -EPIPE       ? "who read it has ended"
+		       : err == -ETIMEDOUT ? "who should read it does not"
+					   : NULL;
+	return note_fail(&r->notes, err, hint, "cannot write '%s'", r->opts->output);
+}
+
 static int failed_write(struct recording *r, int err)
 {
-	note_fail(&r->notes, err, r->file.fresh ? NULL : "what was recorded before is readable",
-		  "cannot write '%s'", r->opts->output);
+	recording_fail_write(r, err);
 	/* What was not written is lost; the rest may still become a finished capture. */
 	if (!r->window && !emit_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC)))
 		note(&r->notes, NOTE_KEPT, "%s: what came in then is lost", r->notes.failure);
@@ -217,7 +228,7 @@ static int run(struct recording *r, bool *command_failed)
 		return note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]);
 	}
 	if (!r->window)
-		err = recfile_place(&r->file, &r->notes);
+		err = r->opts->to_pipe ? 0 : recfile_place(&r->file, &r->notes);
 	else if (r->segment.writer)
 		err = segment_place(&r->segment, &r->notes);
 	if (!err) {

@@ -2,6 +2,8 @@
 /* Which file what was packed goes to: the one, the next of several, or none before it is wanted. */
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,56 @@
 
 #include "record/clock.h"
 #include "record/recording_priv.h"
+
+#define LOOK_MS     100
+#define PATIENCE_NS 2000000000ULL /* for a reader, when we are asked to end */
+
+/* ---- -o - ---- */
+
+/* Signals are blocked, and nobody else reads them while we wait here. */
+static void look_for_signals(struct recording *r)
+{
+	struct timespec now = { 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	switch (sigtimedwait(&set, NULL, &now)) {
+	case -1:
+		return;
+	case SIGINT:
+		r->end_reason = "interrupted";
+		break;
+	default:
+		r->end_reason = "terminated";
+	}
+	r->asked_to_end = true;
+}
+
+/*
+ * Nothing is emptied meanwhile: what the rings cannot hold is lost and counted, and the reader is told
+ * when it goes on.
+ */
+int recording_await_reader(void *recording)
+{
+	struct recording *r = recording;
+	struct pollfd p = { .fd = r->file.fd, .events = POLLOUT };
+	uint64_t now_ns;
+
+	while (poll(&p, 1, LOOK_MS) <= 0) {
+		look_for_signals(r);
+		if (!r->asked_to_end)
+			continue;
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (!r->give_up_ns)
+			r->give_up_ns = now_ns + PATIENCE_NS;
+		else if (now_ns >= r->give_up_ns)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
 
 static struct meta_end end_of(const struct recording *r, const char *reason)
 {

@@ -336,10 +336,12 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 	case SOURCE_SIGNAL:
 		if (read(r->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 			break;
-		if (info.ssi_signo == SIGUSR2)
+		if (info.ssi_signo == SIGUSR2) {
 			r->wanted = "snapshot";
-		else
-			r->end_reason = info.ssi_signo == SIGINT ? "interrupted" : "terminated";
+			break;
+		}
+		r->asked_to_end = true;
+		r->end_reason = info.ssi_signo == SIGINT ? "interrupted" : "terminated";
 		break;
 	case SOURCE_CONTROL:
 		if (control_accept(&r->control))

@@ -70,6 +70,9 @@ struct recording {
 	int pid_fds[RECORD_PIDS_MAX]; /* -1: ended */
 	unsigned pids_alive;
 	const char *end_reason; /* NULL: go on */
+	bool asked_to_end;      /* by a signal */
+	uint64_t
+		give_up_ns; /* when a reader that does not read is waited for no more; 0: not set */
 };
 
 extern const struct instrument *const recording_instruments[INSTRUMENT_COUNT];
@@ -92,7 +95,9 @@ int recording_loop(struct recording *r);
 /* One pass over all rings.  last: hand over everything. */
 int recording_pass(struct recording *r, bool last);
 int recording_flush(struct recording *r);
-/* recording_files.c: what was packed since the last flush goes where it belongs, and a round ends. */
+/* recording_files.c: until who reads our pipe takes more; -ETIMEDOUT, when we are asked to end. */
+int recording_await_reader(void *recording);
+/* What was packed since the last flush goes where it belongs, and a round ends. */
 int recording_keep(struct recording *r);
 /* The window as a capture; 0 with a note when it could not be written. */
 int recording_snapshot(struct recording *r);
@@ -100,6 +105,8 @@ int recording_snapshot(struct recording *r);
 int recording_finish_files(struct recording *r);
 /* For --rotate: the first file. */
 int recording_first_segment(struct recording *r);
+/* recording.c: says that the capture cannot be written; returns err. */
+int recording_fail_write(struct recording *r, int err);
 /* recording.c: the account up to now. */
 void recording_count(struct recording *r);
 /* recording.c: the CPU time this process used so far. */

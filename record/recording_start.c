@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -79,6 +80,25 @@ static int open_pids(struct recording *r)
 		r->pids_alive++;
 	}
 	return 0;
+}
+
+/*
+ * The capture goes where standard output went; who writes there from now on (COMMAND, helpers) writes
+ * to standard error, so that no other byte gets into it and nobody else holds it open.
+ */
+static int open_output(struct recording *r)
+{
+	int err = 0;
+
+	if (!r->opts->to_pipe)
+		return recfile_open(&r->file, r->opts->output, &r->notes);
+	if (isatty(STDOUT_FILENO))
+		return note_fail(&r->notes, -EINVAL, "it is a terminal: give it a pipe or a file",
+				 "cannot write '%s'", r->opts->output);
+	r->file.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (r->file.fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		err = -errno;
+	return err ? note_fail(&r->notes, err, NULL, "cannot write '%s'", r->opts->output) : 0;
 }
 
 static int fork_command(struct recording *r)
@@ -172,6 +192,9 @@ static int open_writer(struct recording *r)
 	o.clock_mono_ns = r->clock_mono_ns;
 	o.clock_wall_ns = r->clock_wall_ns;
 	o.level = (int)r->opts->level;
+	o.pipe = r->opts->to_pipe;
+	o.wait = recording_await_reader;
+	o.wait_arg = r;
 	if (getrandom(o.uuid, sizeof(o.uuid), 0) != sizeof(o.uuid))
 		memcpy(o.uuid, &o.clock_wall_ns, sizeof(o.clock_wall_ns));
 	if (!err)
@@ -306,7 +329,6 @@ static int attach(struct recording *r)
 
 int recording_start(struct recording *r)
 {
-	const char *path = r->opts->output;
 	int err;
 
 	raise_file_limit();
@@ -314,7 +336,7 @@ int recording_start(struct recording *r)
 	if (!err)
 		err = open_pids(r);
 	if (!err)
-		err = recfile_open(&r->file, path, &r->notes);
+		err = open_output(r);
 	if (!err)
 		err = fork_command(r);
 	raise_priority();
@@ -331,7 +353,7 @@ int recording_start(struct recording *r)
 	if (!err)
 		err = write_state(r);
 	if (err)
-		return note_fail(&r->notes, err, NULL, "cannot write '%s'", path);
+		return recording_fail_write(r, err);
 	err = attach(r);
 	if (err)
 		return err;
@@ -341,5 +363,5 @@ int recording_start(struct recording *r)
 	err = r->opts->rotate ? recording_first_segment(r) : 0;
 	if (!err)
 		err = recording_flush(r);
-	return err ? note_fail(&r->notes, err, NULL, "cannot write '%s'", path) : 0;
+	return err ? recording_fail_write(r, err) : 0;
 }

@@ -120,12 +120,33 @@ record_small() {
 		[ "$(account r.data lost side_records)" -gt 0 ]
 }
 
-@test "a pipe is refused, not written badly" {
+@test "a reader of a pipe that stops for a while: what the rings cannot hold is counted" {
+	busy 60
+	ebprec-record -a -F 997 -m 128K -q -o - sleep 8 2>err 3>&- | { head -c 65536; sleep 5; cat; } >p
+	ebprec info p >info.txt
+	grep -qx '  state *finished' info.txt
+	grep -qx '  any *no' info.txt
+	all=$(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)
+	[ "$all" -gt 0 ] || fail "nothing was lost"
+	same "$(account p samples)" "$(perf script -F event -i - <p 2>/dev/null | grep -cE 'cpu-clock|cycles')"
+}
+
+@test "a reader of a pipe that never reads: the recorder ends when it is told to" {
+	mkfifo pipe
+	sleep 600 <>pipe 3>&- &
+	load=$!
+	dd if=/dev/zero of=pipe bs=4096 count=16 oflag=nonblock 2>/dev/null
+	ebprec-record -a -q -o - -d 600 >pipe 2>err 3>&- &
+	pid=$!
+	# Until it reads signals itself.
+	while [ $((0x$(awk '/^SigBlk/ { print $2 }' /proc/$pid/status) & 0x4000)) -eq 0 ]; do
+		sleep 0.1
+	done
+	kill $pid
 	status=0
-	ebprec record -o - true >out 2>err || status=$?
-	same 2 "$status"
-	[ ! -s out ]
-	same 1 "$(wc -l <err)"
+	wait $pid || status=$?
+	same 1 "$status"
+	contains "$(cat err)" "cannot write 'standard output': Connection timed out (who should read it does not)"
 }
 
 @test "a CPU that goes offline and comes back" {

@@ -29,7 +29,7 @@ struct bytes {
 	size_t size;
 };
 
-static inline void maker_begin(struct maker *m, bool plain)
+static inline void maker_begin_how(struct maker *m, bool plain, bool into_pipe)
 {
 	static uint8_t host[] = "\x08\0\0\0machine";
 	const struct writer_feature features[] = {
@@ -46,6 +46,7 @@ static inline void maker_begin(struct maker *m, bool plain)
 		.uuid = "unit-test",
 		.level = 1,
 		.plain = plain,
+		.pipe = into_pipe,
 	};
 
 	rec_attrs(attrs);
@@ -54,6 +55,11 @@ static inline void maker_begin(struct maker *m, bool plain)
 	m->fd = memfd_create("capture", MFD_CLOEXEC);
 	assert_true(m->fd >= 0);
 	assert_int_equal(writer_new(m->fd, &opts, &m->w), 0);
+}
+
+static inline void maker_begin(struct maker *m, bool plain)
+{
+	maker_begin_how(m, plain, false);
 }
 
 static inline struct bytes maker_bytes(const struct maker *m)

@@ -64,8 +64,10 @@ struct {
 	__type(value, struct block_now);
 } block_now SEC(".maps"); /* by address of the request, while it is under way */
 
+METRIC_KEPT_STACKS(block_stacks, 4096); /* of who asks; with slower_ns */
+
 /* again: the request may have begun before. */
-static __always_inline void begin(struct request *rq, bool again)
+static __always_inline void begin(void *ctx, struct request *rq, bool again)
 {
 	__u64 key = (__u64)rq, pid_tgid = bpf_get_current_pid_tgid();
 	struct block_now now = {};
@@ -81,19 +83,21 @@ static __always_inline void begin(struct request *rq, bool again)
 	bpf_get_current_comm(now.comm, sizeof(now.comm));
 	if (bpf_map_update_elem(&block_now, &key, &now, BPF_ANY))
 		count_lost(EBPREC_EV_METRIC);
+	if (slower_ns)
+		stack_keep(ctx, &block_stacks, key);
 }
 
 SEC("tp_btf/block_io_start")
 int BPF_PROG(block_start_maybe, struct request *rq)
 {
-	begin(rq, false);
+	begin(ctx, rq, false);
 	return 0;
 }
 
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(block_insert, struct request *rq)
 {
-	begin(rq, true);
+	begin(ctx, rq, true);
 	return 0;
 }
 
@@ -103,7 +107,7 @@ int BPF_PROG(block_issue, struct request *rq)
 	__u64 key = (__u64)rq;
 	struct block_now *now;
 
-	begin(rq, true);
+	begin(ctx, rq, true);
 	now = bpf_map_lookup_elem(&block_now, &key);
 	if (now)
 		now->issue_ns = bpf_ktime_get_ns();
@@ -175,11 +179,12 @@ static __always_inline void add_op(const char disk[16], const struct block_now *
 		ADD(v->hist_bytes[slot], 1);
 }
 
-/* From the interrupt of the device: the thread is in the row, its stack is not there any more. */
-static __always_inline void send_slow(const struct block_key *key, const struct block_now *now,
-				      __u32 flags, __u64 queue_ns, __u64 device_ns)
+/* From the interrupt of the device: the thread and its stack are those of the request's begin. */
+static __always_inline void send_slow(__u64 rq, const struct block_key *key,
+				      const struct block_now *now, __u32 flags, __u64 queue_ns,
+				      __u64 device_ns)
 {
-	struct metric_event *ev = event_begin(0, sizeof(struct block_slow));
+	struct metric_event *ev = event_reserve(0, sizeof(struct block_slow), true);
 	struct block_slow *row;
 
 	if (!ev)
@@ -195,7 +200,8 @@ static __always_inline void send_slow(const struct block_key *key, const struct 
 	row->of_pid = ev->pid = now->pid;
 	row->of_tid = ev->tid = now->tid;
 	ev->weight = queue_ns + device_ns;
-	event_send(ev, 0);
+	stack_put(ev, &block_stacks, rq);
+	event_submit(ev);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -221,7 +227,9 @@ int BPF_PROG(block_complete, struct request *rq, int error, unsigned int bytes)
 	add_process(&process, &was, flags, queue_ns, device_ns, error != 0);
 	add_op(process.disk, &was, flags, queue_ns, device_ns);
 	if (slower_ns && queue_ns + device_ns >= slower_ns)
-		send_slow(&process, &was, flags, queue_ns, device_ns);
+		send_slow(key, &process, &was, flags, queue_ns, device_ns);
+	if (slower_ns)
+		bpf_map_delete_elem(&block_stacks, &key);
 	return 0;
 }
 

@@ -106,7 +106,7 @@ static __always_inline __u64 cgroup_of(struct task_struct *t)
 /* ---- single events ---- */
 
 struct metric_scratch {
-	__u64 busy; /* an interrupt came between begin and send: it must not write here, nor walk */
+	__u64 busy; /* an interrupt came while it was in use: it must not write here, nor walk */
 	struct metric_event ev;
 };
 
@@ -117,25 +117,35 @@ struct {
 	__type(value, struct metric_scratch);
 } metric_scratch SEC(".maps");
 
-/*
- * An event to be filled in, of the current thread; the row is zero.  NULL is counted as lost.
- * n: as in METRIC_EVENT.  event_send() has to follow.
- */
-static __always_inline struct metric_event *event_begin(__u32 n, __u32 row_bytes)
+/* NULL: in use, which is counted as a loss.  scratch_give() has to follow. */
+static __always_inline struct metric_scratch *scratch_take(void)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct metric_scratch *s;
-	struct metric_event *ev;
 	__u32 zero = 0;
+	struct metric_scratch *s = bpf_map_lookup_elem(&metric_scratch, &zero);
 
-	s = bpf_map_lookup_elem(&metric_scratch, &zero);
 	if (!s || s->busy) {
 		count_lost(EBPREC_EV_METRIC);
 		return 0;
 	}
 	s->busy = 1;
 	barrier();
-	ev = &s->ev;
+	return s;
+}
+
+static __always_inline void scratch_give(void)
+{
+	__u32 zero = 0;
+	struct metric_scratch *s = bpf_map_lookup_elem(&metric_scratch, &zero);
+
+	barrier();
+	if (s)
+		s->busy = 0;
+}
+
+static __always_inline void event_clear(struct metric_event *ev, __u32 n, __u32 row_bytes)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
 	__builtin_memset(ev->row, 0, sizeof(ev->row));
 	ev->pid = pid_tgid >> 32;
 	ev->tid = pid_tgid;
@@ -146,7 +156,20 @@ static __always_inline struct metric_event *event_begin(__u32 n, __u32 row_bytes
 	ev->stack.why = 0;
 	ev->stack.flags = 0;
 	ev->weight = 1;
-	return ev;
+}
+
+/*
+ * An event to be filled in, of the current thread, with its stacks; the row is zero.  NULL is counted
+ * as lost.  n: as in METRIC_EVENT.  event_send() has to follow.
+ */
+static __always_inline struct metric_event *event_begin(__u32 n, __u32 row_bytes)
+{
+	struct metric_scratch *s = scratch_take();
+
+	if (!s)
+		return 0;
+	event_clear(&s->ev, n, row_bytes);
+	return &s->ev;
 }
 
 /* Stacks of the current thread.  Returns how many frames. */
@@ -158,16 +181,70 @@ static __always_inline __u64 event_stacks(void *ctx, struct metric_event *ev)
 static __always_inline void event_send(struct metric_event *ev, __u64 frames)
 {
 	void *ring = ring_here();
-	__u32 zero = 0;
-	struct metric_scratch *s;
 
 	fill_header(&ev->h, EBPREC_EV_METRIC, 0);
 	if (!ring || !STACK_SEND(ring, ev, frames))
 		count_lost(EBPREC_EV_METRIC);
-	barrier();
-	s = bpf_map_lookup_elem(&metric_scratch, &zero);
-	if (s)
-		s->busy = 0;
+	scratch_give();
+}
+
+/*
+ * The same for any context, interrupts too, in room of the ring: without stacks, or with one that was
+ * kept.  event_submit() has to follow.
+ */
+static __always_inline struct metric_event *event_reserve(__u32 n, __u32 row_bytes, bool with_stack)
+{
+	void *ring = ring_here();
+	struct metric_event *ev = 0;
+
+	if (ring && with_stack)
+		ev = bpf_ringbuf_reserve(ring, sizeof(*ev), 0);
+	else if (ring)
+		ev = bpf_ringbuf_reserve(ring, EVENT_HEAD_BYTES(metric_event), 0);
+	if (!ev) {
+		count_lost(EBPREC_EV_METRIC);
+		return 0;
+	}
+	fill_header(&ev->h, EBPREC_EV_METRIC,
+		    with_stack ? sizeof(*ev) : EVENT_HEAD_BYTES(metric_event));
+	event_clear(ev, n, row_bytes);
+	return ev;
+}
+
+#define event_submit(ev) bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP)
+
+/* ---- stacks that are kept until it is known whether they are wanted ---- */
+
+/* Declares a map of them, by a number of the instrument's own. */
+#define METRIC_KEPT_STACKS(name, entries)             \
+	struct {                                      \
+		__uint(type, BPF_MAP_TYPE_HASH);      \
+		__uint(max_entries, entries);         \
+		__uint(map_flags, BPF_F_NO_PREALLOC); \
+		__type(key, __u64);                   \
+		__type(value, struct event_stack);    \
+	} name SEC(".maps")
+
+/* Keeps the stacks of the current thread. */
+static __always_inline void stack_keep(void *ctx, void *map, __u64 key)
+{
+	struct metric_scratch *s = scratch_take();
+
+	if (!s)
+		return;
+	stack_take(ctx, &s->ev.stack, walk_current());
+	if (bpf_map_update_elem(map, &key, &s->ev.stack, BPF_ANY))
+		count_lost(EBPREC_EV_METRIC);
+	scratch_give();
+}
+
+/* Puts what was kept into a reserved event. */
+static __always_inline void stack_put(struct metric_event *ev, void *map, __u64 key)
+{
+	struct event_stack *kept = bpf_map_lookup_elem(map, &key);
+
+	if (kept)
+		bpf_probe_read_kernel(&ev->stack, sizeof(ev->stack), kept);
 }
 
 #endif

@@ -123,14 +123,19 @@ static __always_inline struct tcp_value *entry_of(const struct tcp_now *now)
 		}                                                                        \
 	} while (0)
 
+METRIC_KEPT_STACKS(tcp_stacks, 16384); /* of who asks for a connection */
+
 static __always_inline void send_connect(struct sock *sk, const struct tcp_now *now, __u64 took_ns,
 					 __u32 error)
 {
-	struct metric_event *ev = event_begin(0, sizeof(struct tcp_connects));
+	struct metric_event *ev = event_reserve(0, sizeof(struct tcp_connects), true);
 	struct tcp_connects *row;
+	__u64 key = (__u64)sk;
 
-	if (!ev)
+	if (!ev) {
+		bpf_map_delete_elem(&tcp_stacks, &key);
 		return;
+	}
 	row = (void *)ev->row;
 	__builtin_memcpy(row->comm, now->comm, sizeof(row->comm));
 	row->of_pid = ev->pid = now->pid;
@@ -138,13 +143,15 @@ static __always_inline void send_connect(struct sock *sk, const struct tcp_now *
 	PUT_ADDRESSES(row, sk);
 	row->error = error;
 	row->took_ns = ev->weight = took_ns;
-	event_send(ev, 0);
+	stack_put(ev, &tcp_stacks, key);
+	bpf_map_delete_elem(&tcp_stacks, &key);
+	event_submit(ev);
 }
 
 static __always_inline void send_life(struct sock *sk, const struct tcp_now *now, __u64 sent,
 				      __u64 received, __u64 now_ns)
 {
-	struct metric_event *ev = event_begin(1, sizeof(struct tcp_life));
+	struct metric_event *ev = event_reserve(1, sizeof(struct tcp_life), false);
 	struct tcp_life *row;
 
 	if (!ev)
@@ -160,7 +167,7 @@ static __always_inline void send_life(struct sock *sk, const struct tcp_now *now
 	row->sent_bytes = sent;
 	row->received_bytes = received;
 	row->lived_ns = ev->weight = now_ns - now->stands_ns;
-	event_send(ev, 0);
+	event_submit(ev);
 }
 
 static __always_inline void stands(struct sock *sk, struct tcp_now *now, __u64 now_ns)
@@ -202,7 +209,7 @@ static __always_inline void ended(struct sock *sk, const struct tcp_now *now, __
 		ADD(v->accepts, 1);
 }
 
-static __always_inline void begin(struct sock *sk, bool accepted, __u64 now_ns)
+static __always_inline void begin(void *ctx, struct sock *sk, bool accepted, __u64 now_ns)
 {
 	struct tcp_now now = { .start_ns = now_ns,
 			       .accepted = accepted,
@@ -217,6 +224,8 @@ static __always_inline void begin(struct sock *sk, bool accepted, __u64 now_ns)
 		return;
 	if (bpf_map_update_elem(&tcp_now, &key, &now, BPF_ANY))
 		count_lost(EBPREC_EV_METRIC);
+	if (!accepted)
+		stack_keep(ctx, &tcp_stacks, key);
 }
 
 SEC("tp_btf/inet_sock_set_state")
@@ -229,7 +238,7 @@ int BPF_PROG(tcp_state, struct sock *sk, int from, int to)
 	if (sk->sk_protocol != PROTOCOL_TCP)
 		return 0;
 	if (to == STATE_SYN_SENT || (from == STATE_SYN_RECV && to == STATE_ESTABLISHED)) {
-		begin(sk, to != STATE_SYN_SENT, now_ns);
+		begin(ctx, sk, to != STATE_SYN_SENT, now_ns);
 		return 0;
 	}
 	now = bpf_map_lookup_elem(&tcp_now, &key);

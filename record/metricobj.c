@@ -262,6 +262,7 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 	struct bpf_link *link;
 	uint64_t *start = shared(o, "metric_start_ns", sizeof(*start));
 	bool is_iter;
+	int err;
 
 	if (start)
 		*start = now_ns;
@@ -272,6 +273,12 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 		if (is_flush(prog)) {
 			if (o->flush_count < METRICOBJ_FLUSHES_MAX)
 				o->flush_fds[o->flush_count++] = bpf_program__fd(prog);
+			continue;
+		}
+		if (metricperf_is(prog)) {
+			err = metricperf_attach(&o->perf, prog, o->cpus);
+			if (err)
+				return err;
 			continue;
 		}
 		is_iter = !strncmp(bpf_program__section_name(prog), "iter/", 5);
@@ -292,6 +299,7 @@ void metricobj_stop(struct metricobj *o)
 {
 	while (o->link_count)
 		bpf_link__destroy(o->links[--o->link_count]);
+	metricperf_done(&o->perf);
 }
 
 /* On every CPU that is online; -ENXIO: it is not any more. */

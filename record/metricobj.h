@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "record/instrument.h"
+#include "record/metricperf.h"
 #include "record/metrictab.h"
 
 #define METRICOBJ_LINKS_MAX   32
@@ -22,6 +23,7 @@ struct metricobj {
 	struct bpf_object *obj;
 	struct bpf_link *links[METRICOBJ_LINKS_MAX]; /* of programs that events run */
 	struct bpf_link *iters[METRICOBJ_LINKS_MAX]; /* of those that walk over tasks */
+	struct metricperf perf;                      /* of those that perf events run */
 	size_t link_count, iter_count, flush_count;
 	int flush_fds[METRICOBJ_FLUSHES_MAX]; /* of programs that we run on every CPU */
 	const struct cpulist *cpus;

@@ -129,6 +129,8 @@ static void merge(struct metricsum *s, uint32_t id, bool fresh, const uint64_t *
 	for (size_t i = 0; i < t->fmt.field_count; i++)
 		merge_field(&t->fmt.fields[i], own + t->slots[i], slots + t->slots[i],
 			    interval == g->now_interval);
+	for (size_t i = 0; i < s->key_count; i++) /* a group may be by what otherwise adds up */
+		own[s->keys[i]] = slots[s->keys[i]];
 	if (t->comm != METRICROWS_NONE && !fresh && g->comm_is_leaders && !leader)
 		own[t->comm] = comm;
 	g->comm_is_leaders |= leader;

@@ -18,7 +18,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	export -f look
 	look outer0
-	ebprec record -aq --with exits,faults,block,cache,runq,irq --interval 0.5 -o m.data -- bash -c '
+	ebprec record -aq --with exits,faults,block,cache,runq,irq --slower 1us --interval 0.5 -o m.data -- bash -c '
 		look inner0
 		ends cold.bin >truth
 		cached cached.bin >>truth
@@ -85,6 +85,33 @@ between() {
 		perl -MJSON::PP -e 'for (@{decode_json(join "", <STDIN>)->{tables}[0]{rows}}) {
 			print "$_->{tid}\n" if $_->{major} >= 53 }')
 	[ "$tid" != "$pid" ] || fail "the wrong thread has the major faults"
+}
+
+@test "faults: each major one has a stack, and minor ones have them in proportion" {
+	truth work
+	same "$major" "$(field m.data faults_stacks major=1 count --by major --pid "$pid")"
+	ebprec report -q --of faults --folded -i m.data >faults.folded
+	same "$(field m.data faults_stacks '' count --by process --top 0)" \
+		"$(weight <faults.folded)"
+	# The function that touches what is not in memory, and not the one that made the file.
+	[ "$(weight '^work;(.*;)?touch_cold ' <faults.folded)" -ge 53 ] ||
+		fail "$(grep ^work faults.folded)"
+	# All minor faults of the machine, and one in 97 of them with as much weight.
+	minor=$(field m.data faults '' minor --top 0)
+	sampled=$(field m.data faults_stacks major=0 count --by major --top 0)
+	[ $((sampled % 97)) -eq 0 ]
+	[ "$sampled" -le $((minor * 2 + 1000)) ] || fail "$sampled of $minor"
+	# What the kernel faults in for itself (get_user_pages) is no event of perf's.
+	[ $((sampled * 4 + 1000)) -ge "$minor" ] || fail "$sampled of $minor"
+}
+
+@test "block: slow requests have the stack of who asked, and weigh their time" {
+	ebprec report -q --of block --folded -i m.data >block.folded
+	took=$(($(field m.data block_slow comm=dd queue_ns --top 0) + $(field m.data block_slow comm=dd device_ns --top 0)))
+	same "$took" "$(weight '^dd;' <block.folded)"
+	[ "$(grep -cE '^dd;.*vfs_write;' block.folded)" -ge 1 ] || fail "$(cat block.folded)"
+	[ "$(grep -cE '^dd;.*vfs_read;' block.folded)" -ge 1 ] || fail "$(cat block.folded)"
+	same 0 "$(account m.data lost rows)"
 }
 
 @test "runq: switches are those that wait4 says, and CPU time is that of exits" {

@@ -20,3 +20,8 @@ field() {
 		}
 		print $sum, "\n"' "$table" "$want" "$name"
 }
+
+# weight [PATTERN] - the sum of the folded lines on stdin that match
+weight() {
+	awk -v "pattern=${1:-.}" '$0 ~ pattern { n += $NF } END { printf "%.0f\n", n }'
+}

@@ -52,6 +52,15 @@ dev() {
 	same 3 "$(grep -c ECONNREFUSED connects)"
 }
 
+@test "tcp: connections weigh how long they took, in the stack of who asked" {
+	ebprec report -q -i n.data --of tcp --folded >tcp.folded
+	same "$(field n.data tcp_connects '' took_ns --top 0)" "$(weight <tcp.folded)"
+	same "$(wc -l <tcp.folded)" "$(grep -c 'connect' tcp.folded)"
+	read -r _ client _ <truth
+	same "$(field n.data tcp_connects "pid=$client" took_ns --top 0)" \
+		"$(ebprec report -q -i n.data --of tcp --pid "$client" --folded | weight)"
+}
+
 @test "tcp: bytes of a connection are those that were sent" {
 	read -r _ client server4 port4 < <(head -1 truth)
 	ebprec metrics tcp_life -i n.data --json | perl -MJSON::PP -e '
@@ -108,7 +117,7 @@ dev() {
 	same "$timeouts" "$(field n.data futexes "address=$address" timeouts --by address,process)"
 	same "$late" "$(field n.data futexes "address=$address" not_waited --by address,process)"
 	ebprec metrics locks_slow -i n.data --top 0 | grep -q "futexes *$address *1 *1[0-9][0-9]\."
-	ebprec report -i n.data --event ebprec:locks_slow --folded 2>/dev/null | grep -q '^futexes;.*;main;wait_long;'
+	ebprec report -i n.data --of locks --folded 2>/dev/null | grep -q '^futexes;.*;main;wait_long;'
 }
 
 @test "nothing was lost" {

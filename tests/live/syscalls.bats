@@ -114,7 +114,7 @@ setup() {
 @test "stacks of slow calls weigh their time, and begin in the kernel's own code" {
 	ebprec report -q -i s.data --of syscalls --folded >folded
 	grep -qE '^sleep;.*clock_nanosleep' folded || fail "$(cat folded)"
-	same "$(field s.data syscalls_slow '' took_ns --top 0)" "$(awk '{ n += $NF } END { print n }' folded)"
+	same "$(field s.data syscalls_slow '' took_ns --top 0)" "$(weight <folded)"
 	same 0 "$(grep -cE 'bpf_trace_run|__bpf_trace|__traceiter|bpf_prog' folded || true)"
 	ebprec report -q -i s.data --of syscalls_slow | grep -q '^# .* ns  *object'
 	contains "$(ebprec report -i s.data --of syscalls_slow 2>&1 >/dev/null)" "complete ("

@@ -75,6 +75,27 @@ static void metricsum_adds_by_the_names_of_fields(void **state)
 	metricsum_done(&s);
 }
 
+/* A number may be what rows are grouped by, though it adds up elsewhere. */
+static void metricsum_groups_by_a_number_that_adds_up(void **state)
+{
+	static const uint32_t by_count[] = { COUNT };
+	struct metric_table t = table();
+	struct metricsum s;
+
+	metricsum_init(&s, &t, by_count, 1, false);
+	add(&s, 0, 7, 1, 5, 30, 4, 7);
+	add(&s, 0, 8, 2, 5, 40, 1, 8);
+	add(&s, 1, 7, 3, 10, 20, 2, 7);
+	add(&s, 1, 7, 3, 5, 20, 2, 7);
+	metricsum_finish(&s);
+	assert_int_equal(s.count, 2);
+	assert_int_equal(metricsum_slots(&s, 0)[COUNT], 5);
+	assert_int_equal(metricsum_slots(&s, 0)[MOST], 40);
+	assert_int_equal(metricsum_slots(&s, 0)[HIST + 1], 15);
+	assert_int_equal(metricsum_slots(&s, 1)[COUNT], 10);
+	metricsum_done(&s);
+}
+
 static void metricsum_folds_to_the_same_sums(void **state)
 {
 	static const uint32_t keys[] = { PID, COMM };
@@ -114,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metricsum_adds_by_the_names_of_fields),
+		cmocka_unit_test(metricsum_groups_by_a_number_that_adds_up),
 		cmocka_unit_test(metricsum_folds_to_the_same_sums),
 		cmocka_unit_test(metricsum_keeps_events_apart),
 	};

@@ -9,9 +9,9 @@
 #include "record/slurp.h"
 
 const char *const ksyms_well_known[KSYMS_NAMES] = {
-	[KSYMS_TEXT] = "_text",
-	[KSYMS_STEXT] = "_stext",
-	[KSYMS_ETEXT] = "_etext",
+	[KSYMS_TEXT] = "_text",       [KSYMS_STEXT] = "_stext",
+	[KSYMS_ETEXT] = "_etext",     [KSYMS_SINIT] = "_sinittext",
+	[KSYMS_EINIT] = "_einittext",
 };
 
 /* 16 and more: no digit. */
@@ -358,6 +358,9 @@ static bool is_certain(const struct ksyms *k, uint64_t addr, size_t next)
 	struct ksym below, above;
 
 	if (is_text(k, addr))
+		return true;
+	/* Of code that is gone since the start, but the idle thread's stack begins there. */
+	if (addr >= k->named[KSYMS_SINIT] && addr < k->named[KSYMS_EINIT])
 		return true;
 	return next && next < k->count && ksyms_line(k, next - 1, line[0], &below) &&
 	       ksyms_line(k, next, line[1], &above) && below.module &&

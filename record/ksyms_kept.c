@@ -2,7 +2,7 @@
 /*
  * One file, replaced as a whole, little-endian:
  *
- *	0	"EBKSYMS1"
+ *	0	"EBKSYMS2"
  *	8	u32 crc32c of all up to the text, from 12 on; u32 symbols, u32 bytes of text, u32 0
  *	24	the kernel it is of: boot id[16], u32 crc32c of its modules, u32 of its first symbols
  *	48	u64 addresses of ksyms_well_known
@@ -27,7 +27,7 @@
 #include "record/tablecache.h"
 
 #define NAME        "kallsyms"
-#define MAGIC       "EBKSYMS1"
+#define MAGIC       "EBKSYMS2"
 #define SUMMED_AT   12
 #define KEY_AT      24
 #define KEY_BYTES   24

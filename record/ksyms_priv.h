@@ -13,7 +13,7 @@
 #define KSYMS_LINE_BYTES  1024 /* a name has 511 bytes at most, that of a module 55 */
 
 /* Names that ksyms_find() knows without a search; ksyms_well_known has them. */
-enum { KSYMS_TEXT, KSYMS_STEXT, KSYMS_ETEXT, KSYMS_NAMES };
+enum { KSYMS_TEXT, KSYMS_STEXT, KSYMS_ETEXT, KSYMS_SINIT, KSYMS_EINIT, KSYMS_NAMES };
 extern const char *const ksyms_well_known[KSYMS_NAMES];
 
 struct sym {

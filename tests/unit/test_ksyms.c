@@ -205,6 +205,9 @@ static const char machine[] = "ffffffff81000000 T _stext\n"
 			      "ffffffff81000100 t first\n"
 			      "ffffffff81000300 W second\n"
 			      "ffffffff81001000 T _etext\n"
+			      "ffffffff83700000 T _sinittext\n"
+			      "ffffffff83700100 T start_kernel\n"
+			      "ffffffff83700200 T _einittext\n"
 			      "ffffffffc0200000 t one\t[ext4]\n"
 			      "ffffffffc0200100 t two\t[ext4]\n"
 			      "ffffffffc0300000 t ftrace_trampoline\t[__builtin__ftrace]\n"
@@ -385,6 +388,23 @@ static void ksyms_of_an_uncertain_place_are_read_anew(void **state)
 	}
 }
 
+/* The idle thread's stack ends in code of the start: that is no reason to read all of it. */
+static void ksyms_of_the_kernels_start_are_certain(void **state)
+{
+	struct kept *e = *state;
+	struct ksyms *k;
+	char *got;
+
+	ksyms_free(load_kept(e));
+	k = load_kept(e);
+	put(e->kallsyms, "");
+	got = taken(k, (const uint64_t[]){ 0xffffffff83700123, 0 });
+	assert_string_equal(got, "ffffffff83700100 T start_kernel\n"
+				 "ffffffff83700200 T _einittext\n");
+	free(got);
+	ksyms_free(k);
+}
+
 static void ksyms_of_code_that_is_named_elsewhere_are_not_needed(void **state)
 {
 	struct ksyms *k;
@@ -450,6 +470,7 @@ int main(void)
 		KEPT(ksyms_are_kept_as_long_as_the_kernel_is_the_same),
 		KEPT(ksyms_are_not_kept_where_the_kernel_hides_them_now),
 		KEPT(ksyms_of_an_uncertain_place_are_read_anew),
+		KEPT(ksyms_of_the_kernels_start_are_certain),
 		KEPT(ksyms_of_code_that_is_named_elsewhere_are_not_needed),
 		KEPT(ksyms_kept_in_a_damaged_file_are_read_anew),
 	};

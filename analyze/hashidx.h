@@ -86,6 +86,23 @@ static inline void hashidx_put(struct hashidx *x, uint64_t hash, uint32_t pos, u
 	x->used++;
 }
 
+/*
+ * A look-up that waits for memory can be announced: first its slot, and when that has had time to come,
+ * the element that the slot names, whose number this returns (HASHIDX_NONE: nothing to fetch).
+ */
+static inline void hashidx_fetch(const struct hashidx *x, uint64_t hash)
+{
+	if (x->slots)
+		__builtin_prefetch(&x->slots[hashidx_start(x, hash)]);
+}
+
+static inline uint32_t hashidx_guess(const struct hashidx *x, uint64_t hash)
+{
+	uint32_t pos = hashidx_start(x, hash);
+
+	return hashidx_match(x, hash, &pos);
+}
+
 /* Makes room for one more; call before hashidx_start().  -ENOMEM. */
 static inline int hashidx_reserve(struct hashidx *x)
 {

@@ -397,7 +397,7 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 				       &info);
 	else
 		told = stack_told(p->stacks_told, &sample, &info);
-	return sampler_add(w->sampler, &sample, &where, told ? &info : NULL);
+	return sampler_put(w->sampler, &sample, &where, told ? &info : NULL);
 }
 
 static int count_frames(struct worker *w, size_t first, size_t count)
@@ -409,9 +409,13 @@ static int count_frames(struct worker *w, size_t first, size_t count)
 		record_iter_seek(w->it, first, count);
 	else
 		err = record_iter_new(w->pass->c, w->pass->stream_mask, first, count, &w->it);
-	while (!err && record_iter_next(w->it, &rec) == 1)
+	while (!err && record_iter_next(w->it, &rec) == 1) {
 		if (rec.header->type == PERF_RECORD_SAMPLE)
 			err = count_sample(w, rec.header);
+		/* The unwinder has room for one chain. */
+		if (!err && (w->seat || !record_iter_keeps(w->it)))
+			err = sampler_flush(w->sampler);
+	}
 	return err;
 }
 

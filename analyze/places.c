@@ -9,11 +9,8 @@ static bool equal(const struct place *a, const struct place *b)
 	       a->is_return == b->is_return;
 }
 
-int places_add(struct places *p, const struct place *place, uint32_t *out)
+int places_add_hashed(struct places *p, const struct place *place, uint64_t hash, uint32_t *out)
 {
-	uint64_t hash = hash_pair(place->offset, (uint64_t)place->file << 32 |
-							 (uint64_t)place->kind << 8 |
-							 place->is_return);
 	uint32_t pos, id;
 	int err;
 
@@ -37,6 +34,11 @@ int places_add(struct places *p, const struct place *place, uint32_t *out)
 	hashidx_put(&p->index, hash, pos, id);
 	*out = id;
 	return 0;
+}
+
+int places_add(struct places *p, const struct place *place, uint32_t *out)
+{
+	return places_add_hashed(p, place, places_hash(place), out);
 }
 
 void places_done(struct places *p)

@@ -40,6 +40,28 @@ struct places {
 
 int places_add(struct places *p, const struct place *place,
 	       uint32_t *out); /* -ENOMEM, -EOVERFLOW */
+
+/* For many at once: fetch, then look, then add; what is in no cache by then comes meanwhile. */
+static inline uint64_t places_hash(const struct place *place)
+{
+	return hash_pair(place->offset, (uint64_t)place->file << 32 | (uint64_t)place->kind << 8 |
+						place->is_return);
+}
+
+static inline void places_fetch(const struct places *p, uint64_t hash)
+{
+	hashidx_fetch(&p->index, hash);
+}
+
+static inline void places_look(const struct places *p, uint64_t hash)
+{
+	uint32_t id = hashidx_guess(&p->index, hash);
+
+	if (id != HASHIDX_NONE)
+		__builtin_prefetch(&p->list[id]);
+}
+
+int places_add_hashed(struct places *p, const struct place *place, uint64_t hash, uint32_t *out);
 void places_done(struct places *p);
 
 #endif

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * Nearly all of the time of counting a sample is waiting for memory: the tables are larger than any
+ * cache.  So samples are taken in batches, and each step is done for the whole batch before the next
+ * one: the first look-up of a step is announced for all of them, and when the last is announced, the
+ * first has arrived.  What a batch finds is what its samples would have found one by one; a field of
+ * a cache is only written and read in one step, and within it in the order of the samples.
+ */
 #include "analyze/sampler.h"
 
+#include <assert.h>
+
+#include "analyze/chaincut.h"
+#include "analyze/vec.h"
 #include "format/cursor.h"
 
-/* Linux 6.18: the user part follows in a record of its own; a cookie stands in its place. */
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
+#define BATCH 128u
 
 #define ADDR_CACHE_SLOTS (1u << 15)
 #define MEMO_SLOTS       512u
@@ -21,10 +31,11 @@
  */
 struct chain_slot {
 	uint64_t hash, check; /* both 0: free */
-	uint32_t node;
+	uint32_t path, node;  /* of the innermost caller */
 };
 
 #define STACK_CACHE_SLOTS (1u << 17)
+#define PENDING           0x80000000u /* in place of an entry: the sample of this batch */
 
 /* A whole stack of a group that was seen, likewise by its hash. */
 struct stack_slot {
@@ -49,7 +60,53 @@ struct memo {
 	uint32_t key; /* space + 1; 0: free */
 	uint32_t count;
 	uint64_t addrs[MEMO_FRAMES]; /* outermost first; none of them the innermost frame */
+	uint32_t paths[MEMO_FRAMES];
 	uint32_t nodes[MEMO_FRAMES];
+};
+
+/* A frame that has to be looked up. */
+struct want {
+	struct addr_slot *slot; /* NULL: of a context without maps */
+	uint32_t place, path;
+};
+
+/* A place that no cache knew. */
+struct lost_place {
+	struct place place;
+	uint64_t hash;
+	uint32_t want;
+	uint32_t space_key;
+	uint64_t addr;
+};
+
+/* Frames of one context of a sample, and what is known of them. */
+struct run {
+	struct chaincut_run cut;
+	const struct run *outer; /* that it was called from, in the same tree; NULL: the root */
+	uint64_t hash, check;    /* of its callers */
+	struct chain_slot *slot; /* NULL: not looked for */
+	struct memo *memo;       /* NULL: none */
+	bool is_user, is_known;  /* is_known: the slot has its callers */
+	uint32_t known;          /* callers that the memo has */
+	uint32_t want, want_count;
+	uint32_t path, node; /* of its innermost frame */
+};
+
+/* A sample of the batch. */
+struct item {
+	const uint8_t *chain; /* borrowed until the batch is counted */
+	size_t chain_count;
+	uint8_t ip[8]; /* in place of a chain */
+	uint64_t period, hash;
+	struct stacks_key key;
+	struct stack_slot *slot; /* NULL: no whole stack to look for */
+	struct chaincut_context context;
+	uint32_t check;
+	uint32_t entry; /* + 1; 0: not known yet */
+	uint64_t hash_of_entry;
+	uint32_t same;                /* + 1: the sample of the batch with the same stack */
+	uint32_t first_run, last_run; /* of a stack that is looked up: [first, last) */
+	bool bare;
 };
 
 struct sampler {
@@ -63,292 +120,417 @@ struct sampler {
 	struct memo *memos;
 	struct chain_slot *chains;
 	struct stack_slot *whole;
+	struct item *items;
+	size_t item_count;
+	struct run *runs; /* BATCH * CHAINCUT_RUNS */
+	size_t run_count;
+	struct want *wants;
+	size_t want_count, want_capacity;
+	struct lost_place *lost;
+	size_t lost_count, lost_capacity;
 };
 
-/* A stretch of a chain in one context: frames [0, count), innermost first. */
-struct run {
-	const uint8_t *frames; /* u64 each */
-	size_t count;
-	uint32_t space;
-	enum place_kind kind; /* FILE, KERNEL, GUEST or HYPERVISOR */
-};
-
-/* ---- one frame ---- */
-
-static int make_place(struct sampler *s, const struct run *run, uint64_t addr, bool is_return,
-		      uint32_t *out)
-{
-	struct place place = { .kind = run->kind };
-	uint64_t look = addr - (is_return && addr ? 1 : 0); /* a call may end its mapping */
-	struct model_place found;
-	bool mapped;
-
-	if (run->kind == PLACE_FILE || run->kind == PLACE_KERNEL) {
-		mapped = model_place(s->model, run->space, look, &found);
-		if (run->kind == PLACE_KERNEL) {
-			place.offset = addr;
-			place.is_return = is_return;
-			if (mapped && model_file(s->model, found.file)->is_ksymbol)
-				place = (struct place){ .kind = PLACE_KSYMBOL, .file = found.file };
-		} else if (mapped) {
-			place.file = found.file;
-			place.offset = found.file_off_bytes + (addr - look);
-			place.is_return = is_return;
-		} else {
-			place.kind = PLACE_UNMAPPED;
-		}
-	}
-	return places_add(&s->places, &place, out);
-}
-
-static int place_of(struct sampler *s, const struct run *run, uint64_t addr, bool is_return,
-		    uint32_t *out)
-{
-	uint32_t space_key = run->space * 2 + is_return + 1;
-	struct addr_slot *slot;
-	int err;
-
-	if (run->kind != PLACE_FILE && run->kind != PLACE_KERNEL)
-		return make_place(s, run, addr, is_return, out);
-	slot = &s->cache[hash_pair(addr, space_key) & (ADDR_CACHE_SLOTS - 1)];
-	if (slot->addr == addr && slot->space_key == space_key && space_key) {
-		*out = slot->place;
-		return 0;
-	}
-	err = make_place(s, run, addr, is_return, out);
-	if (!err)
-		*slot = (struct addr_slot){ addr, space_key, *out };
-	return err;
-}
+/* ---- first step: is the whole stack known? ---- */
 
 static uint64_t frame_at(const struct run *run, size_t i)
 {
-	return le64_load(run->frames + 8 * i);
+	return le64_load(run->cut.frames + 8 * i);
 }
 
-/* ---- one run of frames ---- */
-
 /* Where the last stack like this one is kept; NULL where that would not be safe. */
-static struct memo *memo_of(struct sampler *s, const struct run *run, uint32_t owner, uint32_t root)
+static struct memo *memo_of(struct sampler *s, const struct run *run, uint32_t owner)
 {
 	struct memo *memo;
 
-	if (run->kind == PLACE_FILE && root == STACKS_USER_ROOT)
+	if (run->outer)
+		return NULL;
+	if (run->cut.kind == PLACE_FILE && run->is_user)
 		memo = &s->memos[owner * 2 % MEMO_SLOTS];
-	else if (run->kind == PLACE_KERNEL && root == STACKS_KERNEL_ROOT)
+	else if (run->cut.kind == PLACE_KERNEL && !run->is_user)
 		memo = &s->memos[(owner * 2 + 1) % MEMO_SLOTS];
 	else
 		return NULL;
-	if (memo->key != run->space + 1) {
-		memo->key = run->space + 1;
-		memo->count = 0;
-	}
 	return memo;
 }
 
-/* The slot for the callers of a run that starts at root; *found: it holds them. */
-static struct chain_slot *chain_slot_of(struct sampler *s, const struct run *run, uint32_t root,
-					bool *found)
+/* Announces the slot for the callers of a run. */
+static void fetch_chain(struct sampler *s, struct run *run)
 {
-	uint64_t hash = hash_pair(run->space, root), check = ~hash, addr;
-	struct chain_slot *slot;
+	uint64_t hash = hash_pair(run->cut.space, run->is_user), check = ~hash, addr;
 
-	for (size_t i = 1; i < run->count; i++) {
+	for (size_t i = 1; i < run->cut.count; i++) {
 		addr = frame_at(run, i);
 		hash = (hash ^ addr) * 0x9e3779b97f4a7c15u;
 		hash ^= hash >> 29;
 		check = ((check << 23 | check >> 41) ^ addr) * 0xc2b2ae3d27d4eb4fu;
 	}
 	check ^= check >> 31;
-	slot = &s->chains[hash & (CHAIN_CACHE_SLOTS - 1)];
-	*found = slot->hash == hash && slot->check == check && (hash | check);
-	if (!*found)
-		*slot = (struct chain_slot){ .hash = hash, .check = check };
-	return slot;
+	run->hash = hash;
+	run->check = check;
+	run->slot = &s->chains[hash & (CHAIN_CACHE_SLOTS - 1)];
+	__builtin_prefetch(run->slot, 1);
+}
+
+/* Cuts the chain of a sample; its runs go to the end of the batch's, outermost first. */
+static void begin_runs(struct sampler *s, struct item *item, bool *odd)
+{
+	const struct run *outer[2] = { NULL, NULL };
+	struct chaincut cut;
+	size_t first_user = 0;
+
+	chaincut_do(item->chain, item->chain_count, &item->context, &cut);
+	*odd = cut.deferred || cut.frames_left_out || cut.unknown_contexts;
+	s->counts.deferred += cut.deferred;
+	s->counts.frames_left_out += cut.frames_left_out;
+	s->counts.unknown_contexts += cut.unknown_contexts;
+	if (!cut.run_count && !item->bare) { /* no sample is dropped for having no chain */
+		chaincut_ip(item->ip, &item->context, &cut);
+		s->counts.without_chain++;
+	}
+	/* Everything from the first user run on goes to the user tree. */
+	while (first_user < cut.run_count && cut.runs[first_user].kind != PLACE_FILE)
+		first_user++;
+	item->first_run = (uint32_t)s->run_count;
+	for (size_t i = cut.run_count; i-- > 0;) {
+		bool is_user = i >= first_user;
+		struct run *run = &s->runs[s->run_count++];
+
+		*run = (struct run){ .cut = cut.runs[i],
+				     .outer = outer[is_user],
+				     .is_user = is_user };
+		outer[is_user] = run;
+		run->memo = memo_of(s, run, item->context.user_space);
+		if (run->memo && run->cut.count > CHAIN_CALLERS_MIN)
+			fetch_chain(s, run);
+	}
+	item->last_run = (uint32_t)s->run_count;
 }
 
 /*
- * Walks from the root to the innermost caller.  The memo holds only return addresses, and is asked
- * only for such: equal addresses then mean equal places.
+ * Looks for the whole stack, and claims its slot where it is not there.  Something odd about a chain
+ * is counted each time it comes, so such a stack is not remembered.
  */
-static int add_callers(struct sampler *s, const struct run *run, struct memo *memo, uint32_t *node)
+static void begin_item(struct sampler *s, struct item *item)
 {
-	size_t callers = run->count - 1, known = 0;
-	uint32_t place;
-	int err;
+	struct stack_slot *slot = item->slot;
+	uint32_t number = (uint32_t)(item - s->items);
+	bool odd;
 
-	if (memo) {
-		while (known < callers && known < memo->count &&
-		       memo->addrs[known] == frame_at(run, callers - known))
-			known++;
-		if (known)
-			*node = memo->nodes[known - 1];
-		memo->count = (uint32_t)known;
-	}
-	for (size_t i = known; i < callers; i++) {
-		uint64_t addr = frame_at(run, callers - i);
-
-		err = place_of(s, run, addr, true, &place);
-		if (!err)
-			err = stacks_child(&s->stacks, *node, place, node);
-		if (err)
-			return err;
-		if (memo && i < MEMO_FRAMES) {
-			memo->addrs[i] = addr;
-			memo->nodes[i] = *node;
-			memo->count = (uint32_t)i + 1;
+	if (slot && slot->entry && slot->hash == item->hash && slot->check == item->check) {
+		if (slot->entry & PENDING) {
+			item->same = (slot->entry & ~PENDING) + 1;
+		} else {
+			item->entry = slot->entry;
+			__builtin_prefetch(&s->stacks.entries[item->entry - 1].sample_count, 1);
 		}
+		return;
+	}
+	begin_runs(s, item, &odd);
+	if (slot)
+		*slot = (struct stack_slot){ item->hash, item->check, odd ? 0 : PENDING | number };
+}
+
+/* ---- second step: callers that were seen ---- */
+
+/* Whether the slot has the callers; from here on it has. */
+static bool claim_chain(struct run *run)
+{
+	struct chain_slot *slot = run->slot;
+	bool found = slot->hash == run->hash && slot->check == run->check &&
+		     (run->hash | run->check);
+
+	slot->hash = run->hash;
+	slot->check = run->check;
+	return found;
+}
+
+/*
+ * How many of the outermost callers the memo has, which then gets these.  It holds only return
+ * addresses, and is asked only for such: equal addresses then mean equal places.
+ */
+static uint32_t ask_memo(struct memo *memo, const struct run *run)
+{
+	size_t callers = run->cut.count - 1, known = 0;
+
+	if (memo->key != run->cut.space + 1) {
+		memo->key = run->cut.space + 1;
+		memo->count = 0;
+	}
+	while (known < callers && known < memo->count &&
+	       memo->addrs[known] == frame_at(run, callers - known))
+		known++;
+	memo->count = callers < MEMO_FRAMES ? (uint32_t)callers : MEMO_FRAMES;
+	for (size_t i = known; i < memo->count; i++)
+		memo->addrs[i] = frame_at(run, callers - i);
+	return (uint32_t)known;
+}
+
+static int add_wants(struct sampler *s, struct run *run)
+{
+	size_t callers = run->is_known ? 0 : run->cut.count - 1 - run->known;
+	bool has_maps = run->cut.kind == PLACE_FILE || run->cut.kind == PLACE_KERNEL;
+	int err = vec_reserve(&s->wants, &s->want_capacity, s->want_count + callers + 1);
+
+	if (err)
+		return err;
+	run->want = (uint32_t)s->want_count;
+	run->want_count = (uint32_t)callers + 1;
+	for (size_t i = callers + 1; i-- > 0;) {
+		uint32_t space_key = run->cut.space * 2 + (i != 0) + 1;
+		struct want *want = &s->wants[s->want_count++];
+
+		want->slot = NULL;
+		if (!has_maps)
+			continue;
+		want->slot =
+			&s->cache[hash_pair(frame_at(run, i), space_key) & (ADDR_CACHE_SLOTS - 1)];
+		__builtin_prefetch(want->slot);
 	}
 	return 0;
 }
 
-static int add_run(struct sampler *s, const struct run *run, uint32_t owner, uint32_t root,
-		   uint32_t *out)
+static int find_callers(struct sampler *s)
 {
-	struct memo *memo = memo_of(s, run, owner, root);
-	struct chain_slot *slot = NULL;
-	uint32_t node = root, place;
-	bool found = false;
 	int err = 0;
 
-	if (memo && run->count > CHAIN_CALLERS_MIN)
-		slot = chain_slot_of(s, run, root, &found);
-	if (found) {
-		node = slot->node;
-	} else {
-		err = add_callers(s, run, memo, &node);
-		if (slot && err)
-			*slot = (struct chain_slot){ 0 };
-		else if (slot)
-			slot->node = node;
+	for (size_t i = 0; !err && i < s->run_count; i++) {
+		struct run *run = &s->runs[i];
+
+		if (run->slot)
+			run->is_known = claim_chain(run);
+		if (!run->is_known && run->memo)
+			run->known = ask_memo(run->memo, run);
+		err = add_wants(s, run);
 	}
+	return err;
+}
+
+/* ---- third step: places ---- */
+
+static void make_place(const struct sampler *s, const struct chaincut_run *run, uint64_t addr,
+		       bool is_return, struct place *place)
+{
+	uint64_t look = addr - (is_return && addr ? 1 : 0); /* a call may end its mapping */
+	struct model_place found;
+	bool mapped;
+
+	*place = (struct place){ .kind = (uint8_t)run->kind };
+	if (run->kind != PLACE_FILE && run->kind != PLACE_KERNEL)
+		return;
+	mapped = model_place(s->model, run->space, look, &found);
+	if (run->kind == PLACE_KERNEL) {
+		place->offset = addr;
+		place->is_return = is_return;
+		if (mapped && model_file(s->model, found.file)->is_ksymbol)
+			*place = (struct place){ .kind = PLACE_KSYMBOL, .file = found.file };
+	} else if (mapped) {
+		place->file = found.file;
+		place->offset = found.file_off_bytes + (addr - look);
+		place->is_return = is_return;
+	} else {
+		place->kind = PLACE_UNMAPPED;
+	}
+}
+
+/* Asks the cache of addresses; for what it does not have, the slot of the place is announced. */
+static int ask_addr(struct sampler *s, const struct run *run, uint32_t number, size_t frame)
+{
+	struct want *want = &s->wants[number];
+	uint32_t space_key = run->cut.space * 2 + (frame != 0) + 1;
+	uint64_t addr = frame_at(run, frame);
+	struct lost_place *lost;
+	int err;
+
+	if (want->slot && want->slot->addr == addr && want->slot->space_key == space_key &&
+	    space_key) {
+		want->place = want->slot->place;
+		return 0;
+	}
+	err = vec_reserve(&s->lost, &s->lost_capacity, s->lost_count + 1);
+	if (err)
+		return err;
+	lost = &s->lost[s->lost_count++];
+	make_place(s, &run->cut, addr, frame != 0, &lost->place);
+	lost->hash = places_hash(&lost->place);
+	lost->want = number;
+	lost->space_key = space_key;
+	lost->addr = addr;
+	places_fetch(&s->places, lost->hash);
+	return 0;
+}
+
+static int find_places(struct sampler *s)
+{
+	int err = 0;
+
+	s->lost_count = 0;
+	for (size_t i = 0; !err && i < s->run_count; i++) {
+		const struct run *run = &s->runs[i];
+
+		for (uint32_t k = 0; !err && k < run->want_count; k++)
+			err = ask_addr(s, run, run->want + k, run->want_count - 1 - k);
+	}
+	for (size_t i = 0; i < s->lost_count; i++)
+		places_look(&s->places, s->lost[i].hash);
+	for (size_t i = 0; !err && i < s->lost_count; i++) {
+		const struct lost_place *lost = &s->lost[i];
+		struct want *want = &s->wants[lost->want];
+
+		err = places_add_hashed(&s->places, &lost->place, lost->hash, &want->place);
+		if (!err && want->slot)
+			*want->slot = (struct addr_slot){ lost->addr, lost->space_key,
+							  want->place };
+	}
+	return err;
+}
+
+/* ---- fourth step: nodes ---- */
+
+static uint32_t root_of(const struct run *run)
+{
+	return run->is_user ? STACKS_USER_ROOT : STACKS_KERNEL_ROOT;
+}
+
+/* The path of each frame that is wanted; its slot is announced. */
+static void fetch_nodes(struct sampler *s, struct run *run)
+{
+	uint32_t path = run->outer ? run->outer->path : stacks_root_path(root_of(run));
+
+	if (run->is_known)
+		path = run->slot->path;
+	else if (run->known)
+		path = run->memo->paths[run->known - 1];
+	for (uint32_t k = 0; k < run->want_count; k++) {
+		struct want *want = &s->wants[run->want + k];
+		size_t at = run->known + k;
+
+		if (k + 1 == run->want_count && run->slot)
+			run->slot->path = path;
+		path = stacks_path(path, want->place);
+		want->path = path;
+		stacks_fetch(&s->stacks, path);
+		if (k + 1 < run->want_count && run->memo && at < MEMO_FRAMES)
+			run->memo->paths[at] = path;
+	}
+	run->path = path;
+}
+
+static int walk_nodes(struct sampler *s, struct run *run)
+{
+	uint32_t node = run->outer ? run->outer->node : root_of(run);
+	int err = 0;
+
+	if (run->is_known)
+		node = run->slot->node;
+	else if (run->known)
+		node = run->memo->nodes[run->known - 1];
+	for (uint32_t k = 0; !err && k < run->want_count; k++) {
+		const struct want *want = &s->wants[run->want + k];
+		size_t at = run->known + k;
+
+		if (k + 1 == run->want_count && run->slot)
+			run->slot->node = node;
+		err = stacks_child_by_path(&s->stacks, node, want->path, want->place, &node);
+		if (!err && k + 1 < run->want_count && run->memo && at < MEMO_FRAMES)
+			run->memo->nodes[at] = node;
+	}
+	run->node = node;
+	return err;
+}
+
+static int find_nodes(struct sampler *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->run_count; i++)
+		fetch_nodes(s, &s->runs[i]);
+	for (size_t i = 0; i < s->want_count; i++)
+		stacks_look(&s->stacks, s->wants[i].path);
+	for (size_t i = 0; !err && i < s->run_count; i++)
+		err = walk_nodes(s, &s->runs[i]);
+	return err;
+}
+
+/* ---- last step: counts ---- */
+
+static void end_runs(struct sampler *s, struct item *item)
+{
+	item->key.user = STACKS_USER_ROOT;
+	item->key.kernel = STACKS_KERNEL_ROOT;
+	for (uint32_t i = item->first_run; i < item->last_run; i++)
+		*(s->runs[i].is_user ? &item->key.user : &item->key.kernel) = s->runs[i].node;
+	item->hash_of_entry = stacks_fetch_entry(&s->stacks, &item->key);
+}
+
+/* Counts a stack that was looked up; its slot, when no other sample took it, gets its entry. */
+static int count_item(struct sampler *s, struct item *item)
+{
+	uint32_t number = (uint32_t)(item - s->items), entry;
+	int err = stacks_count_entry(&s->stacks, &item->key, 1, item->period, &entry);
+
+	if (err)
+		return err;
+	item->entry = entry + 1;
+	if (item->slot && item->slot->entry == (PENDING | number))
+		item->slot->entry = item->entry & PENDING ? 0 : item->entry;
+	return 0;
+}
+
+static int count_all(struct sampler *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->item_count; i++)
+		if (!s->items[i].entry && !s->items[i].same)
+			end_runs(s, &s->items[i]);
+	for (size_t i = 0; i < s->item_count; i++)
+		if (!s->items[i].entry && !s->items[i].same)
+			stacks_look_entry(&s->stacks, s->items[i].hash_of_entry);
+	for (size_t i = 0; !err && i < s->item_count; i++) {
+		struct item *item = &s->items[i];
+
+		if (item->same)
+			item->entry = s->items[item->same - 1].entry;
+		if (item->entry) {
+			s->stacks.entries[item->entry - 1].sample_count++;
+			s->stacks.entries[item->entry - 1].period_sum += item->period;
+		} else {
+			err = count_item(s, item);
+		}
+	}
+	return err;
+}
+
+int sampler_flush(struct sampler *s)
+{
+	int err;
+
+	s->run_count = s->want_count = 0;
+	for (size_t i = 0; i < s->item_count; i++)
+		begin_item(s, &s->items[i]);
+	err = find_callers(s);
 	if (!err)
-		err = place_of(s, run, frame_at(run, 0), false, &place);
-	return err ? err : stacks_child(&s->stacks, node, place, out);
+		err = find_places(s);
+	if (!err)
+		err = find_nodes(s);
+	if (!err)
+		err = count_all(s);
+	s->item_count = 0;
+	return err;
 }
 
 /* ---- one sample ---- */
-
-#define MAX_RUNS 8 /* context changes in one chain that are told apart; the kernel makes two */
-
-struct chain {
-	struct run runs[MAX_RUNS];
-	size_t run_count;
-	uint32_t user_space, kernel_space;
-};
-
-static void set_context(const struct chain *chain, struct run *run, unsigned cpumode)
-{
-	run->space = MODEL_NONE;
-	switch (cpumode) {
-	case PERF_RECORD_MISC_KERNEL:
-		run->kind = PLACE_KERNEL;
-		run->space = chain->kernel_space;
-		break;
-	case PERF_RECORD_MISC_HYPERVISOR:
-		run->kind = PLACE_HYPERVISOR;
-		break;
-	case PERF_RECORD_MISC_GUEST_KERNEL:
-	case PERF_RECORD_MISC_GUEST_USER:
-		run->kind = PLACE_GUEST;
-		break;
-	default:
-		run->kind = PLACE_FILE;
-		run->space = chain->user_space;
-		break;
-	}
-}
-
-/* The cpumode a marker switches to; 0: a marker of the future. */
-static unsigned marker_mode(uint64_t marker)
-{
-	switch (marker) {
-	case PERF_CONTEXT_HV:
-		return PERF_RECORD_MISC_HYPERVISOR;
-	case PERF_CONTEXT_KERNEL:
-		return PERF_RECORD_MISC_KERNEL;
-	case PERF_CONTEXT_USER:
-		return PERF_RECORD_MISC_USER;
-	case PERF_CONTEXT_GUEST:
-	case PERF_CONTEXT_GUEST_KERNEL:
-		return PERF_RECORD_MISC_GUEST_KERNEL;
-	case PERF_CONTEXT_GUEST_USER:
-		return PERF_RECORD_MISC_GUEST_USER;
-	default:
-		return 0;
-	}
-}
-
-static void add_frames(struct sampler *s, struct chain *chain, const uint8_t *frames, size_t count,
-		       unsigned cpumode)
-{
-	struct run *run;
-
-	if (!count)
-		return;
-	if (chain->run_count == MAX_RUNS) {
-		s->counts.frames_left_out += count;
-		return;
-	}
-	run = &chain->runs[chain->run_count++];
-	run->frames = frames;
-	run->count = count;
-	set_context(chain, run, cpumode);
-}
-
-static void cut_chain(struct sampler *s, const struct perf_sample *sample, struct chain *chain)
-{
-	unsigned mode = sample->cpumode, next;
-	size_t begin = 0, i;
-
-	for (i = 0; i < sample->chain_count; i++) {
-		uint64_t addr = le64_load(sample->chain + 8 * i);
-
-		if (addr < PERF_CONTEXT_MAX)
-			continue;
-		add_frames(s, chain, sample->chain + 8 * begin, i - begin, mode);
-		begin = i + 1;
-		next = marker_mode(addr);
-		if (next) {
-			mode = next;
-		} else if (addr == CONTEXT_USER_DEFERRED) {
-			s->counts.deferred++;
-			begin = ++i + 1; /* the cookie is no address */
-		} else {
-			s->counts.unknown_contexts++;
-		}
-	}
-	if (begin < sample->chain_count)
-		add_frames(s, chain, sample->chain + 8 * begin, sample->chain_count - begin, mode);
-}
-
-/*
- * Runs come innermost first: the kernel's, then the user's.  Everything from the first user run on
- * goes to the user tree; a run continues at the node of the run that it was called from.
- */
-static int add_chain(struct sampler *s, const struct chain *chain, uint32_t *user, uint32_t *kernel)
-{
-	size_t first_user = 0;
-	uint32_t *node;
-	int err;
-
-	while (first_user < chain->run_count && chain->runs[first_user].kind != PLACE_FILE)
-		first_user++;
-	*user = STACKS_USER_ROOT;
-	*kernel = STACKS_KERNEL_ROOT;
-	for (size_t i = chain->run_count; i-- > 0;) {
-		node = i >= first_user ? user : kernel;
-		err = add_run(s, &chain->runs[i], chain->user_space, *node, node);
-		if (err)
-			return err;
-	}
-	return 0;
-}
 
 void sampler_where(const struct sampler *s, const struct perf_sample *sample,
 		   struct model_where *out)
 {
 	model_thread(s->model, sample->pid, sample->tid, sample->time_ns, out);
+}
+
+static uint64_t group_hash(const struct group *g)
+{
+	return hash_pair((uint64_t)g->comm << 32 | g->pid,
+			 g->time_ns ^ g->cgroup ^ ((uint64_t)g->tid << 32 | (uint32_t)g->cpu));
 }
 
 static int group_of(struct sampler *s, const struct perf_sample *sample, uint32_t comm,
@@ -370,7 +552,7 @@ static int group_of(struct sampler *s, const struct perf_sample *sample, uint32_
 		return 0;
 	}
 	groups_trim(s->groups, &group);
-	slot = &s->group_cache[hash_bytes(&group, sizeof(group)) % GROUP_CACHE_SLOTS];
+	slot = &s->group_cache[group_hash(&group) % GROUP_CACHE_SLOTS];
 	if (!slot->number || memcmp(&slot->group, &group, sizeof(group)) != 0) {
 		err = groups_add(s->groups, &group, out);
 		if (err)
@@ -381,102 +563,72 @@ static int group_of(struct sampler *s, const struct perf_sample *sample, uint32_
 	return 0;
 }
 
-static int add_new(struct sampler *s, const struct perf_sample *sample,
-		   const struct model_where *where, struct stacks_key *key, bool bare,
-		   uint32_t *entry)
-{
-	struct chain chain = { .user_space = where->space };
-	uint8_t ip[8];
-	int err;
-
-	chain.kernel_space = model_kernel(s->model, sample->time_ns);
-	cut_chain(s, sample, &chain);
-	if (!chain.run_count && !bare) { /* no sample is dropped for having no chain */
-		le64_store(ip, sample->ip);
-		add_frames(s, &chain, ip, 1, sample->cpumode);
-		s->counts.without_chain++;
-	}
-	err = add_chain(s, &chain, &key->user, &key->kernel);
-	return err ? err : stacks_count_entry(&s->stacks, key, 1, sample->period, entry);
-}
-
-/* The slot for the sample's stack, group and end.  Four sums at a time: a CPU can do that at once. */
-static struct stack_slot *stack_slot_of(struct sampler *s, const struct perf_sample *sample,
-					uint32_t space, const struct stacks_key *key, bool *found)
+/* Sums up stack, group and end, and announces their slot.  Four sums at a time: a CPU can do that at once. */
+static void fetch_stack(struct sampler *s, struct item *item)
 {
 	const uint64_t odd = 0x9e3779b97f4a7c15u;
-	uint64_t seed = hash_pair((uint64_t)space << 32 | model_kernel(s->model, sample->time_ns),
-				  (uint64_t)key->group << 32 | key->end << 8 | sample->cpumode);
-	uint64_t h[4] = { seed, seed + 1, seed + 2, seed + 3 }, a, b;
-	size_t i = 0, count = sample->chain_count;
-	struct stack_slot *slot;
+	uint64_t seed = hash_pair(
+		(uint64_t)item->context.user_space << 32 | item->context.kernel_space,
+		(uint64_t)item->key.group << 32 | item->key.end << 8 | item->context.cpumode);
+	uint64_t h[4] = { seed, seed + 1, seed + 2, seed + 3 }, b;
+	size_t i = 0, count = item->chain_count;
 
 	for (; i + 4 <= count; i += 4) {
 		for (size_t k = 0; k < 4; k++) {
-			h[k] = (h[k] ^ le64_load(sample->chain + 8 * (i + k))) * odd;
+			h[k] = (h[k] ^ le64_load(item->chain + 8 * (i + k))) * odd;
 			h[k] ^= h[k] >> 29;
 		}
 	}
 	for (; i < count; i++) {
-		h[0] = (h[0] ^ le64_load(sample->chain + 8 * i)) * odd;
+		h[0] = (h[0] ^ le64_load(item->chain + 8 * i)) * odd;
 		h[0] ^= h[0] >> 29;
 	}
-	a = hash_pair(h[0], h[1]);
-	b = hash_pair(h[2] + count, h[3] ^ a);
-	slot = &s->whole[b & (STACK_CACHE_SLOTS - 1)];
-	*found = slot->entry && slot->hash == a && slot->check == (uint32_t)(b >> 32);
-	if (!*found)
-		*slot = (struct stack_slot){ .hash = a, .check = (uint32_t)(b >> 32) };
-	return slot;
+	item->hash = hash_pair(h[0], h[1]);
+	b = hash_pair(h[2] + count, h[3] ^ item->hash);
+	item->check = (uint32_t)(b >> 32);
+	item->slot = &s->whole[b & (STACK_CACHE_SLOTS - 1)];
+	__builtin_prefetch(item->slot, 1);
 }
 
-/* Whether something about a chain was counted that is counted again when it comes again. */
-static bool is_odd(const struct sampler_counts *now, const struct sampler_counts *before)
-{
-	return now->deferred != before->deferred ||
-	       now->frames_left_out != before->frames_left_out ||
-	       now->unknown_contexts != before->unknown_contexts;
-}
-
-static int add(struct sampler *s, const struct perf_sample *sample, const struct model_where *where,
+static int put(struct sampler *s, const struct perf_sample *sample, const struct model_where *where,
 	       uint32_t end, bool bare)
 {
 	uint32_t comm = where->comm == MODEL_NONE ? SAMPLER_TID_GROUP | sample->tid : where->comm;
-	struct stacks_key key = { .end = end };
-	struct sampler_counts before = s->counts;
-	struct stack_slot *slot = NULL;
-	bool found = false;
-	uint32_t entry;
+	struct item *item = &s->items[s->item_count];
 	int err;
 
-	err = group_of(s, sample, comm, &key.group);
+	*item = (struct item){
+		.chain = sample->chain,
+		.chain_count = sample->chain_count,
+		.period = sample->period,
+		.key.end = end,
+		.context.user_space = where->space,
+		.context.kernel_space = model_kernel(s->model, sample->time_ns),
+		.context.cpumode = sample->cpumode,
+		.bare = bare,
+	};
+	le64_store(item->ip, sample->ip);
+	err = group_of(s, sample, comm, &item->key.group);
 	if (err)
 		return err;
-	if (sample->chain_count)
-		slot = stack_slot_of(s, sample, where->space, &key, &found);
-	if (found) {
-		s->stacks.entries[slot->entry - 1].sample_count++;
-		s->stacks.entries[slot->entry - 1].period_sum += sample->period;
-	} else {
-		err = add_new(s, sample, where, &key, bare, &entry);
-		if (!err && slot && !is_odd(&s->counts, &before))
-			slot->entry = entry + 1;
-	}
-	if (!err)
-		s->counts.samples++;
-	return err;
+	if (item->chain_count)
+		fetch_stack(s, item);
+	s->counts.samples++;
+	return ++s->item_count < BATCH ? 0 : sampler_flush(s);
 }
 
-int sampler_add(struct sampler *s, const struct perf_sample *sample,
+int sampler_put(struct sampler *s, const struct perf_sample *sample,
 		const struct model_where *where, const struct stackinfo *info)
 {
-	return add(s, sample, where, info ? 1u + info->why : SAMPLER_END_UNKNOWN, false);
+	return put(s, sample, where, info ? 1u + info->why : SAMPLER_END_UNKNOWN, false);
 }
 
 int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
 		     const struct model_where *where, uint32_t end)
 {
-	return add(s, sample, where, end, true);
+	int err = put(s, sample, where, end, true);
+
+	return err ? err : sampler_flush(s);
 }
 
 /* ---- the whole ---- */
@@ -495,7 +647,9 @@ int sampler_new(const struct model *model, struct groups *groups, struct sampler
 	s->memos = bigmem_zeroed(MEMO_SLOTS * sizeof(*s->memos));
 	s->chains = bigmem_zeroed(CHAIN_CACHE_SLOTS * sizeof(*s->chains));
 	s->whole = bigmem_zeroed(STACK_CACHE_SLOTS * sizeof(*s->whole));
-	if (s->cache && s->memos && s->chains && s->whole && s->group_cache)
+	s->items = calloc(BATCH, sizeof(*s->items));
+	s->runs = calloc(BATCH * CHAINCUT_RUNS, sizeof(*s->runs));
+	if (s->cache && s->memos && s->chains && s->whole && s->group_cache && s->items && s->runs)
 		err = stacks_init(&s->stacks);
 	if (err) {
 		sampler_free(s);
@@ -505,29 +659,48 @@ int sampler_new(const struct model *model, struct groups *groups, struct sampler
 	return 0;
 }
 
+/* Frees what only adding needs. */
+static void free_caches(struct sampler *s)
+{
+	free(s->cache);
+	free(s->memos);
+	free(s->chains);
+	free(s->whole);
+	free(s->group_cache);
+	free(s->items);
+	free(s->runs);
+	free(s->wants);
+	free(s->lost);
+}
+
 void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
 	stacks_done(&s->stacks);
 	places_done(&s->places);
-	free(s->cache);
-	free(s->memos);
-	free(s->chains);
-	free(s->whole);
-	free(s->group_cache);
+	free_caches(s);
 	free(s);
+}
+
+static int merge_places(struct places *to, const struct places *from, uint32_t *numbers)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < from->count; i++)
+		err = places_add(to, &from->list[i], &numbers[i]);
+	return err;
 }
 
 int sampler_merge(struct sampler *s, struct sampler *from)
 {
 	uint32_t *numbers = calloc(from->places.count + 1, sizeof(*numbers));
-	int err = 0;
+	int err;
 
+	assert(!s->item_count && !from->item_count);
 	if (!numbers)
 		return -ENOMEM;
-	for (size_t i = 0; !err && i < from->places.count; i++)
-		err = places_add(&s->places, &from->places.list[i], &numbers[i]);
+	err = merge_places(&s->places, &from->places, numbers);
 	if (!err)
 		err = stacks_merge(&s->stacks, &from->stacks, numbers);
 	free(numbers);
@@ -546,18 +719,19 @@ int sampler_merge(struct sampler *s, struct sampler *from)
 
 void sampler_finish(struct sampler *s)
 {
+	assert(!s->item_count);
 	stacks_finish(&s->stacks);
 	hashidx_done(&s->places.index);
-	free(s->cache);
-	free(s->memos);
-	free(s->chains);
-	free(s->whole);
-	free(s->group_cache);
+	free_caches(s);
 	s->cache = NULL;
 	s->memos = NULL;
 	s->chains = NULL;
 	s->whole = NULL;
 	s->group_cache = NULL;
+	s->items = NULL;
+	s->runs = NULL;
+	s->wants = NULL;
+	s->lost = NULL;
 }
 
 const struct stacks *sampler_stacks(const struct sampler *s)

@@ -51,10 +51,15 @@ void sampler_free(struct sampler *s); /* NULL is fine */
 /* What model_thread() says of the sample's thread; to be given to sampler_add(). */
 void sampler_where(const struct sampler *s, const struct perf_sample *sample,
 		   struct model_where *out);
-/* Counts one sample.  info: how its stack was found; NULL: not known.  -ENOMEM, -EOVERFLOW. */
-int sampler_add(struct sampler *s, const struct perf_sample *sample,
+/*
+ * Takes one sample, to be counted with others by sampler_flush() at the latest; until then its chain
+ * must stay where it is.  info: how its stack was found; NULL: not known.  -ENOMEM, -EOVERFLOW.
+ */
+int sampler_put(struct sampler *s, const struct perf_sample *sample,
 		const struct model_where *where, const struct stackinfo *info);
-/* The same for a stack that need not have frames, and whose end means something to the caller. */
+/* Counts all that were taken; to be called before any table is read.  After a failure s is unusable. */
+int sampler_flush(struct sampler *s);
+/* Counts one at once: a stack that need not have frames, and whose end means something to the caller. */
 int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
 		     const struct model_where *where, uint32_t end);
 /* Adds all that from has counted to s.  from is empty afterwards. */

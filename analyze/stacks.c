@@ -11,6 +11,13 @@ int stacks_init(struct stacks *s)
 	err = vec_reserve(&fresh.nodes, &fresh.node_capacity, 1024);
 	if (err)
 		return err;
+	err = vec_reserve(&fresh.paths, &fresh.path_capacity, 1024);
+	if (err) {
+		free(fresh.nodes);
+		return err;
+	}
+	fresh.paths[STACKS_USER_ROOT] = stacks_root_path(STACKS_USER_ROOT);
+	fresh.paths[STACKS_KERNEL_ROOT] = stacks_root_path(STACKS_KERNEL_ROOT);
 	fresh.nodes[STACKS_USER_ROOT] = (struct stacks_node){ STACKS_USER_ROOT, UINT32_MAX };
 	fresh.nodes[STACKS_KERNEL_ROOT] = (struct stacks_node){ STACKS_KERNEL_ROOT, UINT32_MAX };
 	fresh.node_count = STACKS_FIRST_NODE;
@@ -21,6 +28,7 @@ int stacks_init(struct stacks *s)
 void stacks_done(struct stacks *s)
 {
 	free(s->nodes);
+	free(s->paths);
 	free(s->entries);
 	hashidx_done(&s->node_index);
 	hashidx_done(&s->entry_index);
@@ -29,13 +37,17 @@ void stacks_done(struct stacks *s)
 
 void stacks_finish(struct stacks *s)
 {
+	free(s->paths);
+	s->paths = NULL;
+	s->path_capacity = 0;
 	hashidx_done(&s->node_index);
 	hashidx_done(&s->entry_index);
 }
 
-int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out)
+int stacks_child_by_path(struct stacks *s, uint32_t parent, uint32_t path, uint32_t frame,
+			 uint32_t *out)
 {
-	uint64_t hash = hash_pair((uint64_t)parent << 32 | frame, 0);
+	uint64_t hash = (uint64_t)path << 32;
 	uint32_t pos, id;
 	int err;
 
@@ -52,13 +64,21 @@ int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *ou
 	if (s->node_count >= UINT32_MAX - 1)
 		return -EOVERFLOW;
 	err = vec_reserve(&s->nodes, &s->node_capacity, s->node_count + 1);
+	if (!err)
+		err = vec_reserve(&s->paths, &s->path_capacity, s->node_count + 1);
 	if (err)
 		return err;
 	id = (uint32_t)s->node_count++;
 	s->nodes[id] = (struct stacks_node){ parent, frame };
+	s->paths[id] = path;
 	hashidx_put(&s->node_index, hash, pos, id);
 	*out = id;
 	return 0;
+}
+
+int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out)
+{
+	return stacks_child_by_path(s, parent, stacks_path(s->paths[parent], frame), frame, out);
 }
 
 static bool key_equal(const struct stacks_key *a, const struct stacks_key *b)
@@ -75,11 +95,32 @@ int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample
 	return stacks_count_entry(s, key, sample_count, period, &entry);
 }
 
+static uint64_t entry_hash(const struct stacks_key *key)
+{
+	return hash_pair((uint64_t)key->user << 32 | key->kernel,
+			 (uint64_t)key->end << 32 | key->group);
+}
+
+uint64_t stacks_fetch_entry(const struct stacks *s, const struct stacks_key *key)
+{
+	uint64_t hash = entry_hash(key);
+
+	hashidx_fetch(&s->entry_index, hash);
+	return hash;
+}
+
+void stacks_look_entry(const struct stacks *s, uint64_t hash)
+{
+	uint32_t id = hashidx_guess(&s->entry_index, hash);
+
+	if (id != HASHIDX_NONE)
+		__builtin_prefetch(&s->entries[id], 1);
+}
+
 int stacks_count_entry(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
 		       uint64_t period, uint32_t *out)
 {
-	uint64_t hash = hash_pair((uint64_t)key->user << 32 | key->kernel,
-				  (uint64_t)key->end << 32 | key->group);
+	uint64_t hash = entry_hash(key);
 	struct stacks_entry *e;
 	uint32_t pos, id;
 	int err;
@@ -112,17 +153,93 @@ int stacks_count_entry(struct stacks *s, const struct stacks_key *key, uint64_t 
 	return 0;
 }
 
+/* How far ahead of the element that is added the next ones are fetched, and looked at. */
+#define FETCH_AHEAD 24
+#define LOOK_AHEAD  12
+
+static struct stacks_key mapped_key(const struct stacks *from, size_t i, const uint32_t *nodes)
+{
+	struct stacks_key key = from->entries[i].key;
+
+	key.user = nodes[key.user];
+	key.kernel = nodes[key.kernel];
+	return key;
+}
+
 static int merge_entries(struct stacks *s, const struct stacks *from, const uint32_t *nodes)
 {
+	uint64_t hashes[FETCH_AHEAD];
+	size_t count = from->entry_count;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < from->entry_count; i++) {
-		const struct stacks_entry *e = &from->entries[i];
-		struct stacks_key key = e->key;
+	for (size_t i = 0; !err && i < count + FETCH_AHEAD; i++) {
+		size_t look = i - LOOK_AHEAD, add = i - FETCH_AHEAD;
+		struct stacks_key key;
 
-		key.user = nodes[key.user];
-		key.kernel = nodes[key.kernel];
-		err = stacks_count(s, &key, e->sample_count, e->period_sum);
+		if (i >= FETCH_AHEAD) {
+			key = mapped_key(from, add, nodes);
+			err = stacks_count(s, &key, from->entries[add].sample_count,
+					   from->entries[add].period_sum);
+		}
+		if (i < count) {
+			key = mapped_key(from, i, nodes);
+			hashes[i % FETCH_AHEAD] = stacks_fetch_entry(s, &key);
+		}
+		if (look < count)
+			stacks_look_entry(s, hashes[look % FETCH_AHEAD]);
+	}
+	return err;
+}
+
+/* A merge's translation of nodes: their numbers, and the paths they will be looked up by. */
+struct translation {
+	uint32_t *nodes, *paths;
+	const uint32_t *frames, *more, *first;
+};
+
+static void fetch_node(const struct stacks *s, const struct stacks *from, size_t i,
+		       struct translation *t)
+{
+	uint32_t frame = from->nodes[i].frame;
+
+	t->paths[i] = stacks_path(t->paths[from->nodes[i].parent], t->frames[frame]);
+	stacks_fetch(s, t->paths[i]);
+	for (uint32_t k = t->first ? t->first[frame] : 0; t->first && k < t->first[frame + 1]; k++)
+		t->paths[i] = stacks_path(t->paths[i], t->more[k]);
+}
+
+static int merge_node(struct stacks *s, const struct stacks *from, size_t i, struct translation *t)
+{
+	uint32_t frame = from->nodes[i].frame, at = t->nodes[from->nodes[i].parent];
+	int err;
+
+	if (!t->first || t->first[frame] == t->first[frame + 1])
+		return stacks_child_by_path(s, at, t->paths[i], t->frames[frame], &t->nodes[i]);
+	err = stacks_child(s, at, t->frames[frame], &at);
+	for (uint32_t k = t->first[frame]; !err && k < t->first[frame + 1]; k++)
+		err = stacks_child(s, at, t->more[k], &at);
+	t->nodes[i] = at;
+	return err;
+}
+
+static int merge_nodes(struct stacks *s, const struct stacks *from, struct translation *t)
+{
+	size_t count = from->node_count;
+	int err = 0;
+
+	for (uint32_t root = 0; root < STACKS_FIRST_NODE; root++) {
+		t->nodes[root] = root;
+		t->paths[root] = stacks_root_path(root);
+	}
+	for (size_t i = STACKS_FIRST_NODE; !err && i < count + FETCH_AHEAD; i++) {
+		size_t look = i - LOOK_AHEAD;
+
+		if (i >= FETCH_AHEAD + STACKS_FIRST_NODE)
+			err = merge_node(s, from, i - FETCH_AHEAD, t);
+		if (i < count)
+			fetch_node(s, from, i, t);
+		if (look >= STACKS_FIRST_NODE && look < count)
+			stacks_look(s, t->paths[look]);
 	}
 	return err;
 }
@@ -130,24 +247,17 @@ static int merge_entries(struct stacks *s, const struct stacks *from, const uint
 int stacks_merge_chains(struct stacks *s, const struct stacks *from, const uint32_t *frames,
 			const uint32_t *more, const uint32_t *first)
 {
-	uint32_t *nodes = calloc(from->node_count, sizeof(*nodes));
-	int err = 0;
+	struct translation t = { .frames = frames, .more = more, .first = first };
+	int err = -ENOMEM;
 
-	if (!nodes)
-		return -ENOMEM;
-	nodes[STACKS_USER_ROOT] = STACKS_USER_ROOT;
-	nodes[STACKS_KERNEL_ROOT] = STACKS_KERNEL_ROOT;
-	for (size_t i = STACKS_FIRST_NODE; !err && i < from->node_count; i++) {
-		uint32_t frame = from->nodes[i].frame;
-
-		err = stacks_child(s, nodes[from->nodes[i].parent], frames[frame], &nodes[i]);
-		for (uint32_t k = first ? first[frame] : 0; !err && first && k < first[frame + 1];
-		     k++)
-			err = stacks_child(s, nodes[i], more[k], &nodes[i]);
-	}
+	t.nodes = calloc(from->node_count, sizeof(*t.nodes));
+	t.paths = calloc(from->node_count, sizeof(*t.paths));
+	if (t.nodes && t.paths)
+		err = merge_nodes(s, from, &t);
 	if (!err)
-		err = merge_entries(s, from, nodes);
-	free(nodes);
+		err = merge_entries(s, from, t.nodes);
+	free(t.nodes);
+	free(t.paths);
 	return err;
 }
 

@@ -43,7 +43,8 @@ struct stacks_entry {
 /* Read nodes and entries freely; fill by the functions. */
 struct stacks {
 	struct stacks_node *nodes;
-	size_t node_count, node_capacity;
+	uint32_t *paths; /* hash of each node's path; NULL once finished */
+	size_t node_count, node_capacity, path_capacity;
 	struct stacks_entry *entries;
 	size_t entry_count, entry_capacity;
 	struct hashidx node_index, entry_index;
@@ -54,9 +55,45 @@ void stacks_done(struct stacks *s);
 
 /* The node of frame called from parent.  -ENOMEM; -EOVERFLOW: four billion nodes. */
 int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out);
+
+/*
+ * Nodes are found by a hash of their whole path, so where a stack will be looked up is known before
+ * any of its nodes is.  A caller with many stacks can fetch them all, look at them all, and then walk
+ * down by nodes that are in the cache by then.
+ */
+static inline uint32_t stacks_root_path(uint32_t root)
+{
+	return root;
+}
+
+static inline uint32_t stacks_path(uint32_t caller_path, uint32_t frame)
+{
+	return (uint32_t)(hash_pair((uint64_t)caller_path << 32 | frame, 0) >> 32);
+}
+
+static inline void stacks_fetch(const struct stacks *s, uint32_t path)
+{
+	hashidx_fetch(&s->node_index, (uint64_t)path << 32);
+}
+
+static inline void stacks_look(const struct stacks *s, uint32_t path)
+{
+	uint32_t id = hashidx_guess(&s->node_index, (uint64_t)path << 32);
+
+	if (id != HASHIDX_NONE)
+		__builtin_prefetch(&s->nodes[id]);
+}
+
+/* stacks_child() of which the path is known. */
+int stacks_child_by_path(struct stacks *s, uint32_t parent, uint32_t path, uint32_t frame,
+			 uint32_t *out);
+
 /* Adds to the stack's counts. */
 int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
 		 uint64_t period);
+/* The same for counting; the hash is what the other two want. */
+uint64_t stacks_fetch_entry(const struct stacks *s, const struct stacks_key *key);
+void stacks_look_entry(const struct stacks *s, uint64_t hash);
 /* The same, and tells the number of its entry, to which the caller may then add by itself. */
 int stacks_count_entry(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
 		       uint64_t period, uint32_t *out);

@@ -153,6 +153,8 @@ int record_iter_new(const struct capture *c, uint32_t stream_mask, size_t first,
 void record_iter_seek(struct record_iter *it, size_t first, size_t count);
 /* 1: *out is the next record; 0: the end.  Damage is stepped over, and counted in record_iter_damage(). */
 int record_iter_next(struct record_iter *it, struct record *out);
+/* Whether the record given last stays where it is when the next one is asked for. */
+bool record_iter_keeps(const struct record_iter *it);
 /* Frames that did not decompress or held a broken record, so far. */
 uint32_t record_iter_damage(const struct record_iter *it);
 void record_iter_free(struct record_iter *it);

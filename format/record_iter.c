@@ -40,6 +40,7 @@ struct record_iter {
 	bool streaming;      /* in is being worked on */
 	bool broken;         /* the stream ended inside of this step */
 	bool ended;
+	bool in_place; /* the record given last is in data, not in aligned */
 
 	uint32_t damage_count;
 };
@@ -295,7 +296,8 @@ int record_iter_next(struct record_iter *it, struct record *out)
 		it->off_bytes += size;
 		if (is_container(le32_load(p)))
 			continue;
-		if ((uintptr_t)p % 8) {
+		it->in_place = (uintptr_t)p % 8 == 0;
+		if (!it->in_place) {
 			memcpy(it->aligned, p, size);
 			p = it->aligned;
 		}
@@ -304,6 +306,15 @@ int record_iter_next(struct record_iter *it, struct record *out)
 		out->frame = (uint32_t)it->frame;
 		return 1;
 	}
+}
+
+bool record_iter_keeps(const struct record_iter *it)
+{
+	size_t left = it->data_bytes - it->off_bytes;
+	const uint8_t *p = it->data + it->off_bytes;
+
+	return it->in_place && left >= 8 && le16_load(p + 6) >= 8 && le16_load(p + 6) <= left &&
+	       !is_container(le32_load(p));
 }
 
 int capture_check_frame(const struct capture *c, size_t frame)

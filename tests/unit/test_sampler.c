@@ -81,7 +81,8 @@ static void take(struct sampler *s, uint32_t pid, uint8_t cpumode, const uint64_
 	struct model_where where;
 
 	sampler_where(s, &sample, &where);
-	assert_int_equal(sampler_add(s, &sample, &where, NULL), 0);
+	assert_int_equal(sampler_put(s, &sample, &where, NULL), 0);
+	assert_int_equal(sampler_flush(s), 0);
 }
 
 #define TAKE(s, pid, ...)                                                      \

@@ -48,7 +48,7 @@ struct sampler; /* opaque */
 int sampler_new(const struct model *model, struct groups *groups, struct sampler **out);
 void sampler_free(struct sampler *s); /* NULL is fine */
 
-/* What model_thread() says of the sample's thread; to be given to sampler_add(). */
+/* What model_thread() says of the sample's thread; to be given to sampler_put(). */
 void sampler_where(const struct sampler *s, const struct perf_sample *sample,
 		   struct model_where *out);
 /*

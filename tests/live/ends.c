@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,30 @@ static void die(const char *what)
 	exit(1);
 }
 
+/* Takes the file's pages out of memory: one request is not always enough. */
+static void forget(int fd)
+{
+	const struct timespec rest = { .tv_nsec = 10000000 };
+	unsigned char here[COLD];
+	void *p = mmap(NULL, (size_t)COLD * PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+	bool gone = false;
+	int i, j;
+
+	if (p == MAP_FAILED)
+		die("mmap");
+	for (i = 0; i < 50 && !gone; i++) {
+		if (fsync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) ||
+		    mincore(p, (size_t)COLD * PAGE, here))
+			die("posix_fadvise");
+		gone = true;
+		for (j = 0; j < COLD; j++)
+			gone = gone && !(here[j] & 1);
+		if (!gone)
+			nanosleep(&rest, NULL);
+	}
+	munmap(p, (size_t)COLD * PAGE);
+}
+
 /* A file whose pages are on the disk alone. */
 static int make_cold(const char *path)
 {
@@ -42,8 +67,7 @@ static int make_cold(const char *path)
 		if (write(fd, page, sizeof(page)) != (ssize_t)sizeof(page))
 			die(path);
 	}
-	if (fsync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
-		die("posix_fadvise");
+	forget(fd);
 	return fd;
 }
 

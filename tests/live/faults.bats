@@ -36,7 +36,7 @@ setup() {
 @test "a recorder that crashes leaves what it flushed" {
 	ebprec-record -a -F 997 -q -o r.data 2>/dev/null 3>&- &
 	pid=$!
-	sleep 1.7
+	await has_samples r.data
 	kill -SEGV $pid
 	status=0
 	wait $pid || status=$?
@@ -50,7 +50,10 @@ setup() {
 @test "rings that are too small lose events, and every number of it agrees" {
 	shares 600 >/dev/null 3>&- &
 	load=$!
-	ebprec-record -a -F max -m 128K -o r.data sleep 1 2>err 3>&-
+	# While it stands still, switches fill them, and samples find no room.
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec-record -a -F 997 -m 128K -o r.data sh -c '
+		kill -STOP $PPID; pingpong 5000 >pids; sleep 0.3; kill -CONT $PPID; sleep 0.1' 2>err 3>&-
 	kill $load
 	whole r.data
 	lost=$(account r.data lost samples)

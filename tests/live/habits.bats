@@ -34,17 +34,18 @@ finished() {
 }
 
 @test "perf's way of saying how long" {
-	shares 1.5 >told & # an idle machine has nothing to sample
-	ebprec record -q -a -F 499 -o x.data sleep 1
-	wait
+	shares 60 >told 3>&- & # an idle machine has nothing to sample
+	ebprec record -q -a -F 499 -o x.data sleep 0.7
+	kill $!
+	wait $! || true
 	finished x.data
 	[ "$(ebprec report --folded -i x.data --comm shares 2>/dev/null | wc -l)" -gt 0 ] || fail "no samples"
 }
 
 @test "SIGTERM ends it cleanly too" {
-	ebprec record -q -a -o x.data &
+	ebprec record -q -a -o x.data -- sh -c ': >began; exec sleep 60' 3>&- &
 	recorder=$!
-	sleep 1
+	await test -e began
 	kill -TERM $recorder
 	wait $recorder || true
 	finished x.data

@@ -73,7 +73,7 @@ hot() {
 	for what in nothing rubbish; do
 		[ $what = nothing ] && : >jit-1.dump || head -c 5000 /dev/urandom >jit-1.dump
 		# shellcheck disable=SC2016 # perl's
-		ebprec record -q -o x.data -- perl -e '
+		ebprec record -q -F 997 -o x.data -- perl -e '
 			open my $f, "<", "jit-1.dump";
 			syscall(9, 0, 4096, 5, 2, fileno($f), 0) > 0 or die; # mmap
 			my $i = 0; $i++ while $i < 3e6;'

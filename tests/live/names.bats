@@ -17,14 +17,14 @@ setup() {
 		ls -lR /usr/share >ls.txt; sort ls.txt | xz | md5sum
 		perl -e "for (1..3e5) { \$x .= chr(\$_ % 64); \$h{\$_} = \$x if \$_ % 1000 == 0 }"
 		awk "{ n[\$1]++ } END { for (k in n) print k, n[k] }" ls.txt
-		dd if=/dev/zero of=zero bs=1M count=100 conv=fsync
+		dd if=/dev/zero of=zero bs=1M count=20 conv=fsync
 		for i in $(seq 100); do /bin/true; done' >/dev/null 2>&1
 	perf script -i load.data -F ip,sym,dso 2>/dev/null |
 		sed -n 's/^[ \t]*\([0-9a-f][0-9a-f]*\) \(.*\) (\(.*\))$/\1 \2 \3/p' |
 		grep -v -e '\[unknown\]$' -e '//anon$' -e ' bpf_prog_[^ ]*$' | sort -u >perf.txt
 	awk '{ print $1, $NF }' perf.txt | names /proc/kallsyms >ours.txt
-	[ "$(wc -l <perf.txt)" -gt 300 ]
-	[ "$(grep -c '\[kernel' perf.txt)" -gt 100 ]
+	[ "$(wc -l <perf.txt)" -gt 300 ] || fail "few places: $(wc -l <perf.txt)"
+	[ "$(grep -c '\[kernel' perf.txt)" -gt 100 ] || fail "few in the kernel: $(grep -c '\[kernel' perf.txt)"
 	# Where perf has no name we may have one (.plt.sec, .plt.got), and stubs it miscounts.
 	run awk -F'|' '$1 != $2 && $1 !~ / \[unknown\] / && $1 !~ /@plt / && $1 !~ / _init /' \
 		<(paste -d'|' perf.txt ours.txt)

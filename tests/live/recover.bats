@@ -12,7 +12,7 @@ setup() {
 }
 
 # How many moments; EBPREC_KILLS=50 for the long run.
-KILLS=${EBPREC_KILLS:-6}
+KILLS=${EBPREC_KILLS:-5}
 
 @test "kill -9 at random moments" {
 	RANDOM=$$
@@ -20,7 +20,8 @@ KILLS=${EBPREC_KILLS:-6}
 		ebprec-record -a -F 997 -q -o k.data 3>&- &
 		pid=$!
 		sleep "0.$((RANDOM % 9 + 1))"
-		sleep "$((RANDOM % 2)).$((RANDOM % 10))"
+		# Once later, when what was flushed at first would be too old.
+		sleep "$((i == 1 ? 3 : RANDOM % 2)).$((RANDOM % 10))"
 		end_ns=$(awk '{ printf "%d", $1 * 1e9 }' /proc/uptime)
 		kill -9 $pid
 		wait $pid || true
@@ -35,12 +36,11 @@ KILLS=${EBPREC_KILLS:-6}
 		same "$(sed -n '/^SAMPLE /p' whole.txt)" "$(ebprec info k.data | sed -n '/^SAMPLE /p')"
 		grep -q '^SAMPLE ' whole.txt || continue
 		perf script -i r.data >out 2>err || fail "kill $i: perf script: $? $(head -3 err)"
-		# What a busy machine lost is in the file, and perf says so.
-		sed -i '/^Warning:$/d; /^Processed .* and lost /d; /^Check IO.CPU overload/d; /^$/d' err
-		[ ! -s err ] || fail "kill $i: perf said: $(head -3 err)"
+		same "" "$(complaints err)"
 		# The uptime clock counts as the capture's does on a machine that never slept.
 		last_ns=$(perl -MJSON::PP -e 'print decode_json(join "", <>)->{time}{last_sample_ns}' info.txt)
-		[ $(((end_ns - last_ns) / 1000000)) -lt 1500 ] ||
+		# It flushes once a second, and later when it gets no CPU.
+		[ $(((end_ns - last_ns) / 1000000)) -lt 2500 ] ||
 			fail "kill $i: the last sample is $(((end_ns - last_ns) / 1000000)) ms old"
 		rm k.data r.data
 	done
@@ -49,7 +49,7 @@ KILLS=${EBPREC_KILLS:-6}
 @test "a recording that runs is not recovered, and reads as it is" {
 	ebprec-record -a -F 997 -q -o k.data 3>&- &
 	pid=$!
-	sleep 2.5
+	await has_samples k.data
 	run --separate-stderr ebprec recover k.data
 	ebprec info k.data >info.txt
 	kill -INT $pid

@@ -11,28 +11,22 @@ setup() {
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 }
 
-# until FILE is there
-await() {
-	for _ in $(seq 300); do
-		[ ! -e "$1" ] || return 0
-		sleep 0.1
-	done
-	fail "no $1 after 30 s"
-}
-
 @test "a program that was there before the window has its names in it" {
 	shares 600 >/dev/null 3>&- &
 	early=$!
-	ebprec-record -a -F 499 --ring 1s --trigger mark:now -q -o r.data sleep 4 3>&- &
+	ebprec-record -a -F 499 --ring 1s --trigger mark:now -q -o r.data \
+		sh -c ': >began; until [ -e end ]; do sleep 0.1; done' 3>&- &
 	pid=$!
-	sleep 3
+	await test -e began
+	sleep 2.5
 	said=$(ebprec snapshot $pid)
 	case $said in
 	*" samples, "*" MiB in '$PWD/r.data.1'") ;;
 	*) fail "said: $said" ;;
 	esac
 	ebprec mark now
-	await r.data.2
+	await test -e r.data.2
+	: >end
 	wait $pid
 	# Nobody is there to be asked.
 	refuses ebprec snapshot $pid
@@ -61,11 +55,13 @@ await() {
 @test "files one after the other are whole, begin where the last one ended, and old ones go" {
 	shares 600 >/dev/null 3>&- &
 	early=$!
-	ebprec-record -a -F 499 --rotate 1s,2 -q -o r.data sleep 6 3>&-
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec-record -a -F 499 --rotate 1s,2 -q -o r.data \
+		sh -c 'for i in $(seq 300); do [ ! -e r.data.3 ] || break; sleep 0.1; done' 3>&-
 	kill $early
 	[ ! -e r.data ] || fail "the first one is still there"
 	last=$(find . -name 'r.data.*' | sed 's/.*\.//' | sort -n | tail -n 1)
-	[ "$last" -ge 2 ] || fail "only $last files"
+	[ "$last" -ge 3 ] || fail "only $last files"
 	same 2 "$(find . -name 'r.data*' | wc -l)"
 	end=0
 	for i in $((last - 1)) "$last"; do
@@ -84,7 +80,7 @@ await() {
 	load=$!
 	ebprec-record -a -F 997 --max-size 1M -q -o r.data sleep 60 3>&- &
 	pid=$!
-	await r.data
+	await test -e r.data
 	wait $pid || true
 	kill $load 2>/dev/null || true
 	whole r.data

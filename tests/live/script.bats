@@ -15,7 +15,9 @@ setup_file() {
 	perf record -q -e cpu-clock -F 997 -o flat.data shares 1 >/dev/null 2>&1
 	perf record -q -e cpu-clock -F 997 -g -o - shares 1 >pipe.data 2>/dev/null
 	perf record -q -e cpu-clock -e page-faults -c 1000 -o two.data shares 1 >/dev/null 2>&1
-	perf record -q -e sched:sched_switch -g -o trace.data shares 1 >/dev/null 2>&1
+	# Two of them on one CPU: they take it from each other.
+	perf record -q -e sched:sched_switch -g -o trace.data \
+		sh -c 'taskset -c 0 shares 1 & taskset -c 0 shares 1; wait' >/dev/null 2>&1
 }
 
 setup() {

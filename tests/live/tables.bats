@@ -83,7 +83,7 @@ stands() {
 		kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; sleep 0.2' 2>said
 	contains "$(cat said)" lost
 	adds_up ring.data
-	[ "$(account ring.data lost samples)" -gt 10 ]
+	[ "$(account ring.data lost samples)" -gt 10 ] || fail "only $(account ring.data lost samples)"
 }
 
 # damage FILE HOW - as compilers never write it.
@@ -163,7 +163,8 @@ finish() {
 	cc -O2 -fomit-frame-pointer -DROWS=10 -o rows "$BATS_TEST_DIRNAME/../fixtures/rows.c"
 	recording -a --call-graph cfi
 	# The process that makes the tables: each of its reads takes half a second from here on.
-	worker=$(pgrep -P "$recorder" -f elf-worker)
+	await pgrep -P "$recorder" -f elf-worker >worker.pid
+	worker=$(cat worker.pid)
 	strace -q -p "$worker" -e trace=pread64 -e inject=pread64:delay_enter=500000 -o /dev/null 2>said 3>&- &
 	pids+=($!)
 	for _ in $(seq 100); do
@@ -209,5 +210,7 @@ finish() {
 	# Rings and maps are 30 MB of it on two CPUs; what is left does not grow with the programs.
 	[ "$(account storm.data own_memory_peak_bytes)" -lt $((64 + 16 * $(nproc) + 32))000000 ]
 	same 0 "$(account storm.data user_stacks processes_without_room)"
-	same 0 "$(account storm.data lost samples)"
+	# On a machine that is busy with other things, too, a few may be.
+	lost=$(account storm.data lost samples)
+	[ $((lost * 100)) -le "$(account storm.data samples)" ] || fail "$lost samples lost"
 }

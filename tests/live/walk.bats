@@ -71,7 +71,7 @@ oracle() {
 }
 
 record() {
-	ebprec record -q -F 499 --without sched -p "${child:-$pid}" -d 1 -o walk.data "$@"
+	ebprec record -q -F 997 --without sched -p "${child:-$pid}" -d 0.5 -o walk.data "$@"
 }
 
 # agrees [LIMIT] - every sample has the callers that eu-stack finds, or the innermost LIMIT.
@@ -273,7 +273,7 @@ place() {
 
 @test "kernel frames of samples whose stack was copied have names" {
 	# Without switches, whose kernel stacks would bring the same names.
-	ebprec record -q --without sched --call-graph copy -o kernel.data -- \
+	ebprec record -q -F 997 --without sched --call-graph copy -o kernel.data -- \
 		dd if=/dev/zero of=/dev/null bs=64 count=1000000 2>/dev/null
 	ebprec report --folded --comm dd -i kernel.data 2>/dev/null >kernel.txt
 	grep -q ';ksys_\(read\|write\)[; ]' kernel.txt || fail "$(cat kernel.txt)"

@@ -1,7 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# run-tests.sh BUILD_DIR SUITE... [BUILD_DIR SUITE...] - runs built tests and adds their results up
+# run-tests.sh [--beside BUILD_DIR SUITE... --] BUILD_DIR SUITE... - runs built tests, adds results up
+#
+# What stands behind --beside runs at the same time as what follows, and is shown when it is waited
+# for: at --wait in place of a suite, or at the end.  Live tests measure times, they run alone.
+# BUILD_DIR may come again between suites: those behind it run there.
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
 # needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
@@ -15,6 +19,9 @@ start_s=$(date +%s)
 passed=0
 failed=0
 skipped=0
+beside=
+work=$(mktemp -d)
+trap '[ -z "$beside" ] || kill "$beside"; rm -rf "$work"' EXIT
 
 # run NAME SECONDS CMD... - runs one test program and adds its results.
 run() {
@@ -92,23 +99,64 @@ set_build() {
 	esac
 }
 
-for suite; do
-	case $suite in
-	unit) run_unit ;;
-	replay) run_replay ;;
-	golden) run golden 120 scripts/golden-run.sh "$build" ;;
-	mutate) run_mutate ;;
-	layers) run layers 120 scripts/check-layers.sh "$build" ;;
-	e2e | live | waits) run_bats "$suite" ;;
-	kernels) run_kernels ;;
-	*)
-		[ -d "$suite" ] || {
-			echo "run-tests.sh: no such suite or folder: $suite" >&2
-			exit 2
-		}
-		set_build "$suite" ;;
-	esac
-done
+# run_suites WORD... - runs them up to "--"
+run_suites() {
+	for suite; do
+		case $suite in
+		unit) run_unit ;;
+		replay) run_replay ;;
+		golden) run golden 120 scripts/golden-run.sh "$build" ;;
+		mutate) run_mutate ;;
+		layers) run layers 120 scripts/check-layers.sh "$build" ;;
+		e2e | live | waits) run_bats "$suite" ;;
+		kernels) run_kernels ;;
+		--wait) finish_beside ;;
+		--) break ;;
+		*)
+			[ -d "$suite" ] || {
+				echo "run-tests.sh: no such suite or folder: $suite" >&2
+				exit 2
+			}
+			set_build "$suite" ;;
+		esac
+	done
+}
+
+# start_beside WORD... - runs these suites in the background, up to "--".
+start_beside() {
+	(
+		trap - EXIT
+		run_suites "$@"
+		echo "$passed $failed $skipped" >"$work/sum"
+	) >"$work/said" 2>&1 &
+	beside=$!
+}
+
+# Shows what ran beside and adds its results; if it did not come to its end, it has failed.
+finish_beside() {
+	[ -n "$beside" ] || return 0
+	status=0
+	wait "$beside" || status=$?
+	beside=
+	cat "$work/said"
+	if [ "$status" -eq 0 ] && read -r more_passed more_failed more_skipped <"$work/sum"; then
+		passed=$((passed + more_passed))
+		failed=$((failed + more_failed))
+		skipped=$((skipped + more_skipped))
+	else
+		echo "run-tests.sh: what ran beside ended early, with status $status" >&2
+		failed=$((failed + 1))
+	fi
+}
+
+if [ "${1:-}" = --beside ]; then
+	shift
+	start_beside "$@"
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do shift; done
+fi
+[ "${1:-}" != -- ] || shift
+run_suites "$@"
+finish_beside
 
 echo "took $(($(date +%s) - start_s)) s; what each test said is in test-logs/ of the build folder"
 echo "$passed passed, $failed failed, $skipped skipped"

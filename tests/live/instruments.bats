@@ -223,9 +223,17 @@ of() {
 	done
 	read -r r0 rs0 w0 ws0 <inner.sum
 	read -r r1 rs1 w1 ws1 <outer.sum
+	# What was under way when the recording began is not in it; a request has 2 MiB at most.
+	early=$(awk '{ print $12 }' inner0.disk)
+	r0=$((r0 - early)) w0=$((w0 - early)) rs0=$((rs0 - early * 4096)) ws0=$((ws0 - early * 4096))
 	between reads "$r0" "$(field m.data block "disk=$disk" read_ios --by disk,process)" "$r1"
 	between "bytes read" $((rs0 * 512)) \
 		"$(field m.data block "disk=$disk" read_bytes --by disk,process)" $((rs1 * 512))
+	# There, ranges that a file system has zeroed are writes, too.
+	for op in write-zeroes "write-zeroes sync"; do
+		w0=$((w0 - $(field m.data block_ops "op=$op" ios --by op,disk)))
+		ws0=$((ws0 - $(field m.data block_ops "op=$op" bytes --by op,disk) / 512))
+	done
 	between writes "$w0" "$(field m.data block "disk=$disk" write_ios --by disk,process)" "$w1"
 	between "bytes written" $((ws0 * 512)) \
 		"$(field m.data block "disk=$disk" write_bytes --by disk,process)" $((ws1 * 512))

@@ -171,6 +171,7 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 	json_u64(&j, "bpf_ns", a->bpf_ns);
 	json_end(&j);
 	json_u64(&j, "ring_peak_bytes", a->ring_peak_bytes);
+	json_u64(&j, "hurried", a->hurry_count);
 	json_u64(&j, "own_memory_peak_bytes", a->own_peak_bytes);
 	json_end(&j);
 }

@@ -395,6 +395,15 @@ static void collect_side(const struct epoll_event *events, int count, uint64_t p
 		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
+/* When a ring is so full that it woke us, it fills fast. */
+static void hurry(struct recording *r)
+{
+	if (!r->bpf)
+		return;
+	hurry_set(&r->hurry, rings_fill_bytes(r->rings) >= rings_wake_bytes(r->rings));
+	r->emit.account.hurry_count = r->hurry.count;
+}
+
 /* What a round of the loop took, from when it woke. */
 static void clock_pass(struct recording *r, uint64_t woke_ns)
 {
@@ -426,6 +435,7 @@ int recording_loop(struct recording *r)
 		if (r->bpf) /* without, copies fill the rings */
 			collect_side(events, count, now_ns);
 		woke_ns = clock_ns(CLOCK_MONOTONIC);
+		hurry(r);
 		err = recording_pass(r, false);
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 		r->emit.account.duration_ns = now_ns - r->start_ns;
@@ -436,6 +446,7 @@ int recording_loop(struct recording *r)
 			r->wanted = r->triggers.fired;
 		r->triggers.fired = NULL;
 		if (!err && flush_is_due(r, now_ns - flushed_ns)) {
+			hurry(r);
 			err = recording_flush(r);
 			flushed_ns = now_ns;
 		}

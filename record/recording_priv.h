@@ -10,6 +10,7 @@
 #include "record/mapids.h"
 #include "record/features.h"
 #include "record/hostinfo.h"
+#include "record/hurry.h"
 #include "record/instrument.h"
 #include "record/jitfiles.h"
 #include "record/recfile.h"
@@ -34,6 +35,7 @@ struct recording {
 	struct perfset_scope scope;
 	uint32_t command_pid; /* where the scope points to */
 	struct rings *rings;  /* NULL without BPF */
+	struct hurry hurry;
 	struct targets targets;
 	struct sideband *sideband;
 	uint64_t rescanned_ns; /* processes were read again, after losses */

@@ -21,7 +21,6 @@
 
 #define TABLES_FIRST_NS 400000000ULL /* what is not built by then comes while events do */
 #define TABLES_SLICE_NS 30000000ULL
-#define OWN_NICE        (-10)
 
 /* One descriptor a CPU and event adds up. */
 static void raise_file_limit(void)
@@ -32,17 +31,6 @@ static void raise_file_limit(void)
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
-}
-
-/*
- * Rings are to be emptied, and tables built, when the machine is busiest; all that is little work.
- * The command was forked before and keeps its own priority.
- */
-static void raise_priority(void)
-{
-	errno = 0;
-	if (getpriority(PRIO_PROCESS, 0) > OWN_NICE && !errno)
-		(void)setpriority(PRIO_PROCESS, 0, OWN_NICE);
 }
 
 /* Signals are read in the loop; SIGPIPE and SIGXFSZ become errors of the write. */
@@ -339,7 +327,7 @@ int recording_start(struct recording *r)
 		err = open_output(r);
 	if (!err)
 		err = fork_command(r);
-	raise_priority();
+	hurry_init(&r->hurry); /* the command was forked before and keeps its own priority */
 	if (!err)
 		err = mapids_init(&r->buildids);
 	if (!err)

@@ -177,6 +177,18 @@ uint64_t rings_peak_bytes(const struct rings *r)
 	return r->peak_bytes;
 }
 
+uint64_t rings_fill_bytes(const struct rings *r)
+{
+	uint64_t fill_bytes, most_bytes = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		fill_bytes = __atomic_load_n(r->ring[i].producer, __ATOMIC_ACQUIRE) -
+			     *r->ring[i].consumer;
+		most_bytes = fill_bytes > most_bytes ? fill_bytes : most_bytes;
+	}
+	return most_bytes;
+}
+
 uint64_t rings_bytes_per_cpu(const struct rings *r)
 {
 	return r->ring_bytes;

@@ -36,6 +36,8 @@ void rings_free(struct rings *r); /* NULL is fine */
 uint64_t rings_bytes_per_cpu(const struct rings *r);
 /* The most that one held when it was emptied. */
 uint64_t rings_peak_bytes(const struct rings *r);
+/* What the fullest one holds now. */
+uint64_t rings_fill_bytes(const struct rings *r);
 size_t rings_count(const struct rings *r);
 int rings_poll_fd(const struct rings *r, size_t ring); /* EPOLLIN | EPOLLET */
 

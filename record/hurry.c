@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/hurry.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#define OWN_NICE (-10)
+
+void hurry_init(struct hurry *h)
+{
+	const struct rlimit lowest = { .rlim_cur = 1, .rlim_max = 1 };
+
+	errno = 0;
+	if (getpriority(PRIO_PROCESS, 0) > OWN_NICE && !errno)
+		(void)setpriority(PRIO_PROCESS, 0, OWN_NICE);
+	/* With this limit no right is needed later. */
+	h->allowed = !setrlimit(RLIMIT_RTPRIO, &lowest);
+}
+
+void hurry_set(struct hurry *h, bool now)
+{
+	const struct sched_param lowest = { .sched_priority = 1 }, none = { .sched_priority = 0 };
+
+	if (!h->allowed || h->now == now)
+		return;
+	if (sched_setscheduler(0, (now ? SCHED_RR : SCHED_OTHER) | SCHED_RESET_ON_FORK,
+			       now ? &lowest : &none)) {
+		h->allowed = false;
+		return;
+	}
+	h->now = now;
+	h->count += now;
+}

@@ -22,6 +22,7 @@ enum ebprec_event_type {
 	EBPREC_EV_METRIC = 8,      /* struct metric_event; as lost: what a table had no room for */
 	EBPREC_EV_SWITCH_COPY = 9, /* struct switch_copy_event: whose stack is still to be walked */
 	EBPREC_EV_EXIT = 10,       /* struct exit_event */
+	EBPREC_EV_EXEC = 11,       /* struct exec_event */
 	EBPREC_EV_END,             /* one past the last: size of the map `lost` */
 };
 
@@ -181,6 +182,27 @@ struct waker_event {
 	struct event_stack stack;
 };
 
+/* ---- exec.bpf.c ---- */
+#define EXEC_ARGS_MAX 4096 /* bytes of a command line; longer ones are cut */
+#define EXEC_ENV_MAX  (16u << 10)
+
+enum exec_flags { /* as enum procargs_flags */
+		  EXEC_ARGS_CUT = 1,
+		  EXEC_ENV_CUT = 2,
+		  EXEC_ENV = 4,
+};
+
+/* A process has become another program. */
+struct exec_event {
+	struct event_header h;
+	__u32 pid;
+	__u32 flags;                             /* enum exec_flags */
+	__u32 args_bytes, env_bytes;             /* of data, one behind the other */
+	__u8 data[EXEC_ARGS_MAX + EXEC_ENV_MAX]; /* only what is counted is sent */
+};
+
+#define EXEC_EVENT_HEAD_BYTES 32
+
 /* ---- mark.bpf.c ---- */
 #define MARK_NAME_BYTES 128 /* with the NUL */
 #define MARK_TEXT_BYTES 512
@@ -246,6 +268,8 @@ _Static_assert(__builtin_offsetof(struct switch_event, stack) == SWITCH_EVENT_SH
 _Static_assert(__builtin_offsetof(struct task_event, by_comm) == TASK_EVENT_SHORT_BYTES,
 	       "bpf/user contract");
 _Static_assert(sizeof(struct task_event) == 80, "bpf/user contract");
+_Static_assert(__builtin_offsetof(struct exec_event, data) == EXEC_EVENT_HEAD_BYTES,
+	       "bpf/user contract");
 _Static_assert(sizeof(struct exit_event) == 88, "bpf/user contract");
 _Static_assert(sizeof(struct mark_event) == 56, "bpf/user contract");
 _Static_assert(sizeof(struct probe_event) == 32 + PROBE_DATA_BYTES, "bpf/user contract");

@@ -99,6 +99,10 @@ struct buffer_head___6_1 {
 	struct folio *b_page; /* its name before d685c668b069, 6.3 */
 };
 
+struct mm_struct {
+	unsigned long arg_start, arg_end, env_start, env_end;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int

@@ -111,6 +111,7 @@ enum ebx_kind {
 	EBX_INDEX = 7,    /* a part of the directory, flushed early */
 	EBX_NOTE = 8,     /* text for the reader: what went wrong while recording */
 	EBX_FACTS = 9,    /* what was known of mapped files: format/filefacts.h */
+	EBX_ARGS = 10,    /* how processes were called: format/procargs.h */
 };
 
 enum ebx_meta_object {

@@ -97,6 +97,7 @@ int emit_lost(struct emit *e, const uint64_t counts[EBPREC_EV_END], uint64_t now
 		[EBPREC_EV_WAKER] = { ATTR_WAKER, EBX_STREAM_SCHED },
 		[EBPREC_EV_TASK] = { ATTR_WAKEUP, EBX_STREAM_SCHED },
 		[EBPREC_EV_EXIT] = { ATTR_EXITED, EBX_STREAM_SCHED },
+		[EBPREC_EV_EXEC] = { ATTR_SIDE, EBX_STREAM_SIDE },
 		[EBPREC_EV_METRIC] = { ATTR_METRIC, EBX_STREAM_METRIC },
 	};
 	struct siderec r = { .id = emit_side_id(e), .time_ns = now_ns };

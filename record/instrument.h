@@ -23,6 +23,8 @@
 #include "record/triggers.h"
 #include "record/walker.h"
 
+struct argkeep;
+
 /* What instruments work with; all borrowed from the recording, but state. */
 struct instrument_ctx {
 	const struct record_opts *opts;
@@ -37,7 +39,8 @@ struct instrument_ctx {
 	struct notes *notes;
 	struct triggers *triggers;
 	struct emit *emit; /* from attach() on */
-	void *state;       /* the instrument's own */
+	struct argkeep *args;
+	void *state; /* the instrument's own */
 };
 
 /* What an instrument cannot be without. */
@@ -77,7 +80,7 @@ struct instrument {
 };
 
 extern const struct instrument inst_target, inst_cpu, inst_copy, inst_trace, inst_sched, inst_mark;
-extern const struct instrument inst_metric;
+extern const struct instrument inst_metric, inst_exec;
 
 /* What to do about an error of BPF; NULL: nothing known. */
 const char *instrument_hint(int err);

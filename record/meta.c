@@ -56,6 +56,8 @@ static void options(struct json *j, const struct meta_start *m)
 	for (i = 0; i < m->instrument_count; i++)
 		json_string(j, NULL, m->instruments[i]);
 	json_end_array(j);
+	json_bool(j, "command_lines", o->command_lines);
+	json_bool(j, "environment", o->environment);
 	json_string(j, "user_stacks", stacks[o->stacks]);
 	json_u64(j, "max_frames", o->max_frames);
 	json_end(j);
@@ -149,11 +151,16 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 	json_u64(&j, "marks", a->lost_count[EBPREC_EV_MARK] + a->lost_count[EBPREC_EV_PROBE]);
 	json_u64(&j, "rows", a->lost_count[EBPREC_EV_METRIC]);
 	json_u64(&j, "side_records", a->side_lost_count);
+	json_u64(&j, "command_lines", a->lost_count[EBPREC_EV_EXEC] + a->args_missing_count);
 	json_u64(&j, "broken_events", a->broken_event_count);
 	json_u64(&j, "forks_not_followed", a->lost_count[0]);
 	json_end(&j);
 	json_u64(&j, "throttled", a->throttle_count);
 	user_stacks(&j, a);
+	json_begin(&j, "command_lines");
+	json_u64(&j, "told", a->args_count);
+	json_u64(&j, "cut", a->args_cut_count);
+	json_end(&j);
 	json_begin(&j, "jit");
 	json_u64(&j, "files", a->jit_file_count);
 	json_u64(&j, "bytes", a->jit_bytes);

@@ -212,6 +212,8 @@ static int scan_process(struct walk *w, int proc_fd, const char *name, uint32_t 
 	err = emit_thread(w, pid, pid, &stat);
 	if (!err)
 		err = emit_namespaces(w, dir_fd, pid);
+	if (!err && w->scan->args)
+		err = argkeep_read(w->scan->args, pid, 0, dir_fd);
 	if (!err)
 		err = emit_maps(w, dir_fd, pid);
 	if (!err)

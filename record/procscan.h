@@ -10,6 +10,7 @@
 #ifndef EBPREC_RECORD_PROCSCAN_H
 #define EBPREC_RECORD_PROCSCAN_H
 
+#include "record/argkeep.h"
 #include "record/mapids.h"
 #include "record/emit.h"
 #include "record/jitfiles.h"
@@ -22,6 +23,7 @@ struct procscan {
 	struct mapids *buildids;
 	const struct vdso *vdso;
 	struct jitfiles *jitfiles; /* NULL: nobody asks */
+	struct argkeep *args;      /* NULL: nobody asks */
 	struct targets *targets;
 	struct unwmaps *unwmaps; /* NULL: nobody asks */
 	bool maps_only;          /* nothing is emitted: unwmaps is to be brought up to date */

@@ -17,7 +17,8 @@
  * the samples that nobody before it knows.
  */
 const struct instrument *const recording_instruments[INSTRUMENT_COUNT] = {
-	&inst_target, &inst_cpu, &inst_trace, &inst_copy, &inst_sched, &inst_mark, &inst_metric,
+	&inst_target, &inst_exec,  &inst_cpu,  &inst_trace,
+	&inst_copy,   &inst_sched, &inst_mark, &inst_metric,
 };
 
 const char *instrument_hint(int err)
@@ -89,6 +90,9 @@ void recording_count(struct recording *r)
 	if (r->walker)
 		walker_account(r->walker, &r->emit.account);
 	jitfiles_account(&r->jitfiles, &r->emit.account);
+	r->emit.account.args_count = r->args.entry_count;
+	r->emit.account.args_missing_count = r->args.missing_count;
+	r->emit.account.args_cut_count = r->args.cut_count;
 }
 
 /* The account, the notes, and what makes a capture whole. */
@@ -170,6 +174,7 @@ static void release(struct recording *r)
 	mapids_done(&r->buildids);
 	evidence_done(&r->evidence);
 	jitfiles_done(&r->jitfiles);
+	argkeep_done(&r->args);
 	hostinfo_done(&r->host);
 	cpulist_done(&r->cpus);
 	workload_done(&r->workload);

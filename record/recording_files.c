@@ -105,6 +105,9 @@ static int finish(struct recording *r, struct segment *s, const char *reason, bo
 	};
 	int err = failed ? 0 : jitfiles_copy(&r->jitfiles, s->writer, &all);
 
+	if (!err && !failed)
+		err = argkeep_copy(&r->args, s->writer);
+
 	return err ? err : segment_finish(s, &end, done);
 }
 
@@ -193,6 +196,7 @@ int recording_keep(struct recording *r)
 			  r->segment_failed ? NULL : r->segment.writer);
 	if (err)
 		return err;
+	argkeep_drop(&r->args, r->opts->ring ? window_dropped_ns(r->window) : r->segment_ns);
 	emit_round(&r->emit);
 	if (r->segment.writer && !r->segment_failed)
 		return keep_in_segment(r, now_ns);

@@ -138,6 +138,8 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 		jitfiles_map(&r->jitfiles, &m);
 	if (h->type == PERF_RECORD_EXIT)
 		err = jitfiles_exit(&r->jitfiles, h);
+	if (!err)
+		err = argkeep_record(&r->args, h, time_ns, !r->exec_seen);
 	if (err)
 		return err;
 	r->rescan |= h->type == PERF_RECORD_LOST;
@@ -246,6 +248,8 @@ int recording_flush(struct recording *r)
 		err = write_symbols(r);
 	if (!err)
 		err = evidence_flush(&r->evidence);
+	if (!err)
+		err = argkeep_flush(&r->args);
 	if (!err)
 		err = write_notes(r);
 	return err ? err : recording_keep(r);

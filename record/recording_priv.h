@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "record/argkeep.h"
 #include "record/bpfprogs.h"
 #include "record/control.h"
 #include "record/mapids.h"
@@ -19,7 +20,7 @@
 #include "record/vdso.h"
 #include "record/workload.h"
 
-#define INSTRUMENT_COUNT 7
+#define INSTRUMENT_COUNT 8
 
 /* Object numbers of embedded files: those of JIT compilers and of kallsyms are the first of many. */
 enum { FILE_VDSO = 1, FILE_JIT = 2, FILE_KALLSYMS = 1u << 24 };
@@ -46,6 +47,8 @@ struct recording {
 	struct mapids buildids;
 	struct evidence evidence;
 	struct jitfiles jitfiles;
+	struct argkeep args;
+	bool exec_seen; /* by a BPF program, not by its COMM record */
 	struct hostinfo host;
 	struct attrs attrs;
 	struct writer *writer; /* has no file of its own when there is a window */

@@ -163,6 +163,8 @@ static bool wanted(const struct recording *r, const struct instrument *inst)
 		return false;
 	if (inst == &inst_target)
 		return !r->targets.all;
+	if (inst == &inst_exec)
+		return r->opts->command_lines;
 	if (inst == &inst_sched)
 		return r->opts->sched;
 	if (inst == &inst_mark)
@@ -193,6 +195,7 @@ static int prepare(struct recording *r)
 	int err = 0;
 
 	r->progs_below = bpfprogs_last_id() + 1;
+	r->exec_seen = false;
 	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		r->ctx[i] = (struct instrument_ctx){
 			.opts = r->opts,
@@ -207,6 +210,7 @@ static int prepare(struct recording *r)
 			.notes = &r->notes,
 			.triggers = &r->triggers,
 			.emit = &r->emit,
+			.args = &r->args,
 		};
 		if (!wanted(r, recording_instruments[i]))
 			continue;
@@ -214,6 +218,8 @@ static int prepare(struct recording *r)
 		err = recording_instruments[i]->prepare(&r->ctx[i]);
 		if (err)
 			err = recording_give_up(r, i, err);
+		if (recording_instruments[i] == &inst_exec)
+			r->exec_seen = r->running[i];
 	}
 	if (err)
 		return err;

@@ -195,6 +195,8 @@ static int open_writer(struct recording *r)
 	r->buildids.on_file_arg = r;
 	r->jitfiles.writer = r->writer;
 	r->jitfiles.next_object = FILE_JIT;
+	r->args.writer = r->writer;
+	r->args.in_window = r->window;
 	return err;
 }
 
@@ -272,6 +274,7 @@ static int write_state(struct recording *r)
 		.buildids = &r->buildids,
 		.vdso = &r->vdso,
 		.jitfiles = &r->jitfiles,
+		.args = &r->args,
 		.targets = &r->targets,
 		.unwmaps = r->walker ? walker_maps(r->walker) : NULL,
 	};
@@ -333,6 +336,8 @@ int recording_start(struct recording *r)
 	if (!err)
 		err = hostinfo_read(&r->host);
 	vdso_find(&r->vdso);
+	r->args.wanted = r->opts->command_lines;
+	r->args.environment = r->opts->environment;
 	if (!err)
 		err = recording_set_up(r);
 	if (err)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* fuzz_perfmap - any bytes as the map of a JIT compiler, and as facts about files */
+/* fuzz_perfmap - any bytes as the map of a JIT compiler, as facts about files and as command lines */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/sym/perfmap.h"
 #include "format/filefacts.h"
+#include "format/procargs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -14,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	char *copy = malloc(size_bytes ? size_bytes : 1);
 	struct cursor c;
 	struct filefacts f;
+	struct procargs p;
 	struct perfmap *m;
 	const char *name;
 	uint64_t addr;
@@ -34,6 +36,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	while (filefacts_next(&c, &f) == 1)
 		if (f.segment_count > FILEFACTS_SEGMENTS_MAX ||
 		    (f.path.size_bytes && !memchr(f.path.text, f.path.text[0], f.path.size_bytes)))
+			abort();
+	c = cursor_of(copy, size_bytes);
+	while (procargs_next(&c, &p) == 1)
+		if (p.args_bytes + p.env_bytes > size_bytes ||
+		    memchr(p.args, 'x', p.args_bytes) == copy + size_bytes)
 			abort();
 	free(copy);
 	return 0;

@@ -196,6 +196,16 @@ void view_signed(struct view *v, const char *key, int64_t number)
 	fputs(shown, v->to);
 }
 
+void view_unknown(struct view *v, const char *key, const char *unit)
+{
+	if (!v->json) {
+		text_field(v, key, "-", 1, true);
+		return;
+	}
+	json_key(v, key, unit);
+	fputs("null", v->to);
+}
+
 void view_bool(struct view *v, const char *key, bool value)
 {
 	if (!v->json) {

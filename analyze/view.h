@@ -34,6 +34,8 @@ void view_size(struct view *v, const char *key, uint64_t size_bytes);
 void view_ns(struct view *v, const char *key, uint64_t ns);
 /* A moment on the wall clock, shown in UTC. */
 void view_wall_ns(struct view *v, const char *key, uint64_t ns);
+/* A number that is not known: `unit` as the one that is would have it ("_ns", ""). */
+void view_unknown(struct view *v, const char *key, const char *unit);
 /* A text of several lines, indented; one string in JSON. */
 void view_lines(struct view *v, const char *key, const char *text, size_t size_bytes);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cmd/cmd_summary_who.h"
 #include "analyze/export/exporter.h"
 #include "analyze/feature.h"
 #include "analyze/report/keytab.h"
@@ -45,11 +46,13 @@ struct process {
 	size_t program_count, program_capacity;
 	struct program_map *maps;
 	size_t map_count, map_capacity;
+	struct who who;
+	struct summary runs; /* only its time by context switches is asked for */
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
 	uint32_t ppid, cgroup; /* UINT32_MAX: not known */
 	uint64_t mount_ns;     /* 0: not told */
-	uint64_t samples;
+	uint64_t samples, period;
 };
 
 /* ---- what the side-band says ---- */
@@ -194,6 +197,7 @@ static int add_samples(struct process *p)
 		t->group = groups[e->key.group];
 		t->samples += e->sample_count;
 		p->samples += e->sample_count;
+		p->period += e->period_sum;
 		p->cgroup = (uint32_t)t->group.cgroup;
 	}
 	return err;
@@ -223,6 +227,17 @@ static void view_since(struct view *v, const struct process *p, const char *key,
 	view_ns(v, key, time_ns > from_ns ? time_ns - from_ns : 0);
 }
 
+static void show_life(struct view *v, const struct process *p)
+{
+	struct summary_row row = { .pid = p->ask->pid, .samples = p->samples, .period = p->period };
+
+	for (size_t i = 0; i < p->runs.count; i++)
+		if (p->runs.rows[i].pid == row.pid)
+			row.run_ns += p->runs.rows[i].run_ns;
+	who_show_life(v, &p->who, row.pid, p->ask->json);
+	who_show_cpu_time(v, &p->who, &row);
+}
+
 static void show_process(struct view *v, const struct process *p)
 {
 	const struct capture *c = p->report->capture;
@@ -238,6 +253,7 @@ static void show_process(struct view *v, const struct process *p)
 	view_text(
 		v, "comm",
 		name_of(p, p->program_count ? p->programs[p->program_count - 1].comm : MODEL_NONE));
+	show_life(v, p);
 	view_number(v, "samples", p->samples);
 	view_number(v, "threads", p->thread_count);
 	view_text(v, "cgroup", cgroup);
@@ -257,15 +273,61 @@ static void show_process(struct view *v, const struct process *p)
 	}
 }
 
-static void show_programs(struct view *v, const struct process *p)
+/* How the process was called as this program; NULL: not told. */
+static const struct procargs *args_of(const struct process *p, size_t program)
 {
-	static const char *const columns[] = { "since", "comm" };
+	uint64_t end_ns = program + 1 < p->program_count ? p->programs[program + 1].since_ns - 1
+							 : UINT64_MAX;
 
-	view_table(v, "programs", columns, 2);
+	return proclist_args(&p->who.known, p->ask->pid, end_ns);
+}
+
+static int show_programs(struct view *v, const struct process *p)
+{
+	static const char *const columns[] = { "since", "comm", "command_line" };
+	const struct procargs *args;
+	char *line;
+
+	view_table(v, "programs", columns, 3);
 	for (size_t i = 0; i < p->program_count; i++) {
+		args = args_of(p, i);
+		line = args ? arglist_line(args) : strdup("");
+		if (!line)
+			return -ENOMEM;
 		view_row(v);
 		view_since(v, p, "since", p->programs[i].since_ns);
 		view_text(v, "comm", name_of(p, p->programs[i].comm));
+		view_text(v, "command_line", line);
+		free(line);
+	}
+	view_table_end(v);
+	return 0;
+}
+
+static size_t until(const char *text, size_t bytes, char c)
+{
+	const char *at = memchr(text, c, bytes);
+
+	return at ? (size_t)(at - text) : bytes;
+}
+
+/* Of its last program; only there when the recording was asked for it. */
+static void show_environment(struct view *v, const struct process *p)
+{
+	static const char *const columns[] = { "variable", "value" };
+	const struct procargs *args = p->program_count ? args_of(p, p->program_count - 1) : NULL;
+	size_t bytes, name_bytes;
+	const char *text;
+
+	view_table(v, "environment", columns, 2);
+	for (size_t at = 0; args && at < args->env_bytes; at += bytes + 1) {
+		text = args->env + at;
+		bytes = strnlen(text, args->env_bytes - at);
+		name_bytes = until(text, bytes, '=');
+		view_row(v);
+		view_bytes_text(v, "variable", text, name_bytes);
+		view_bytes_text(v, "value", text + name_bytes + (name_bytes < bytes),
+				bytes - name_bytes - (name_bytes < bytes));
 	}
 	view_table_end(v);
 }
@@ -350,17 +412,22 @@ static int show(struct process *p)
 	if (err)
 		return err;
 	show_process(v, p);
-	show_programs(v, p);
+	err = show_programs(v, p);
 	show_threads(v, p);
 	show_maps(v, p);
-	err = show_mounts(v, p);
+	show_environment(v, p);
+	if (!err)
+		err = show_mounts(v, p);
 	close_err = view_close(v);
 	return err ? err : close_err;
 }
 
 static int gather(struct process *p, struct picked *picked)
 {
-	int err = add_programs(p);
+	int err = who_load(p->report, picked, NULL, &p->runs, &p->who);
+
+	if (!err)
+		err = add_programs(p);
 
 	if (!err)
 		err = add_threads(p);
@@ -392,6 +459,8 @@ static int answer(const struct process_ask *ask, struct report *r, struct picked
 	for (size_t i = 0; i < p.map_count; i++)
 		free(p.maps[i].path);
 	free(p.maps);
+	who_done(&p.who);
+	summary_done(&p.runs);
 	free(p.programs);
 	free(p.threads);
 	return status;

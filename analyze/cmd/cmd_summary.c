@@ -8,6 +8,7 @@
 
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/cmd/cmd_summary_more.h"
+#include "analyze/cmd/cmd_summary_who.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/export/exporter.h"
 #include "analyze/feature.h"
@@ -95,34 +96,6 @@ static void show_percent(struct view *v, const char *key, uint64_t part, uint64_
 	view_text(v, key, text);
 }
 
-static void show_processes(struct view *v, const struct report *r, const struct summary *s,
-			   size_t rows)
-{
-	static const char *const columns[] = { "pid",   "comm", "samples",   "share",
-					       "first", "last", "container", "over_time" };
-	char unknown[16], container[16], strip[SUMMARY_SLICES + 1];
-	uint64_t from_ns = s->from_ns;
-
-	view_table(v, "processes", columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < s->count && i < rows; i++) {
-		const struct summary_row *row = &s->rows[i];
-		struct group g = { .comm = row->comm };
-
-		summary_strip(s, row, strip);
-		keytab_container(strings_text(r->names, row->cgroup), container);
-		view_row(v);
-		view_number(v, "pid", row->pid);
-		view_text(v, "comm", export_comm(r, &g, unknown));
-		view_number(v, "samples", row->samples);
-		show_percent(v, "share", row->samples, s->samples);
-		view_ns(v, "first", row->first_ns - from_ns);
-		view_ns(v, "last", row->last_ns - from_ns);
-		view_text(v, "container", container);
-		view_text(v, "over_time", strip);
-	}
-	view_table_end(v);
-}
-
 static int show_functions(struct view *v, struct report *r, enum calltree_weight weight,
 			  size_t rows)
 {
@@ -200,18 +173,23 @@ static void show_quality(struct view *v, const struct report *r)
 
 /* The rest of the page, when the samples have been counted. */
 static int show(struct view *v, struct report *r, const struct summary_opts *o,
-		const struct picked *p, const struct summary *s, const struct tally *t)
+		const struct picked *p, const struct summary *s, const struct who *w,
+		const struct tally *t)
 {
 	int err;
 
 	view_number(v, "samples", r->picked);
+	who_show_counts(v, w);
 	show_quality(v, r);
-	show_processes(v, r, s, o->rows);
-	err = show_functions(v, r, p->weight, o->rows);
+	err = who_show(v, r, s, w, o->rows, o->json);
+	if (!err)
+		err = show_functions(v, r, p->weight, o->rows);
 	if (!err)
 		err = cmd_summary_waits(v, r->capture, &p->query, o->rows);
 	if (!err)
 		err = cmd_summary_marks(v, r->capture, p->query.filter, o->rows);
+	if (!err)
+		err = cmd_summary_counters(v, r->capture, p->query.filter);
 	if (!err)
 		show_events(v, r, t);
 	return err;
@@ -221,6 +199,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 {
 	struct summary s = { 0 };
 	struct tally t = { 0 };
+	struct who w = { 0 };
 	struct timespan whole;
 	struct view *v = NULL;
 	int status, err, close_err;
@@ -242,14 +221,15 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	if (!o->quiet)
 		cmd_fetch_verdict(p->roots.roots.fetcher);
 	if (!err)
-		err = summary_make(r, &whole, &s);
+		err = who_load(r, p, &whole, &s, &w);
 	if (!err)
 		err = tally_capture(r->capture, &t);
 	if (!err)
-		err = show(v, r, o, p, &s, &t);
+		err = show(v, r, o, p, &s, &w, &t);
 	close_err = v ? view_close(v) : 0;
 	err = err ? err : close_err;
 	summary_done(&s);
+	who_done(&w);
 	tally_done(&t);
 	if (err)
 		return say_error("cannot summarize '%s': %s", o->input, strerror(-err));

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/report/flat.h"
 #include "analyze/report/keytab.h"
 #include "analyze/marklist.h"
+#include "analyze/metric/metricsum.h"
 #include "format/tracing.h"
 
 #define NS_PER_US 1000
@@ -156,6 +158,98 @@ int cmd_summary_marks(struct view *v, const struct capture *c, const struct filt
 	err = list ? 0 : -ENOMEM;
 	free(list);
 	marklist_done(&marks);
+	strings_free(names);
+	return err;
+}
+
+/* ---- counters ---- */
+
+#define COUNTERS           "counters_"
+#define COUNTERS_PROCESSES "counters_process"
+#define TABLES_MOST        8
+
+struct counted {
+	struct metricsum sums[TABLES_MOST];
+	size_t count;
+};
+
+static int add_counters(void *ctx, const struct metric_row *row)
+{
+	struct counted *all = ctx;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (all->sums[i].table == row->table)
+			return metricsum_add(&all->sums[i], row);
+	return 0;
+}
+
+/* The key that names a disk, an interface, what is pressed for; NONE: all rows are one (CPUs). */
+static uint32_t name_slot(const struct metric_table *t)
+{
+	for (size_t i = 0; i < t->fmt.field_count; i++)
+		if (t->fmt.fields[i].is_key && t->fmt.fields[i].kind == METRIC_TEXT)
+			return t->slots[i];
+	return METRICROWS_NONE;
+}
+
+/* What is zero all the time is left out. */
+static void show_counters(struct view *v, const struct metricsum *sum, size_t group,
+			  const struct strings *names)
+{
+	const struct metric_table *t = sum->table;
+	const uint64_t *slots = metricsum_slots(sum, group);
+	const char *of = sum->key_count ? strings_text(names, (uint32_t)slots[sum->keys[0]]) : "";
+	char name[256];
+
+	for (size_t i = 0; i < t->fmt.field_count; i++) {
+		const struct metric_field *f = &t->fmt.fields[i];
+
+		if (f->is_key || f->kind == METRIC_TEXT || f->count != 1 || !slots[t->slots[i]])
+			continue;
+		snprintf(name, sizeof(name), "%s.%.100s%s%s", t->fmt.name + strlen(COUNTERS), of,
+			 *of ? "." : "", f->name);
+		view_row(v);
+		view_text(v, "counter", name);
+		view_number(v, "value", slots[t->slots[i]]);
+	}
+}
+
+int cmd_summary_counters(struct view *v, const struct capture *c, const struct filter *filter)
+{
+	static const char *const columns[] = { "counter", "value" };
+	struct counted all = { .count = 0 };
+	struct strings *names;
+	struct metricrows rows;
+	uint32_t key;
+	int err = strings_new(&names);
+
+	if (err)
+		return err;
+	err = metricrows_open(c, &rows);
+	if (err) {
+		strings_free(names);
+		return err;
+	}
+	for (size_t i = 0; i < rows.count && all.count < TABLES_MOST; i++) {
+		const char *name = rows.tables[i].fmt.name;
+
+		if (strncmp(name, COUNTERS, strlen(COUNTERS)) || !strcmp(name, COUNTERS_PROCESSES))
+			continue;
+		key = name_slot(&rows.tables[i]);
+		metricsum_init(&all.sums[all.count++], &rows.tables[i], &key,
+			       key != METRICROWS_NONE, false);
+	}
+	if (all.count)
+		err = metricrows_walk(&rows, names, filter, add_counters, &all);
+	view_table(v, "counters", columns, 2);
+	for (size_t i = 0; i < all.count; i++) {
+		metricsum_finish(&all.sums[i]);
+		for (size_t k = 0; k < all.sums[i].count; k++)
+			show_counters(v, &all.sums[i], k, names);
+		metricsum_done(&all.sums[i]);
+	}
+	view_table_end(v);
+	metricrows_done(&rows);
 	strings_free(names);
 	return err;
 }

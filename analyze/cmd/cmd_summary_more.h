@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* cmd_summary_more - the parts of a summary that not every capture has: waits and marks */
+/* cmd_summary_more - the parts of a summary that not every capture has: waits, marks, counters */
 #ifndef EBPREC_ANALYZE_CMD_CMD_SUMMARY_MORE_H
 #define EBPREC_ANALYZE_CMD_CMD_SUMMARY_MORE_H
 
@@ -13,5 +13,7 @@ int cmd_summary_waits(struct view *v, const struct capture *c, const struct repo
 /* Marks by name, most frequent first.  -ENOMEM. */
 int cmd_summary_marks(struct view *v, const struct capture *c, const struct filter *filter,
 		      size_t rows);
+/* What the instrument `counters` counted, but for what it says of processes.  -ENOMEM, -EOVERFLOW. */
+int cmd_summary_counters(struct view *v, const struct capture *c, const struct filter *filter);
 
 #endif

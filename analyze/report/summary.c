@@ -17,9 +17,20 @@ uint64_t summary_quantum_ns(const struct timespan *whole)
 	return slice_ns;
 }
 
-static int row_of(struct summary *s, struct hashidx *index, const struct group *g, uint32_t *out)
+static void put(const struct summary *s, struct hashidx *index, uint32_t row)
 {
-	uint64_t hash = hash_pair(g->pid, g->comm);
+	uint64_t hash = hash_pair(s->rows[row].pid, s->rows[row].life);
+	uint32_t pos = hashidx_start(index, hash);
+
+	while (hashidx_match(index, hash, &pos) != HASHIDX_NONE)
+		;
+	hashidx_put(index, hash, pos, row);
+}
+
+static int row_of(struct summary *s, struct hashidx *index, const struct group *g, uint32_t life,
+		  uint32_t *out)
+{
+	uint64_t hash = hash_pair(g->pid, life);
 	uint32_t pos, id;
 	int err;
 
@@ -28,7 +39,7 @@ static int row_of(struct summary *s, struct hashidx *index, const struct group *
 		return err;
 	pos = hashidx_start(index, hash);
 	while ((id = hashidx_match(index, hash, &pos)) != HASHIDX_NONE) {
-		if (s->rows[id].pid == g->pid && s->rows[id].comm == g->comm) {
+		if (s->rows[id].pid == g->pid && s->rows[id].life == life) {
 			*out = id;
 			return 0;
 		}
@@ -38,7 +49,12 @@ static int row_of(struct summary *s, struct hashidx *index, const struct group *
 		return err;
 	id = (uint32_t)s->count++;
 	s->rows[id] = (struct summary_row){
-		.pid = g->pid, .comm = g->comm, .first_ns = g->time_ns, .last_ns = g->time_ns
+		.pid = g->pid,
+		.comm = g->comm,
+		.life = life,
+		.cgroup = UINT32_MAX,
+		.first_ns = g->time_ns,
+		.last_ns = g->time_ns,
 	};
 	hashidx_put(index, hash, pos, id);
 	*out = id;
@@ -62,6 +78,7 @@ static void add(struct summary *s, struct summary_row *row, const struct group *
 	if (g->time_ns >= row->last_ns) {
 		row->last_ns = g->time_ns;
 		row->cgroup = (uint32_t)g->cgroup;
+		row->comm = g->comm;
 	}
 	s->samples += e->sample_count;
 }
@@ -72,12 +89,13 @@ static int by_samples(const void *va, const void *vb)
 
 	if (a->samples != b->samples)
 		return a->samples > b->samples ? -1 : 1;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return a->comm < b->comm ? -1 : a->comm > b->comm;
+	if (a->run_ns != b->run_ns)
+		return a->run_ns > b->run_ns ? -1 : 1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-int summary_make(struct report *r, const struct timespan *whole, struct summary *out)
+int summary_make(struct report *r, const struct timespan *whole, const struct proclist *known,
+		 struct summary *out)
 {
 	struct summary fresh = { .slice_ns = summary_quantum_ns(whole) };
 	struct hashidx index = { 0 };
@@ -91,10 +109,13 @@ int summary_make(struct report *r, const struct timespan *whole, struct summary 
 	groups = groups_list(r->groups, &count);
 	for (size_t i = 0; !err && i < r->stacks.entry_count; i++) {
 		const struct stacks_entry *e = &r->stacks.entries[i];
+		const struct group *g = &groups[e->key.group];
 
-		err = row_of(&fresh, &index, &groups[e->key.group], &row);
+		err = row_of(&fresh, &index, g,
+			     proclist_at(known, g->pid, g->time_ns, g->time_ns + fresh.slice_ns),
+			     &row);
 		if (!err)
-			add(&fresh, &fresh.rows[row], &groups[e->key.group], e);
+			add(&fresh, &fresh.rows[row], g, e);
 	}
 	hashidx_done(&index);
 	if (err) {
@@ -105,6 +126,37 @@ int summary_make(struct report *r, const struct timespan *whole, struct summary 
 		qsort(fresh.rows, fresh.count, sizeof(*fresh.rows), by_samples);
 	*out = fresh;
 	return 0;
+}
+
+int summary_add_runs(struct summary *s, const struct schedstat *runs, const struct proclist *known)
+{
+	struct hashidx index = { 0 };
+	uint32_t row;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->count; i++) {
+		err = hashidx_reserve(&index);
+		if (!err)
+			put(s, &index, (uint32_t)i);
+	}
+	for (size_t i = 0; !err && i < runs->thread_count; i++) {
+		const struct schedstat_thread *th = &runs->threads[i];
+		struct group g = { .pid = th->pid,
+				   .comm = th->comm,
+				   .time_ns = th->start_ns > s->from_ns ? th->start_ns
+									: s->from_ns };
+
+		if (th->pid == UINT32_MAX || !th->ns[TIMELINE_RUN])
+			continue;
+		err = row_of(s, &index, &g, proclist_at(known, th->pid, th->start_ns, th->end_ns),
+			     &row);
+		if (!err)
+			s->rows[row].run_ns += th->ns[TIMELINE_RUN];
+	}
+	hashidx_done(&index);
+	if (s->count)
+		qsort(s->rows, s->count, sizeof(*s->rows), by_samples);
+	return err;
 }
 
 void summary_done(struct summary *s)

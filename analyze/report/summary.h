@@ -2,8 +2,9 @@
 /*
  * summary - who ran, when, and how much: the rows of a one-page answer
  *
- * Made from stacks that were kept apart by process, thread name and slice of time: each row has a
- * strip of its time, a column a slice.
+ * Made from stacks that were kept apart by process and slice of time: each row has a strip of its
+ * time, a column a slice.  Where context switches were recorded, who ran too shortly to be sampled has
+ * a row, too.
  */
 #ifndef EBPREC_ANALYZE_REPORT_SUMMARY_H
 #define EBPREC_ANALYZE_REPORT_SUMMARY_H
@@ -11,20 +12,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/proclist.h"
 #include "analyze/report/report.h"
+#include "analyze/sched/schedstat.h"
 
 #define SUMMARY_SLICES 40
 
 struct summary_row {
-	uint32_t pid, comm; /* as in struct group */
+	uint32_t pid, comm; /* as in struct group: the last one */
+	uint32_t life;      /* its place in the list of processes; UINT32_MAX: not known */
 	uint32_t cgroup;    /* in the names: its last */
 	uint64_t samples, period;
+	uint64_t run_ns;            /* on a CPU, by context switches */
 	uint64_t first_ns, last_ns; /* slices: when they begin */
 	uint64_t slices[SUMMARY_SLICES];
 };
 
 struct summary {
-	struct summary_row *rows; /* most samples first, then by pid and comm */
+	struct summary_row *rows; /* most samples first, then longest on a CPU, then by pid */
 	size_t count, capacity;
 	uint64_t samples;
 	uint64_t busiest; /* samples of the fullest slice, of all rows */
@@ -35,8 +40,14 @@ struct summary {
 unsigned summary_fields(void);
 uint64_t summary_quantum_ns(const struct timespan *whole);
 
-/* -ENOMEM.  *out: summary_done(). */
-int summary_make(struct report *r, const struct timespan *whole, struct summary *out);
+/*
+ * known: whose pids came again; a slice is of the process that had the pid for most of it.  -ENOMEM.
+ * *out: summary_done().
+ */
+int summary_make(struct report *r, const struct timespan *whole, const struct proclist *known,
+		 struct summary *out);
+/* -ENOMEM. */
+int summary_add_runs(struct summary *s, const struct schedstat *runs, const struct proclist *known);
 void summary_done(struct summary *s);
 
 /* A character a slice, '.' to '#', by how much of a CPU-slice's most; out has room for a NUL. */

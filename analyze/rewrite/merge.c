@@ -15,6 +15,7 @@
 #include "analyze/rewrite/rewrite_priv.h"
 #include "format/buildidlist.h"
 #include "format/cursor.h"
+#include "format/procargs.h"
 
 #define BOOT_SLACK_NS 120000000000ULL /* clocks are set while a machine runs */
 
@@ -150,7 +151,8 @@ static int check(struct merge *m, bool any_boot)
 
 static bool is_numbered(enum ebx_kind kind)
 {
-	return kind == EBX_FILE || kind == EBX_SYMTAB || kind == EBX_NOTE || kind == EBX_FACTS;
+	return kind == EBX_FILE || kind == EBX_SYMTAB || kind == EBX_NOTE || kind == EBX_FACTS ||
+	       kind == EBX_ARGS;
 }
 
 /* Files that do not grow: a second one of that name would be put behind the first. */
@@ -182,6 +184,27 @@ static bool wants_object(void *ctx, const struct capture_object *o)
 	}
 }
 
+/* What a later capture found at its beginning is so since then. */
+static int put_args(struct merge *m, uint64_t number, const void *data, size_t size_bytes)
+{
+	uint8_t *copy = malloc(size_bytes + 1);
+	struct cursor c = cursor_of(copy, size_bytes);
+	struct procargs p;
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, data, size_bytes);
+	while (m->current && procargs_next(&c, &p) > 0)
+		if (!p.time_ns)
+			le64_store((uint8_t *)copy + (p.args - (const char *)copy) -
+					   PROCARGS_HEAD_BYTES + PROCARGS_TIME_OFF,
+				   m->parts[m->current].span.from_ns);
+	err = writer_object(m->rw.w, EBX_ARGS, number, copy, size_bytes);
+	free(copy);
+	return err;
+}
+
 static int put_object(void *ctx, const struct capture_object *o, const void *data,
 		      size_t size_bytes)
 {
@@ -204,6 +227,8 @@ static int put_object(void *ctx, const struct capture_object *o, const void *dat
 		return 0;
 	if (is_numbered(o->kind))
 		number += m->parts[m->current].object_base;
+	if (o->kind == EBX_ARGS)
+		return put_args(m, number, data, size_bytes);
 	return writer_object(m->rw.w, o->kind, number, data, size_bytes);
 }
 

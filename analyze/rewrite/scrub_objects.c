@@ -10,6 +10,7 @@
 #include "format/cursor.h"
 #include "format/filefacts.h"
 #include "format/jitdump.h"
+#include "format/procargs.h"
 
 #define SYMTAB_HEAD_BYTES  64
 #define SYMTAB_PLACE_BYTES 16
@@ -260,6 +261,49 @@ static void edit_facts(struct scrub *s, uint8_t *data, size_t size_bytes)
 	}
 }
 
+static void scrub_args(struct scrub *s, char *args, size_t size_bytes)
+{
+	size_t bytes;
+
+	for (size_t at = 0; at < size_bytes; at += bytes + 1) {
+		bytes = strnlen(args + at, size_bytes - at);
+		scrub_text(s, SCRUBTEXT_FREE, args + at, bytes);
+	}
+}
+
+/*
+ * Command lines may hold anything, environments even more: these never stay.  *size_bytes gets less.
+ * False: nothing is kept.
+ */
+static bool edit_args(struct scrub *s, uint8_t *data, size_t *size_bytes)
+{
+	struct cursor c = cursor_of(data, *size_bytes);
+	struct procargs p;
+	size_t kept = 0, at;
+
+	while (procargs_next(&c, &p) > 0) {
+		at = (size_t)((const uint8_t *)p.args - data);
+		if (s->learning) {
+			if (!s->opts.command_lines)
+				scrub_args(s, (char *)data + at, p.args_bytes);
+			continue;
+		}
+		s->stats.command_line_count++;
+		if (s->opts.command_lines)
+			continue;
+		scrub_args(s, (char *)data + at, p.args_bytes);
+		p.env_bytes = 0;
+		p.flags &= ~(uint32_t)(PROCARGS_ENV | PROCARGS_ENV_CUT);
+		memmove(data + kept + PROCARGS_HEAD_BYTES, data + at, p.args_bytes);
+		procargs_encode(&p, data + kept);
+		kept += PROCARGS_HEAD_BYTES + p.args_bytes;
+	}
+	if (s->learning)
+		return true;
+	*size_bytes = kept;
+	return kept != 0;
+}
+
 static int by_place(const void *va, const void *vb)
 {
 	const uint8_t *a = va, *b = vb;
@@ -320,6 +364,8 @@ bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size
 	case EBX_FACTS:
 		edit_facts(s, data, *size_bytes);
 		break;
+	case EBX_ARGS:
+		return edit_args(s, data, size_bytes); /* no unknown kind: not among the dropped */
 	case EBX_FILE:
 		keep = edit_file(s, data, *size_bytes);
 		break;

@@ -6,6 +6,7 @@
  *	TIME comm PID TID NAME
  *	TIME exec PID TID NAME
  *	TIME exit PID TID
+ *	TIME args PID WORD... [-- NAME=VALUE...]	how it was called
  *	TIME map PID START BYTES OFFSET PATH	numbers as in C
  *	TIME kmap START BYTES SYMBOL		the kernel's own, named after SYMBOL
  *	TIME ksym ADDR BYTES NAME		TIME unksym ADDR BYTES NAME
@@ -31,6 +32,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "format/procargs.h"
 #include "format/switchinfo.h"
 #include "format/tracing.h"
 #include "tests/gen/records.h"
@@ -79,6 +81,7 @@ static const struct tracing_event sched_events[SCHED_ATTRS] = {
 struct story {
 	struct writer *w;
 	uint8_t rec[REC_MAX];
+	uint64_t args_count;
 	char *kallsyms; /* with the object's head in front */
 	size_t kallsyms_bytes;
 	FILE *kallsyms_to;
@@ -368,6 +371,30 @@ static int put_file(struct story *s, char *rest)
 	return err;
 }
 
+/* The word "..." says that it was cut. */
+static int put_args(struct story *s, uint64_t time_ns, char *rest)
+{
+	struct procargs p = { .pid = (uint32_t)number(&rest), .time_ns = time_ns };
+	char texts[4096];
+	uint32_t *bytes = &p.args_bytes, used = PROCARGS_HEAD_BYTES;
+	char *next;
+
+	while ((next = word(&rest)) && used + strlen(next) < sizeof(texts)) {
+		if (!strcmp(next, "--")) {
+			bytes = &p.env_bytes;
+			p.flags |= PROCARGS_ENV;
+		} else if (!strcmp(next, "...")) {
+			p.flags |= PROCARGS_ARGS_CUT;
+		} else {
+			memcpy(texts + used, next, strlen(next) + 1);
+			used += (uint32_t)strlen(next) + 1;
+			*bytes += (uint32_t)strlen(next) + 1;
+		}
+	}
+	procargs_encode(&p, (uint8_t *)texts);
+	return writer_object(s->w, EBX_ARGS, ++s->args_count, (uint8_t *)texts, used);
+}
+
 static int put_kallsyms(struct story *s, const char *rest)
 {
 	fprintf(s->kallsyms_to, "%s\n", rest ? rest : "");
@@ -389,6 +416,8 @@ static int put(struct story *s, char *line)
 		return put_process(s, PERF_RECORD_EXIT, time_ns, line);
 	if (!strcmp(verb, "comm") || !strcmp(verb, "exec"))
 		return put_comm(s, *verb == 'e', time_ns, line);
+	if (!strcmp(verb, "args"))
+		return put_args(s, time_ns, line);
 	if (!strcmp(verb, "map"))
 		return put_map(s, time_ns, line);
 	if (!strcmp(verb, "kmap"))

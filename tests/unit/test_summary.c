@@ -8,6 +8,8 @@
 
 #include "analyze/report/summary.h"
 
+static const struct proclist nobody;
+
 /* Stacks without frames: who and when is all that matters. */
 static void count(struct report *r, uint32_t pid, uint64_t time_ns, uint64_t samples)
 {
@@ -32,7 +34,7 @@ static void rows_add_up_and_their_slices_too(void **state)
 	count(&r, 7, 1000999, 1); /* the same slice */
 	count(&r, 7, 1039999, 3); /* the last one */
 	count(&r, 8, 1020000, 20);
-	assert_int_equal(summary_make(&r, &whole, &s), 0);
+	assert_int_equal(summary_make(&r, &whole, &nobody, &s), 0);
 	assert_int_equal(s.count, 2);
 	assert_int_equal(s.samples, 30);
 	assert_int_equal(s.busiest, 20);
@@ -47,6 +49,38 @@ static void rows_add_up_and_their_slices_too(void **state)
 		for (size_t k = 0; k < SUMMARY_SLICES; k++)
 			sum += s.rows[i].slices[k];
 	assert_int_equal(sum, s.samples);
+	summary_done(&s);
+	stacks_done(&r.stacks);
+	groups_free(r.groups);
+}
+
+static void who_ran_too_shortly_for_a_sample_has_a_row(void **state)
+{
+	struct timespan whole = { .from_ns = 1000000, .to_ns = 1000000 + 40 * 1000 - 1 };
+	struct schedstat_thread threads[] = {
+		{ .pid = 7, .tid = 7, .comm = 1, .ns = { [TIMELINE_RUN] = 500 } },
+		{ .pid = 7, .tid = 8, .comm = 2, .ns = { [TIMELINE_RUN] = 70 } },
+		{ .pid = 9, .tid = 9, .comm = 3, .ns = { [TIMELINE_RUN] = 40 } },
+		{ .pid = 10, .tid = 10, .comm = 3, .ns = { [TIMELINE_SLEEP] = 40 } },
+		{ .pid = UINT32_MAX, .tid = 11, .comm = 3, .ns = { [TIMELINE_RUN] = 40 } },
+		{ .pid = 12, .tid = 12, .comm = 3, .ns = { [TIMELINE_RUN] = 41 } },
+	};
+	struct schedstat runs = { .threads = threads, .thread_count = 6 };
+	struct report r = { 0 };
+	struct summary s;
+
+	assert_int_equal(stacks_init(&r.stacks), 0);
+	assert_int_equal(groups_new(summary_fields(), 1000, &r.groups), 0);
+	count(&r, 7, 1000000, 6);
+	assert_int_equal(summary_make(&r, &whole, &nobody, &s), 0);
+	assert_int_equal(summary_add_runs(&s, &runs, &nobody), 0);
+	assert_int_equal(s.count, 3); /* not who only slept, nor whose process is not known */
+	assert_int_equal(s.rows[0].pid, 7);
+	assert_int_equal(s.rows[0].run_ns, 570);
+	assert_int_equal(s.rows[1].pid, 12);
+	assert_int_equal(s.rows[2].pid, 9);
+	assert_int_equal(s.rows[2].samples, 0);
+	assert_int_equal(s.samples, 6);
 	summary_done(&s);
 	stacks_done(&r.stacks);
 	groups_free(r.groups);
@@ -95,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_add_up_and_their_slices_too),
+		cmocka_unit_test(who_ran_too_shortly_for_a_sample_has_a_row),
 		cmocka_unit_test(a_strip_shows_how_full_slices_are),
 		cmocka_unit_test(groups_keep_apart_only_what_was_asked),
 	};

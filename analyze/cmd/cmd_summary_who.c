@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/cmd_summary_who.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/export/exporter.h"
+#include "analyze/report/keytab.h"
+
+#define NS_PER_SECOND 1000000000ULL
+#define COMMAND_SHOWN 60 /* bytes of a command line that a page has room for */
+
+/* ---- the time on a CPU ---- */
+
+/* What switches say is of whole threads: not of one CPU, nor of some functions or cgroups. */
+static bool can_use_switches(const struct picked *p)
+{
+	return !p->filter.cpu_pair_count && !p->pick.count;
+}
+
+static enum who_time time_of_samples(const struct capture_attr *attr, uint64_t *sample_ns)
+{
+	const struct perf_event_attr *a = &attr->attr;
+
+	*sample_ns = 0;
+	if (a->type == PERF_TYPE_SOFTWARE &&
+	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
+		return WHO_SAMPLES;
+	if (!a->freq || !a->sample_freq || a->type == PERF_TYPE_TRACEPOINT)
+		return WHO_UNKNOWN;
+	*sample_ns = NS_PER_SECOND / a->sample_freq;
+	return WHO_SAMPLES;
+}
+
+static int add_runs(struct who *w, struct report *r, const struct picked *p, struct summary *s)
+{
+	struct schedstat runs;
+	int err;
+
+	if (!can_use_switches(p))
+		return 0;
+	err = schedstat_make(r->capture, r->names, &p->filter, &runs);
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	if (!runs.lost && !runs.broken) {
+		w->by = WHO_SWITCHES;
+		err = summary_add_runs(s, &runs, &w->known);
+	}
+	schedstat_done(&runs);
+	return err;
+}
+
+int who_load(struct report *r, const struct picked *p, const struct timespan *whole,
+	     struct summary *s, struct who *out)
+{
+	struct who w = { .origin_ns = r->scan.span_known ? r->scan.span.from_ns : 0 };
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+	int err = proclist_load(r->capture, r->names, &w.known);
+
+	if (err)
+		return err;
+	w.by = time_of_samples(&attrs[p->query.attr], &w.sample_ns);
+	if (whole)
+		err = summary_make(r, whole, &w.known, s);
+	if (!err)
+		err = add_runs(&w, r, p, s);
+	for (size_t i = 0; i < w.known.count; i++) {
+		w.started_count += !w.known.list[i].was_there;
+		w.ended_count += !!w.known.list[i].end_ns;
+	}
+	if (err)
+		who_done(&w);
+	else
+		*out = w;
+	return err;
+}
+
+void who_done(struct who *w)
+{
+	proclist_done(&w->known);
+}
+
+/* ---- showing ---- */
+
+void who_show_counts(struct view *v, const struct who *w)
+{
+	static const char *const by[] = { "context switches", "samples", "unknown" };
+
+	view_number(v, "processes", w->known.count);
+	view_number(v, "started", w->started_count);
+	view_number(v, "ended", w->ended_count);
+	view_text(v, "cpu_time_by", by[w->by]);
+	view_bool(v, "command_lines", w->known.args.count != 0);
+}
+
+void who_show_cpu_time(struct view *v, const struct who *w, const struct summary_row *row)
+{
+	if (w->by == WHO_UNKNOWN)
+		view_unknown(v, "cpu_time", "_ns");
+	else if (w->by == WHO_SWITCHES)
+		view_ns(v, "cpu_time", row->run_ns);
+	else
+		view_ns(v, "cpu_time", w->sample_ns ? row->samples * w->sample_ns : row->period);
+}
+
+/* For people, where it was in the recording; for programs, a number also before that. */
+static void show_moment(struct view *v, const char *key, bool known, bool before, uint64_t time_ns,
+			const struct who *w, bool json)
+{
+	char text[32], in_ns[32];
+	int64_t since_ns = (int64_t)(time_ns - w->origin_ns);
+
+	snprintf(in_ns, sizeof(in_ns), "%s_ns", key);
+	if (json && known && time_ns)
+		view_signed(v, in_ns, since_ns);
+	else if (json)
+		view_unknown(v, key, "_ns");
+	else if (!known)
+		view_unknown(v, key, "_ns");
+	else if (before)
+		view_text(v, key, "before");
+	else {
+		snprintf(text, sizeof(text), "%.3f s", (double)since_ns / 1e9);
+		view_text(v, key, text);
+	}
+}
+
+static void show_life(struct view *v, const struct who *w, const struct proclist_entry *e,
+		      bool json)
+{
+	static const struct proclist_entry none;
+
+	if (!e)
+		e = &none;
+	show_moment(v, "started", e->start_ns || e->was_there, e->was_there, e->start_ns, w, json);
+	show_moment(v, "ended", e->end_ns, false, e->end_ns, w, json);
+}
+
+void who_show_life(struct view *v, const struct who *w, uint32_t pid, bool json)
+{
+	show_life(v, w, proclist_find(&w->known, pid), json);
+}
+
+static const char *comm_of(const struct report *r, const struct summary_row *row,
+			   const struct proclist_entry *e, char unknown[16])
+{
+	struct group g = { .comm = row->comm };
+
+	if (e && e->comm != UINT32_MAX)
+		return strings_text(r->names, e->comm);
+	if (row->comm != SCHEDEV_NONE)
+		return export_comm(r, &g, unknown);
+	snprintf(unknown, 16, ":%" PRIu32, row->pid);
+	return unknown;
+}
+
+static int show_command(struct view *v, const struct who *w, uint32_t pid,
+			const struct proclist_entry *e, bool json)
+{
+	const struct procargs *args = proclist_args(&w->known, pid,
+						    e && e->end_ns ? e->end_ns - 1 : UINT64_MAX);
+	char *line = args ? arglist_line(args) : strdup("");
+
+	if (!line)
+		return -ENOMEM;
+	if (!json && strlen(line) > COMMAND_SHOWN)
+		strcpy(line + COMMAND_SHOWN - 3, "...");
+	view_text(v, "command_line", line);
+	free(line);
+	return 0;
+}
+
+static int show_row(struct view *v, const struct report *r, const struct summary *s,
+		    const struct summary_row *row, const struct who *w, bool json)
+{
+	const struct proclist_entry *e = row->life == UINT32_MAX ? NULL : &w->known.list[row->life];
+	char unknown[16], container[16] = "", share[16], strip[SUMMARY_SLICES + 1];
+
+	summary_strip(s, row, strip);
+	if (row->cgroup != UINT32_MAX)
+		keytab_container(strings_text(r->names, row->cgroup), container);
+	snprintf(share, sizeof(share), "%.2f%%",
+		 s->samples ? 100.0 * (double)row->samples / (double)s->samples : 0);
+	view_row(v);
+	view_number(v, "pid", row->pid);
+	view_text(v, "comm", comm_of(r, row, e, unknown));
+	view_number(v, "samples", row->samples);
+	view_text(v, "share", share);
+	who_show_cpu_time(v, w, row);
+	show_life(v, w, e, json);
+	if (json) {
+		view_ns(v, "first", row->first_ns - s->from_ns);
+		view_ns(v, "last", row->last_ns - s->from_ns);
+	}
+	view_text(v, "container", container);
+	view_text(v, "over_time", strip);
+	return show_command(v, w, row->pid, e, json);
+}
+
+int who_show(struct view *v, const struct report *r, const struct summary *s, const struct who *w,
+	     size_t rows, bool json)
+{
+	static const char *const columns[] = { "pid",       "comm",        "samples", "share",
+					       "cpu_time",  "started",     "ended",   "container",
+					       "over_time", "command_line" };
+	int err = 0;
+
+	view_table(v, "processes", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; !err && i < s->count && i < rows; i++)
+		err = show_row(v, r, s, &s->rows[i], w, json);
+	view_table_end(v);
+	return err;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* cmd_summary_who - the part of a summary that says which processes ran, when, how long and how called */
+#ifndef EBPREC_ANALYZE_CMD_CMD_SUMMARY_WHO_H
+#define EBPREC_ANALYZE_CMD_CMD_SUMMARY_WHO_H
+
+#include "analyze/proclist.h"
+#include "analyze/cmd/reportopts.h"
+#include "analyze/report/summary.h"
+#include "analyze/view.h"
+
+/* What the time on a CPU is known by. */
+enum who_time {
+	WHO_SWITCHES, /* exactly */
+	WHO_SAMPLES,  /* as far as the samples' event counts time */
+	WHO_UNKNOWN,
+};
+
+struct who {
+	struct proclist known;
+	enum who_time by;
+	uint64_t sample_ns; /* WHO_SAMPLES: what each stands for; 0: its period */
+	uint64_t origin_ns; /* from which times are shown */
+	uint64_t started_count, ended_count;
+};
+
+/*
+ * Behind report_make(); whole NULL: before, and *s has only the time by context switches.  -ENOMEM,
+ * -EOVERFLOW.  *s: summary_done(); *out: who_done().
+ */
+int who_load(struct report *r, const struct picked *p, const struct timespan *whole,
+	     struct summary *s, struct who *out);
+void who_done(struct who *w);
+/* Three numbers of the capture's section: how many processes there were, began and ended. */
+void who_show_counts(struct view *v, const struct who *w);
+/* Two fields of the last process of that pid, one field. */
+void who_show_life(struct view *v, const struct who *w, uint32_t pid, bool json);
+void who_show_cpu_time(struct view *v, const struct who *w, const struct summary_row *row);
+/* -ENOMEM. */
+int who_show(struct view *v, const struct report *r, const struct summary *s, const struct who *w,
+	     size_t rows, bool json);
+
+#endif

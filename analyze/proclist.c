@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/proclist.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/vec.h"
+#include "format/perfrec.h"
+
+#define ANCESTORS_MAX 256 /* a circle of forks is a broken file's */
+
+/* The last one of that pid. */
+static uint32_t find(const struct proclist *l, uint32_t pid)
+{
+	uint64_t hash = hash_pair(pid, 0);
+	uint32_t pos = hashidx_start(&l->index, hash), id, last = HASHIDX_NONE;
+
+	while ((id = hashidx_match(&l->index, hash, &pos)) != HASHIDX_NONE)
+		if (l->list[id].pid == pid && (last == HASHIDX_NONE || id > last))
+			last = id;
+	return last;
+}
+
+const struct proclist_entry *proclist_find(const struct proclist *l, uint32_t pid)
+{
+	uint32_t id = find(l, pid);
+
+	return id == HASHIDX_NONE ? NULL : &l->list[id];
+}
+
+static int add(struct proclist *l, uint32_t pid, struct proclist_entry **out)
+{
+	uint64_t hash = hash_pair(pid, 0);
+	uint32_t earlier = find(l, pid), pos;
+
+	if (l->count >= UINT32_MAX - 1)
+		return -EOVERFLOW;
+	if (vec_reserve(&l->list, &l->capacity, l->count + 1) || hashidx_reserve(&l->index))
+		return -ENOMEM;
+	pos = hashidx_start(&l->index, hash);
+	while (hashidx_match(&l->index, hash, &pos) != HASHIDX_NONE)
+		;
+	hashidx_put(&l->index, hash, pos, (uint32_t)l->count);
+	l->list[l->count] = (struct proclist_entry){
+		.pid = pid, .ppid = UINT32_MAX, .comm = UINT32_MAX, .earlier = earlier
+	};
+	*out = &l->list[l->count++];
+	return 0;
+}
+
+/* How much of [from_ns, to_ns] is in the life. */
+static uint64_t overlap_ns(const struct proclist_entry *e, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t start_ns = e->was_there ? 0 : e->start_ns;
+	uint64_t end_ns = e->end_ns ? e->end_ns : UINT64_MAX;
+
+	start_ns = start_ns > from_ns ? start_ns : from_ns;
+	end_ns = end_ns < to_ns ? end_ns : to_ns;
+	return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+uint32_t proclist_at(const struct proclist *l, uint32_t pid, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t best = find(l, pid), id = best;
+	uint64_t most_ns = 0, ns;
+
+	for (; id != HASHIDX_NONE; id = l->list[id].earlier) {
+		ns = overlap_ns(&l->list[id], from_ns, to_ns);
+		if (ns > most_ns) {
+			most_ns = ns;
+			best = id;
+		}
+	}
+	return best;
+}
+
+static int see_fork(struct proclist *l, const struct perfrec_side *side)
+{
+	uint64_t start_ns = side->task.time_ns ? side->task.time_ns : side->id.time_ns;
+	uint32_t earlier = find(l, side->task.pid);
+	struct proclist_entry *e;
+	int err;
+
+	if (side->task.pid != side->task.tid)
+		return 0;
+	if (earlier != HASHIDX_NONE && !l->list[earlier].end_ns)
+		l->list[earlier].end_ns = start_ns;
+	err = add(l, side->task.pid, &e);
+	if (err)
+		return err;
+	e->ppid = side->task.ppid;
+	e->was_there = !side->id.time_ns;
+	e->start_ns = start_ns;
+	return 0;
+}
+
+static int see_comm(struct proclist *l, struct strings *names, const struct perfrec_side *side)
+{
+	const struct perfrec_comm *comm = &side->comm;
+	uint32_t id = find(l, comm->pid);
+	struct proclist_entry *e = id == HASHIDX_NONE ? NULL : &l->list[id];
+	int err = 0;
+
+	if (comm->pid != comm->tid)
+		return 0;
+	if (!e)
+		err = add(l, comm->pid, &e);
+	return err ? err : strings_add(names, comm->comm, strlen(comm->comm), &e->comm);
+}
+
+/* A process lives until its last thread ends; that of its leader says that it does end. */
+static void see_exit(struct proclist *l, const struct perfrec_side *side)
+{
+	uint32_t id = find(l, side->task.pid);
+
+	if (id == HASHIDX_NONE)
+		return;
+	if (side->task.tid == side->task.pid ||
+	    (l->list[id].end_ns && l->list[id].end_ns < side->id.time_ns))
+		l->list[id].end_ns = side->id.time_ns;
+}
+
+static int see(struct proclist *l, struct strings *names, const struct perfrec_side *side)
+{
+	switch (side->type) {
+	case PERF_RECORD_FORK:
+		return see_fork(l, side);
+	case PERF_RECORD_COMM:
+		return see_comm(l, names, side);
+	case PERF_RECORD_EXIT:
+		see_exit(l, side);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int load(const struct capture *c, struct strings *names, struct proclist *l)
+{
+	const struct capture_attr *attrs, *attr;
+	struct record_iter *it = NULL;
+	struct perfrec_side side;
+	struct record rec;
+	size_t count;
+	int err;
+
+	attrs = capture_attrs(c, &count);
+	err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
+	if (err)
+		return err;
+	while (!err && count && record_iter_next(it, &rec) == 1) {
+		if (rec.header->type != PERF_RECORD_FORK && rec.header->type != PERF_RECORD_COMM &&
+		    rec.header->type != PERF_RECORD_EXIT)
+			continue;
+		attr = capture_attr_by_id(
+			c, perfrec_identifier(rec.header, rec.header->size, &attrs[0].attr));
+		if (!perfrec_side(rec.header, rec.header->size, attr ? &attr->attr : &attrs[0].attr,
+				  &side, NULL))
+			err = see(l, names, &side);
+	}
+	record_iter_free(it);
+	return err;
+}
+
+int proclist_load(const struct capture *c, struct strings *names, struct proclist *out)
+{
+	struct proclist fresh = { 0 };
+	int err = load(c, names, &fresh);
+
+	if (!err)
+		err = arglist_load(c, &fresh.args);
+	if (err) {
+		proclist_done(&fresh);
+		return err;
+	}
+	*out = fresh;
+	return 0;
+}
+
+void proclist_done(struct proclist *l)
+{
+	free(l->list);
+	hashidx_done(&l->index);
+	arglist_done(&l->args);
+	*l = (struct proclist){ 0 };
+}
+
+const struct procargs *proclist_args(const struct proclist *l, uint32_t pid, uint64_t time_ns)
+{
+	const struct procargs *args = NULL;
+	uint32_t id;
+
+	for (unsigned i = 0; i < ANCESTORS_MAX; i++) {
+		args = arglist_find(&l->args, pid, time_ns);
+		for (id = find(l, pid); id != HASHIDX_NONE && !l->list[id].was_there &&
+					l->list[id].start_ns > time_ns;)
+			id = l->list[id].earlier;
+		if (id == HASHIDX_NONE || l->list[id].was_there ||
+		    (args && args->time_ns >= l->list[id].start_ns))
+			return args;
+		pid = l->list[id].ppid;
+		time_ns = l->list[id].start_ns;
+	}
+	return NULL;
+}

@@ -61,8 +61,7 @@ struct event_stack {
 
 /* Of an event with no frame at all. */
 #define EVENT_STACK_HEAD_BYTES 8
-#define EVENT_HEAD_BYTES(type) \
-	(__builtin_offsetof(struct type, stack) + EVENT_STACK_HEAD_BYTES)
+#define EVENT_HEAD_BYTES(type) (__builtin_offsetof(struct type, stack) + EVENT_STACK_HEAD_BYTES)
 
 struct cpu_event {
 	struct event_header h;

@@ -546,8 +546,7 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 	for (unsigned i = 0; i < count; i++) {
 		unwinder_seat_free(workers[i].seat);
 		if (!err && i) {
-			sampler_finish(workers[i].sampler);
-			err = sampler_merge(workers[0].sampler, workers[i].sampler);
+			err = sampler_join(workers[0].sampler, workers[i].sampler);
 		}
 		if (i)
 			sampler_free(workers[i].sampler);

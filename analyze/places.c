@@ -41,6 +41,35 @@ int places_add(struct places *p, const struct place *place, uint32_t *out)
 	return places_add_hashed(p, place, places_hash(place), out);
 }
 
+#define FETCH_AHEAD 16
+#define LOOK_AHEAD  8
+
+int places_merge(struct places *p, const struct places *from, uint32_t *numbers)
+{
+	uint64_t hashes[FETCH_AHEAD];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < from->count + FETCH_AHEAD; i++) {
+		size_t add = i - FETCH_AHEAD, look = i - LOOK_AHEAD;
+
+		if (i >= FETCH_AHEAD)
+			err = places_add_hashed(p, &from->list[add], hashes[add % FETCH_AHEAD],
+						&numbers[add]);
+		if (i < from->count) {
+			hashes[i % FETCH_AHEAD] = places_hash(&from->list[i]);
+			places_fetch(p, hashes[i % FETCH_AHEAD]);
+		}
+		if (look < from->count)
+			places_look(p, hashes[look % FETCH_AHEAD]);
+	}
+	return err;
+}
+
+void places_finish(struct places *p)
+{
+	hashidx_done(&p->index);
+}
+
 void places_done(struct places *p)
 {
 	free(p->list);

@@ -114,6 +114,8 @@ struct sampler {
 	struct groups *groups; /* borrowed; NULL: by comm */
 	struct group_slot *group_cache;
 	struct stacks stacks;
+	struct stacks *parts; /* of the samplers that were joined */
+	size_t part_count, part_capacity;
 	struct places places;
 	struct sampler_counts counts;
 	struct addr_slot *cache;
@@ -678,50 +680,19 @@ void sampler_free(struct sampler *s)
 	if (!s)
 		return;
 	stacks_done(&s->stacks);
+	for (size_t i = 0; i < s->part_count; i++)
+		stacks_done(&s->parts[i]);
+	free(s->parts);
 	places_done(&s->places);
 	free_caches(s);
 	free(s);
-}
-
-static int merge_places(struct places *to, const struct places *from, uint32_t *numbers)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < from->count; i++)
-		err = places_add(to, &from->list[i], &numbers[i]);
-	return err;
-}
-
-int sampler_merge(struct sampler *s, struct sampler *from)
-{
-	uint32_t *numbers = calloc(from->places.count + 1, sizeof(*numbers));
-	int err;
-
-	assert(!s->item_count && !from->item_count);
-	if (!numbers)
-		return -ENOMEM;
-	err = merge_places(&s->places, &from->places, numbers);
-	if (!err)
-		err = stacks_merge(&s->stacks, &from->stacks, numbers);
-	free(numbers);
-	if (err)
-		return err;
-	s->counts.samples += from->counts.samples;
-	s->counts.without_chain += from->counts.without_chain;
-	s->counts.deferred += from->counts.deferred;
-	s->counts.frames_left_out += from->counts.frames_left_out;
-	s->counts.unknown_contexts += from->counts.unknown_contexts;
-	stacks_done(&from->stacks);
-	places_done(&from->places);
-	from->counts = (struct sampler_counts){ 0 };
-	return stacks_init(&from->stacks);
 }
 
 void sampler_finish(struct sampler *s)
 {
 	assert(!s->item_count);
 	stacks_finish(&s->stacks);
-	hashidx_done(&s->places.index);
+	places_finish(&s->places);
 	free_caches(s);
 	s->cache = NULL;
 	s->memos = NULL;
@@ -734,9 +705,37 @@ void sampler_finish(struct sampler *s)
 	s->lost = NULL;
 }
 
-const struct stacks *sampler_stacks(const struct sampler *s)
+int sampler_join(struct sampler *s, struct sampler *from)
 {
-	return &s->stacks;
+	uint32_t *numbers = calloc(from->places.count + 1, sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	sampler_finish(from);
+	if (!err)
+		err = vec_reserve(&s->parts, &s->part_capacity, s->part_count + 1);
+	if (!err)
+		err = places_merge(&s->places, &from->places, numbers);
+	if (!err) {
+		stacks_renumber(&from->stacks, numbers);
+		s->parts[s->part_count++] = from->stacks;
+		from->stacks = (struct stacks){ 0 };
+		places_done(&from->places);
+		s->counts.samples += from->counts.samples;
+		s->counts.without_chain += from->counts.without_chain;
+		s->counts.deferred += from->counts.deferred;
+		s->counts.frames_left_out += from->counts.frames_left_out;
+		s->counts.unknown_contexts += from->counts.unknown_contexts;
+		from->counts = (struct sampler_counts){ 0 };
+	}
+	free(numbers);
+	return err;
+}
+
+const struct stacks *sampler_part(const struct sampler *s, size_t part)
+{
+	if (!part)
+		return &s->stacks;
+	return part <= s->part_count ? &s->parts[part - 1] : NULL;
 }
 
 const struct places *sampler_places(const struct sampler *s)

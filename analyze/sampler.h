@@ -62,14 +62,17 @@ int sampler_flush(struct sampler *s);
 /* Counts one at once: a stack that need not have frames, and whose end means something to the caller. */
 int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
 		     const struct model_where *where, uint32_t end);
-/* Adds all that from has counted to s.  from is empty afterwards. */
-int sampler_merge(struct sampler *s, struct sampler *from);
+/*
+ * Adds all that from has counted to s, which then has its stacks as a part more: equal stacks of two
+ * parts are two.  from is empty afterwards, both are finished.  -ENOMEM, -EOVERFLOW.
+ */
+int sampler_join(struct sampler *s, struct sampler *from);
 
 /* Gives back what only adding and merging into s need: from here on, s is only read or merged from. */
 void sampler_finish(struct sampler *s);
 
 /* Borrowed; valid until the sampler changes. */
-const struct stacks *sampler_stacks(const struct sampler *s);
+const struct stacks *sampler_part(const struct sampler *s, size_t part); /* NULL: behind the last */
 const struct places *sampler_places(const struct sampler *s);
 const struct sampler_counts *sampler_counts(const struct sampler *s);
 

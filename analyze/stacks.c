@@ -197,12 +197,17 @@ struct translation {
 	const uint32_t *frames, *more, *first;
 };
 
+static uint32_t new_frame(const struct translation *t, uint32_t frame)
+{
+	return t->frames ? t->frames[frame] : frame;
+}
+
 static void fetch_node(const struct stacks *s, const struct stacks *from, size_t i,
 		       struct translation *t)
 {
 	uint32_t frame = from->nodes[i].frame;
 
-	t->paths[i] = stacks_path(t->paths[from->nodes[i].parent], t->frames[frame]);
+	t->paths[i] = stacks_path(t->paths[from->nodes[i].parent], new_frame(t, frame));
 	stacks_fetch(s, t->paths[i]);
 	for (uint32_t k = t->first ? t->first[frame] : 0; t->first && k < t->first[frame + 1]; k++)
 		t->paths[i] = stacks_path(t->paths[i], t->more[k]);
@@ -214,8 +219,8 @@ static int merge_node(struct stacks *s, const struct stacks *from, size_t i, str
 	int err;
 
 	if (!t->first || t->first[frame] == t->first[frame + 1])
-		return stacks_child_by_path(s, at, t->paths[i], t->frames[frame], &t->nodes[i]);
-	err = stacks_child(s, at, t->frames[frame], &at);
+		return stacks_child_by_path(s, at, t->paths[i], new_frame(t, frame), &t->nodes[i]);
+	err = stacks_child(s, at, new_frame(t, frame), &at);
 	for (uint32_t k = t->first[frame]; !err && k < t->first[frame + 1]; k++)
 		err = stacks_child(s, at, t->more[k], &at);
 	t->nodes[i] = at;
@@ -264,6 +269,12 @@ int stacks_merge_chains(struct stacks *s, const struct stacks *from, const uint3
 int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames)
 {
 	return stacks_merge_chains(s, from, frames, NULL, NULL);
+}
+
+void stacks_renumber(struct stacks *s, const uint32_t *frames)
+{
+	for (size_t i = STACKS_FIRST_NODE; i < s->node_count; i++)
+		s->nodes[i].frame = frames[s->nodes[i].frame];
 }
 
 int stacks_weigh_frames(const struct stacks *s, uint64_t *weights)

@@ -101,8 +101,11 @@ int stacks_count_entry(struct stacks *s, const struct stacks_key *key, uint64_t 
 /* Gives back what only adding needs: from here on, s is only read or merged from. */
 void stacks_finish(struct stacks *s);
 
+/* Makes each frame f of a finished table frames[f]; different frames must stay different. */
+void stacks_renumber(struct stacks *s, const uint32_t *frames);
+
 /*
- * Adds all of from to s, each frame f of from as frames[f].  So tables merge, and so addresses
+ * Adds all of from to s, each frame f of from as frames[f] (NULL: as f).  So tables merge, and so addresses
  * become names: stacks that get equal frames become one.
  */
 int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames);

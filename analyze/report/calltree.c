@@ -3,10 +3,18 @@
 
 #include "analyze/vec.h"
 
+/* Where a node of the stacks is in the tree, below what it was put under last. */
+struct spot {
+	uint32_t turn; /* 0: nowhere yet */
+	uint32_t node;
+};
+
 struct builder {
 	const struct stacks *stacks;
 	const struct calltree_labels *labels;
 	struct calltree tree;
+	struct spot *spots; /* by node of the stacks */
+	uint32_t turn;
 	uint32_t *path; /* nodes from the innermost frame out */
 	size_t path_capacity;
 };
@@ -51,24 +59,29 @@ int calltree_init(struct calltree *t)
 	return 0;
 }
 
-/* Appends the frames from the stacks' root to node below *at. */
-static int append(struct builder *b, uint32_t node, uint32_t *at)
+/* Appends the frames from the stacks' root to node below *at; turn: what has been put there so far. */
+static int append(struct builder *b, uint32_t node, uint32_t turn, uint32_t *at)
 {
 	const struct stacks_node *nodes = b->stacks->nodes;
 	size_t depth = 0;
 	uint32_t frame;
 	int err = 0;
 
-	for (; !err && node >= STACKS_FIRST_NODE; node = nodes[node].parent) {
+	for (; !err && node >= STACKS_FIRST_NODE && b->spots[node].turn != turn;
+	     node = nodes[node].parent) {
 		err = vec_reserve(&b->path, &b->path_capacity, depth + 1);
 		if (!err)
 			b->path[depth++] = node;
 	}
+	if (node >= STACKS_FIRST_NODE)
+		*at = b->spots[node].node;
 	while (!err && depth) {
-		frame = nodes[b->path[--depth]].frame;
+		node = b->path[--depth];
+		frame = nodes[node].frame;
 		if (b->labels->frames)
 			frame = b->labels->frames[frame];
 		err = calltree_child(&b->tree, *at, frame, at);
+		b->spots[node] = (struct spot){ turn, *at };
 	}
 	return err;
 }
@@ -76,16 +89,58 @@ static int append(struct builder *b, uint32_t node, uint32_t *at)
 /* An entry with what it is sorted by: where it lies would cost more than comparing it. */
 struct sorted {
 	uint64_t group_user;
-	uint32_t kernel, entry;
+	uint32_t entry;
 };
 
-static int by_group_and_user(const void *va, const void *vb)
-{
-	const struct sorted *a = va, *b = vb;
+#define DIGIT_BITS 11
+#define DIGITS     (1u << DIGIT_BITS)
 
-	if (a->group_user != b->group_user)
-		return a->group_user < b->group_user ? -1 : 1;
-	return a->kernel < b->kernel ? -1 : a->kernel > b->kernel;
+/* One pass of a radix sort; false: all have the same digit there. */
+static bool sort_digit(const struct sorted *from, size_t count, unsigned shift, struct sorted *to)
+{
+	size_t starts[DIGITS] = { 0 }, sum = 0, n;
+
+	for (size_t i = 0; i < count; i++)
+		starts[from[i].group_user >> shift & (DIGITS - 1)]++;
+	if (starts[from[0].group_user >> shift & (DIGITS - 1)] == count)
+		return false;
+	for (size_t d = 0; d < DIGITS; d++) {
+		n = starts[d];
+		starts[d] = sum;
+		sum += n;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[starts[from[i].group_user >> shift & (DIGITS - 1)]++] = from[i];
+	return true;
+}
+
+/* All entries, those of a group and of a user part in it side by side.  *out is owned. */
+static int sort_entries(const struct stacks *stacks, struct sorted **out)
+{
+	size_t count = stacks->entry_count;
+	struct sorted *list = calloc(count + 1, sizeof(*list)), *other, *swap;
+
+	other = calloc(count + 1, sizeof(*other));
+	if (!list || !other) {
+		free(list);
+		free(other);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct stacks_key *key = &stacks->entries[i].key;
+
+		list[i] = (struct sorted){ (uint64_t)key->group << 32 | key->user, (uint32_t)i };
+	}
+	for (unsigned shift = 0; count && shift < 64; shift += DIGIT_BITS) {
+		if (!sort_digit(list, count, shift, other))
+			continue;
+		swap = list;
+		list = other;
+		other = swap;
+	}
+	free(other);
+	*out = list;
+	return 0;
 }
 
 static int start_group(struct builder *b, uint32_t group, uint32_t *out)
@@ -101,26 +156,28 @@ static int start_group(struct builder *b, uint32_t group, uint32_t *out)
 	return err;
 }
 
-/* In the order of groups and user parts, so that each user part is walked once. */
-static int build(struct builder *b, const struct sorted *order, size_t count,
-		 enum calltree_weight weight)
+/* In the order of groups and user parts, so that each part of a stack is put in its place once. */
+static int build(struct builder *b, const struct sorted *order, enum calltree_weight weight)
 {
-	uint32_t group = 0, user = 0, node;
+	uint32_t group = 0, user = 0, node, group_turn = 0, user_turn = 0;
 	const struct stacks_entry *last = NULL, *e;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < count; last = e, i++) {
+	for (size_t i = 0; !err && i < b->stacks->entry_count; last = e, i++) {
 		e = &b->stacks->entries[order[i].entry];
-		if (!last || last->key.group != e->key.group)
+		if (!last || last->key.group != e->key.group) {
 			err = start_group(b, e->key.group, &group);
+			group_turn = ++b->turn;
+		}
 		if (!err &&
 		    (!last || last->key.group != e->key.group || last->key.user != e->key.user)) {
 			user = group;
-			err = append(b, e->key.user, &user);
+			err = append(b, e->key.user, group_turn, &user);
+			user_turn = ++b->turn;
 		}
 		node = user;
 		if (!err)
-			err = append(b, e->key.kernel, &node);
+			err = append(b, e->key.kernel, user_turn, &node);
 		if (!err)
 			b->tree.nodes[node].self += weight == CALLTREE_PERIOD ? e->period_sum
 									      : e->sample_count;
@@ -132,23 +189,17 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 		   enum calltree_weight weight, struct calltree *out)
 {
 	struct builder b = { .stacks = stacks, .labels = labels };
-	struct sorted *order;
+	struct sorted *order = NULL;
 	int err;
 
-	order = calloc(stacks->entry_count + 1, sizeof(*order));
-	if (!order)
-		return -ENOMEM;
-	for (size_t i = 0; i < stacks->entry_count; i++) {
-		const struct stacks_key *key = &stacks->entries[i].key;
-
-		order[i] = (struct sorted){ (uint64_t)key->group << 32 | key->user, key->kernel,
-					    (uint32_t)i };
-	}
-	qsort(order, stacks->entry_count, sizeof(*order), by_group_and_user);
-	err = calltree_init(&b.tree);
+	b.spots = calloc(stacks->node_count + 1, sizeof(*b.spots));
+	err = b.spots ? sort_entries(stacks, &order) : -ENOMEM;
 	if (!err)
-		err = build(&b, order, stacks->entry_count, weight);
+		err = calltree_init(&b.tree);
+	if (!err)
+		err = build(&b, order, weight);
 	free(order);
+	free(b.spots);
 	free(b.path);
 	if (err)
 		calltree_done(&b.tree);

@@ -33,7 +33,11 @@ struct walk {
 	size_t level_count, level_capacity;
 	char *line;
 	size_t line_bytes, line_capacity;
+	char *block; /* lines on their way: stdio's own blocks are small */
+	size_t block_bytes, block_capacity;
 };
+
+#define BLOCK_BYTES ((size_t)256 << 10)
 
 /* ---- order ---- */
 
@@ -185,6 +189,39 @@ static int push(struct walk *w, uint32_t node)
 	return 0;
 }
 
+static int write_block(struct walk *w, FILE *to)
+{
+	size_t size = w->block_bytes;
+
+	w->block_bytes = 0;
+	errno = 0;
+	if (fwrite(w->block, 1, size, to) != size)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+/* The line, its count and its end. */
+static int write_line(struct walk *w, const char *count, FILE *to)
+{
+	size_t size = strlen(count);
+	char *at;
+	int err = 0;
+
+	if (w->block_bytes > BLOCK_BYTES)
+		err = write_block(w, to);
+	if (!err)
+		err = vec_reserve(&w->block, &w->block_capacity,
+				  w->block_bytes + w->line_bytes + size + 1);
+	if (err)
+		return err;
+	at = w->block + w->block_bytes;
+	memcpy(at, w->line, w->line_bytes);
+	memcpy(at + w->line_bytes, count, size);
+	at[w->line_bytes + size] = '\n';
+	w->block_bytes += w->line_bytes + size + 1;
+	return 0;
+}
+
 static int write_item(struct walk *w, struct item item, FILE *to)
 {
 	const struct calltree_node *node = &w->s.tree->nodes[item.node];
@@ -200,10 +237,7 @@ static int write_item(struct walk *w, struct item item, FILE *to)
 		return err ? err : push(w, item.node);
 	}
 	print_count(count, node->self);
-	if (fwrite(w->line, 1, w->line_bytes, to) != w->line_bytes || fputs(count, to) < 0 ||
-	    putc('\n', to) < 0)
-		return errno ? -errno : -EIO;
-	return 0;
+	return write_line(w, count, to);
 }
 
 static int write_lines(struct walk *w, FILE *to)
@@ -219,7 +253,7 @@ static int write_lines(struct walk *w, FILE *to)
 		else
 			w->level_count--;
 	}
-	return err;
+	return err ? err : write_block(w, to);
 }
 
 int folded_write(const struct calltree *t, const struct strings *names, FILE *to)
@@ -239,5 +273,6 @@ int folded_write(const struct calltree *t, const struct strings *names, FILE *to
 	free(w.first);
 	free(w.levels);
 	free(w.line);
+	free(w.block);
 	return err;
 }

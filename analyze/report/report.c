@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +88,7 @@ static int name_places(struct report *r, const struct report_query *query,
 		err = resolver_new(&opts, &resolver);
 	}
 	if (!err)
-		err = symuse_load(&r->symbols, sampler_stacks(sampler), places, r->model, resolver);
+		err = symuse_load(&r->symbols, sampler, r->model, resolver);
 	if (!err)
 		err = naming_run(&r->naming, r->model, places, resolver, r->names,
 				 &(struct naming_query){ .with_inlined = query->with_inlined,
@@ -102,6 +103,75 @@ static int name_places(struct report *r, const struct report_query *query,
 	bundles_done(&bundles);
 	free(kallsyms);
 	free(vdso);
+	return err;
+}
+
+/* ---- stacks of functions ---- */
+
+/* What one thread makes of a part of the sampler's stacks. */
+struct named_part {
+	const struct stacks *from;
+	const struct naming *naming;
+	struct stacks stacks;
+	pthread_t thread;
+	bool started;
+	int err;
+};
+
+static void *name_part(void *arg)
+{
+	struct named_part *p = arg;
+
+	p->err = stacks_init(&p->stacks);
+	if (!p->err)
+		p->err = stacks_merge_chains(&p->stacks, p->from, p->naming->by_place,
+					     p->naming->inlined, p->naming->inlined_first);
+	return NULL;
+}
+
+static int add_part(struct report *r, struct named_part *p)
+{
+	int err = p->err;
+
+	if (!err && !r->stacks.nodes) {
+		r->stacks = p->stacks;
+		p->stacks = (struct stacks){ 0 };
+	} else if (!err) {
+		err = stacks_merge(&r->stacks, &p->stacks, NULL);
+	}
+	stacks_done(&p->stacks);
+	return err;
+}
+
+/* The stacks by function, of all parts: there are as many as threads took samples. */
+static int name_stacks(struct report *r, const struct sampler *sampler)
+{
+	struct named_part *parts;
+	size_t count = 0;
+	int err = 0;
+
+	while (sampler_part(sampler, count))
+		count++;
+	parts = calloc(count, sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	for (size_t i = count; i-- > 0;) {
+		parts[i].from = sampler_part(sampler, i);
+		parts[i].naming = &r->naming;
+		parts[i].started = i &&
+				   !pthread_create(&parts[i].thread, NULL, name_part, &parts[i]);
+		if (!parts[i].started)
+			name_part(&parts[i]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (parts[i].started)
+			pthread_join(parts[i].thread, NULL);
+		if (!err)
+			err = add_part(r, &parts[i]);
+		else
+			stacks_done(&parts[i].stacks);
+	}
+	free(parts);
 	return err;
 }
 
@@ -178,10 +248,7 @@ int report_make(struct report *r, const struct report_query *query)
 	r->sampled = *sampler_counts(sampler);
 	err = name_places(r, query, sampler);
 	if (!err)
-		err = stacks_init(&r->stacks);
-	if (!err)
-		err = stacks_merge_chains(&r->stacks, sampler_stacks(sampler), r->naming.by_place,
-					  r->naming.inlined, r->naming.inlined_first);
+		err = name_stacks(r, sampler);
 	if (!err && query->off_cpu)
 		err = offcpu_add_reasons(&r->waits, &r->stacks, &r->naming, r->names);
 	if (!err)

@@ -100,9 +100,11 @@ static int find_files(struct symuse *u, const struct places *places, const struc
 	return err;
 }
 
-int symuse_load(struct symuse *u, const struct stacks *stacks, const struct places *places,
-		const struct model *model, struct resolver *resolver)
+int symuse_load(struct symuse *u, const struct sampler *sampler, const struct model *model,
+		struct resolver *resolver)
 {
+	const struct places *places = sampler_places(sampler);
+	const struct stacks *part;
 	int err;
 
 	u->place_count = places->count;
@@ -112,12 +114,11 @@ int symuse_load(struct symuse *u, const struct stacks *stacks, const struct plac
 	if (!u->frames || !u->self || !u->files)
 		return -ENOMEM;
 	err = find_files(u, places, model, resolver);
-	if (!err)
-		err = stacks_weigh_frames(stacks, u->frames);
-	if (err)
-		return err;
-	weigh_self(u, stacks);
-	return load_by_weight(u, resolver);
+	for (size_t i = 0; !err && (part = sampler_part(sampler, i)); i++) {
+		weigh_self(u, part);
+		err = stacks_weigh_frames(part, u->frames);
+	}
+	return err ? err : load_by_weight(u, resolver);
 }
 
 /* ---- after it ---- */

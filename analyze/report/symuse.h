@@ -14,8 +14,7 @@
 
 #include "analyze/model.h"
 #include "analyze/naming.h"
-#include "analyze/places.h"
-#include "analyze/stacks.h"
+#include "analyze/sampler.h"
 #include "analyze/strings.h"
 
 struct symuse_row {
@@ -39,8 +38,8 @@ struct symuse {
 };
 
 /* Weighs the places, and loads the files' symbols, the heaviest first.  -ENOMEM. */
-int symuse_load(struct symuse *u, const struct stacks *stacks, const struct places *places,
-		const struct model *model, struct resolver *resolver);
+int symuse_load(struct symuse *u, const struct sampler *sampler, const struct model *model,
+		struct resolver *resolver);
 /* Makes the rows.  -ENOMEM, -EOVERFLOW. */
 int symuse_sum(struct symuse *u, const struct naming *naming, const struct resolver *resolver,
 	       struct strings *names);

@@ -89,16 +89,15 @@ static void take(struct sampler *s, uint32_t pid, uint8_t cpumode, const uint64_
 	take(s, pid, PERF_RECORD_MISC_USER, (const uint64_t[]){ __VA_ARGS__ }, \
 	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
 
-static void print_path(const struct fixture *f, const struct sampler *s, uint32_t node, char *out)
+static void print_path(const struct sampler *s, const struct stacks *st, uint32_t node, char *out)
 {
 	static const char *const kinds[] = { "file", "k", "bpf", "unmapped", "guest", "hv" };
-	const struct stacks *st = sampler_stacks(s);
 	const struct place *p;
 	char frame[64];
 
 	if (node < STACKS_FIRST_NODE)
 		return;
-	print_path(f, s, st->nodes[node].parent, out);
+	print_path(s, st, st->nodes[node].parent, out);
 	p = &sampler_places(s)->list[st->nodes[node].frame];
 	snprintf(frame, sizeof(frame), " %s:%llx%s", kinds[p->kind], (unsigned long long)p->offset,
 		 p->is_return ? "r" : "");
@@ -114,8 +113,12 @@ static int by_text(const void *a, const void *b)
 static const char *dump(const struct fixture *f, const struct sampler *s)
 {
 	static char text[200000], lines[4000][500];
-	const struct stacks *st = sampler_stacks(s);
+	const struct stacks *part;
+	struct stacks whole, *st = &whole;
 
+	assert_int_equal(stacks_init(st), 0);
+	for (size_t i = 0; (part = sampler_part(s, i)); i++)
+		assert_int_equal(stacks_merge(st, part, NULL), 0);
 	for (size_t i = 0; i < st->entry_count; i++) {
 		const struct stacks_entry *e = &st->entries[i];
 
@@ -126,9 +129,9 @@ static const char *dump(const struct fixture *f, const struct sampler *s)
 		else
 			snprintf(lines[i], sizeof(lines[i]), "%s",
 				 strings_text(f->names, e->key.group));
-		print_path(f, s, e->key.user, lines[i]);
+		print_path(s, st, e->key.user, lines[i]);
 		strcat(lines[i], " |");
-		print_path(f, s, e->key.kernel, lines[i]);
+		print_path(s, st, e->key.kernel, lines[i]);
 		sprintf(lines[i] + strlen(lines[i]), " =%llu", (unsigned long long)e->sample_count);
 	}
 	qsort(lines, st->entry_count, sizeof(lines[0]), by_text);
@@ -137,6 +140,7 @@ static const char *dump(const struct fixture *f, const struct sampler *s)
 		assert_true(strlen(text) + 510 < sizeof(text));
 		strcat(strcat(text, lines[i]), "\n");
 	}
+	stacks_done(st);
 	return text;
 }
 
@@ -335,8 +339,8 @@ static void merged_samplers_say_what_one_would(void **state)
 	for (unsigned i = 0; i < SAMPLES; i++)
 		random_sample(parts[i * PARTS / SAMPLES]);
 	for (unsigned i = 1; i < PARTS; i++) {
-		assert_int_equal(sampler_merge(parts[0], parts[i]), 0);
-		assert_int_equal(sampler_stacks(parts[i])->entry_count, 0);
+		assert_int_equal(sampler_join(parts[0], parts[i]), 0);
+		assert_int_equal(sampler_part(parts[i], 0)->entry_count, 0);
 	}
 	assert_string_equal(dump(&f, parts[0]), one);
 	assert_int_equal(sampler_counts(parts[0])->samples, SAMPLES);

@@ -62,7 +62,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record unit tests check check-live check-waits check-exports check-kernels check-kills \
-	check-mixed check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
+	check-mixed check-lines check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
 
 all: analyze record			## ebprec and ebprec-record (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -175,6 +175,9 @@ check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 
 check-containers: all tests $(call have,containers)	## names in real containers; half a minute; root, BPF, podman
 	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/containers/containers.bats
+
+check-lines: all tests $(call have,lines)	## inlined functions and lines of a large capture against three tools; minutes; root and BPF
+	$(Q)scripts/check-lines.sh $(O)
 
 check-live: all tests			## end to end; needs root and BPF
 	$(Q)scripts/run-tests.sh $(O) e2e live

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# check-lines.sh BUILD_DIR - functions, inlined functions and lines of a large capture, by four tools
+#
+# Records a program with 200 MB of DWARF of two compilers, takes all distinct addresses that its
+# stacks have, and asks addr2line, eu-addr2line and llvm-symbolizer what we say of each.  Ends with
+# status 1 when a difference has no explanation in tests/bigdwarf/compare.pl.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+build=$1
+work=$build/bigdwarf
+program=$work/bigdwarf
+export LC_ALL=C
+
+[ -e "$program" ] || tests/bigdwarf/build "$work"
+
+# addresses - all distinct ones of the program in the capture, hex.  Of a return address the byte
+# before it is asked for, as reports do.
+addresses() {
+	local base
+	base=$(readelf -lW "$program" | awk '$1 == "LOAD" && !n++ { print $3 }')
+	"$build/ebprec" script -q -i "$work/x.data" -F ip,dso | awk '
+		NF == 0 { first = 1; next }
+		$NF ~ /bigdwarf\)$/ { print first, $1 }
+		{ first = 0 }' | perl -ne '
+		BEGIN { $base = hex(shift) }
+		my ($first, $offset) = split;
+		printf "0x%x\n", $base + hex($offset) - ($first ? 0 : 1)' "$base" | sort -u
+}
+
+blocks() {
+	awk '/^0x/ { if (n++) print ""; next } { print } END { print "" }'
+}
+
+"$build/ebprec" record -q -F 4999 -o "$work/x.data" -- "$program" "${LINES_ROUNDS:-800}"
+# eu-addr2line takes 3 ms for each: LINES_MOST=3000 takes that many, evenly.
+addresses >"$work/all"
+awk -v all="$(wc -l <"$work/all")" -v most="${LINES_MOST:-0}" '
+	!most || int(NR * most / all) != int((NR - 1) * most / all)' "$work/all" >"$work/addresses"
+"$build/tests/gen/chains" "$program" <"$work/addresses" >"$work/ours"
+addr2line -afie "$program" <"$work/addresses" | blocks >"$work/binutils"
+# It says by its status that it did not know one of them.
+(eu-addr2line -afie "$program" <"$work/addresses" || :) | blocks >"$work/elfutils"
+llvm-symbolizer --functions=linkage --no-demangle -e "$program" <"$work/addresses" >"$work/llvm"
+tests/bigdwarf/compare.pl "$work"/{addresses,ours,binutils,elfutils,llvm}

@@ -20,7 +20,7 @@
 struct bundle_opts {
 	const char *input, *output;
 	struct nameopts names;
-	bool list, json, quiet;
+	bool list, lines, json, quiet;
 };
 
 #define AT(field) offsetof(struct bundle_opts, field)
@@ -29,6 +29,8 @@ static const struct option bundle_options[] = {
 	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0, "the capture (default: ebprec.data)" },
 	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0,
 	  "the new capture (default: the old one is replaced)" },
+	{ OPT_FLAG, 0, "lines", NULL, AT(lines), 0, 0,
+	  "source lines and inlined functions, too (needs debug information)" },
 	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0, "only say what is inside, and what it costs" },
 	{ OPT_FLAG, 0, "json", NULL, AT(json), 0, 0, "list: as JSON" },
 	NAMEOPTS(AT(names)),
@@ -55,6 +57,7 @@ struct object {
 struct objects {
 	struct object *list;
 	size_t count, capacity;
+	bool with_lines;
 };
 
 static void objects_done(struct objects *o)
@@ -73,7 +76,7 @@ static int collect(void *arg, struct resolver *resolver)
 	for (uint32_t i = 0; !err && i < count; i++) {
 		err = vec_reserve(&o->list, &o->capacity, o->count + 1);
 		if (!err)
-			err = resolver_bundle(resolver, i, &o->list[o->count].data,
+			err = resolver_bundle(resolver, i, o->with_lines, &o->list[o->count].data,
 					      &o->list[o->count].size_bytes);
 		if (!err)
 			o->count++;
@@ -153,7 +156,7 @@ static int bundle(const struct bundle_opts *opts, const struct capture *c)
 {
 	const struct capture_damage *damage = capture_damage(c);
 	struct nameroots roots;
-	struct objects o = { 0 };
+	struct objects o = { .with_lines = opts->lines };
 	int err, status;
 
 	if (capture_get_kind(c) != CAPTURE_EBX)
@@ -191,6 +194,7 @@ static void list_row(struct view *v, const struct bundle *b, uint64_t stored_byt
 	buildid_hex(&head->file.build_id, hex);
 	view_row(v);
 	view_number(v, "places", bundle_count(b));
+	view_number(v, "lines", bundle_frame_count(b));
 	view_size(v, "stored", stored_bytes);
 	view_text(v, "file", head->file.path);
 	view_text(v, "build_id", hex);
@@ -200,7 +204,7 @@ static void list_row(struct view *v, const struct bundle *b, uint64_t stored_byt
 
 static int list(const struct bundle_opts *opts, const struct capture *c)
 {
-	static const char *const columns[] = { "places",   "stored",   "file",
+	static const char *const columns[] = { "places",   "lines",    "stored", "file",
 					       "build_id", "known_by", "symbols" };
 	struct bundles b;
 	struct view *v;

@@ -13,7 +13,7 @@
 #include "format/procargs.h"
 
 #define SYMTAB_HEAD_BYTES  64
-#define SYMTAB_PLACE_BYTES 16
+#define SYMTAB_FRAME_BYTES 16
 #define BUILD_ID_PATH_OFF  36 /* in an entry of the section */
 
 /* ---- JSON ---- */
@@ -316,25 +316,30 @@ static int by_place(const void *va, const void *vb)
 
 static bool edit_symtab(struct scrub *s, uint8_t *data, size_t size_bytes)
 {
-	size_t places, texts_bytes, at, end;
+	size_t places, place_bytes, frames, texts_bytes, at, end;
 
-	if (size_bytes < SYMTAB_HEAD_BYTES || le16_load(data) != 1)
+	if (size_bytes < SYMTAB_HEAD_BYTES || le16_load(data) < 1 || le16_load(data) > 2)
 		return false;
+	place_bytes = le16_load(data) == 2 ? 24 : 16;
 	places = le32_load(data + 4);
 	texts_bytes = le32_load(data + 8);
-	if (places > (size_bytes - SYMTAB_HEAD_BYTES) / SYMTAB_PLACE_BYTES)
+	frames = le16_load(data) == 2 ? le32_load(data + 52) : 0;
+	if (places > (size_bytes - SYMTAB_HEAD_BYTES) / place_bytes)
 		return false;
-	at = SYMTAB_HEAD_BYTES + places * SYMTAB_PLACE_BYTES;
+	at = SYMTAB_HEAD_BYTES + places * place_bytes;
+	if (frames > (size_bytes - at) / SYMTAB_FRAME_BYTES)
+		return false;
+	at += frames * SYMTAB_FRAME_BYTES;
 	if (texts_bytes > size_bytes - at)
 		return false;
 	for (size_t i = 0; i < places; i++) {
-		uint8_t *place = data + SYMTAB_HEAD_BYTES + i * SYMTAB_PLACE_BYTES;
+		uint8_t *place = data + SYMTAB_HEAD_BYTES + i * place_bytes;
 
 		le64_store(place, scrub_address(s, le64_load(place)));
 	}
 	if (places && s->opts.layout)
-		qsort(data + SYMTAB_HEAD_BYTES, places, SYMTAB_PLACE_BYTES, by_place);
-	/* Two paths, then names. */
+		qsort(data + SYMTAB_HEAD_BYTES, places, place_bytes, by_place);
+	/* Two paths, then names and source files. */
 	for (size_t i = 0; at < size_bytes; i++, at = end + 1) {
 		char *text = (char *)data + at;
 

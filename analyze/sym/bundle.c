@@ -7,20 +7,28 @@
 
 #include "format/cursor.h"
 
-#define VERSION     1
-#define HEAD_BYTES  64
-#define PLACE_BYTES 16
-#define NO_NAME     UINT32_MAX
-#define RETURN_FLAG 1
+#define VERSION_NAMES 1
+#define VERSION_LINES 2
+#define HEAD_BYTES    64
+#define FRAME_BYTES   16
+#define NO_NAME       UINT32_MAX
+#define RETURN_FLAG   1
 
 struct bundle {
 	uint8_t *data; /* owned */
 	struct bundle_head head;
-	const uint8_t *places;
-	size_t count;
+	bool has_lines;
+	const uint8_t *places, *frames;
+	size_t count, place_bytes, frame_count;
 	const char *texts; /* each ends with a NUL, the last one, too */
 	size_t text_bytes;
 };
+
+/* A place with frames says where they are. */
+static size_t place_bytes(bool has_lines)
+{
+	return has_lines ? 24 : 16;
+}
 
 /* ---- writing ---- */
 
@@ -39,9 +47,10 @@ static int by_name(const void *va, const void *vb)
 }
 
 /* The distinct names, sorted; *count of them.  Owned. */
-static const char **distinct_names(const struct bundle_place *places, size_t count, size_t *kept)
+static const char **distinct_names(const struct bundle_place *places, size_t count,
+				   const struct bundle_frames *frames, size_t *kept)
 {
-	const char **names = calloc(count + 1, sizeof(*names));
+	const char **names = calloc(count + 2 * frames->count + 1, sizeof(*names));
 	size_t i, used = 0;
 
 	if (!names)
@@ -49,6 +58,12 @@ static const char **distinct_names(const struct bundle_place *places, size_t cou
 	for (i = 0; i < count; i++)
 		if (places[i].name)
 			names[used++] = places[i].name;
+	for (i = 0; i < frames->count; i++) {
+		if (frames->list[i].function)
+			names[used++] = frames->list[i].function;
+		if (frames->list[i].file)
+			names[used++] = frames->list[i].file;
+	}
 	if (used)
 		qsort(names, used, sizeof(*names), by_name);
 	*kept = 0;
@@ -85,7 +100,7 @@ static uint32_t text_off(const struct texts *t, const char *name)
 static void put_head(uint8_t *p, const struct bundle_head *h, size_t count, size_t text_bytes)
 {
 	memset(p, 0, HEAD_BYTES);
-	le16_store(p, VERSION);
+	le16_store(p, VERSION_NAMES);
 	p[2] = h->trust;
 	p[3] = h->file.build_id.size_bytes;
 	le32_store(p + 4, (uint32_t)count);
@@ -96,8 +111,36 @@ static void put_head(uint8_t *p, const struct bundle_head *h, size_t count, size
 	memcpy(p + 32, h->file.build_id.bytes, BUILDID_MAX_BYTES);
 }
 
+static uint8_t *put_places(uint8_t *p, const struct bundle_place *places, size_t count,
+			   const struct texts *t, bool has_lines)
+{
+	for (size_t i = 0; i < count; i++, p += place_bytes(has_lines)) {
+		le64_store(p, places[i].offset);
+		le32_store(p + 8, text_off(t, places[i].name));
+		p[12] = places[i].reason;
+		p[13] = places[i].is_return ? RETURN_FLAG : 0;
+		if (!has_lines)
+			continue;
+		le16_store(p + 14, places[i].frame_count);
+		le32_store(p + 16, places[i].first_frame);
+	}
+	return p;
+}
+
+static uint8_t *put_frames(uint8_t *p, const struct bundle_frames *frames, const struct texts *t)
+{
+	for (size_t i = 0; i < frames->count; i++, p += FRAME_BYTES) {
+		le32_store(p, text_off(t, frames->list[i].function));
+		le32_store(p + 4, text_off(t, frames->list[i].file));
+		le32_store(p + 8, frames->list[i].line);
+		le32_store(p + 12, frames->list[i].column);
+	}
+	return p;
+}
+
 static int encode(const struct bundle_head *head, const struct bundle_place *places, size_t count,
-		  struct texts *t, uint8_t **out, size_t *size_bytes)
+		  const struct bundle_frames *frames, bool has_lines, struct texts *t,
+		  uint8_t **out, size_t *size_bytes)
 {
 	uint64_t text_bytes = strlen(head->file.path) + 1;
 	uint8_t *data, *p;
@@ -108,20 +151,20 @@ static int encode(const struct bundle_head *head, const struct bundle_place *pla
 		t->offs[i] = text_bytes;
 		text_bytes += strlen(t->names[i]) + 1;
 	}
-	if (text_bytes >= NO_NAME || count >= UINT32_MAX)
+	if (text_bytes >= NO_NAME || count >= UINT32_MAX || frames->count >= UINT32_MAX)
 		return -EOVERFLOW;
-	*size_bytes = HEAD_BYTES + PLACE_BYTES * count + (size_t)text_bytes;
+	*size_bytes = HEAD_BYTES + place_bytes(has_lines) * count + FRAME_BYTES * frames->count +
+		      (size_t)text_bytes;
 	data = calloc(1, *size_bytes);
 	if (!data)
 		return -ENOMEM;
 	put_head(data, head, count, (size_t)text_bytes);
-	p = data + HEAD_BYTES;
-	for (i = 0; i < count; i++, p += PLACE_BYTES) {
-		le64_store(p, places[i].offset);
-		le32_store(p + 8, text_off(t, places[i].name));
-		p[12] = places[i].reason;
-		p[13] = places[i].is_return ? RETURN_FLAG : 0;
+	if (has_lines) {
+		le16_store(data, VERSION_LINES);
+		le32_store(data + 52, (uint32_t)frames->count);
 	}
+	p = put_places(data + HEAD_BYTES, places, count, t, has_lines);
+	p = put_frames(p, frames, t);
 	p += put_text(p, head->file.path);
 	p += put_text(p, head->symbols);
 	for (i = 0; i < t->count; i++)
@@ -131,23 +174,30 @@ static int encode(const struct bundle_head *head, const struct bundle_place *pla
 }
 
 int bundle_encode(const struct bundle_head *head, struct bundle_place *places, size_t count,
-		  uint8_t **out, size_t *size_bytes)
+		  const struct bundle_frames *frames, uint8_t **out, size_t *size_bytes)
 {
+	static const struct bundle_frames none = { 0 };
+	const struct bundle_frames *all = frames ? frames : &none;
 	struct texts t = { 0 };
 	int err = -ENOMEM;
 
 	if (count)
 		qsort(places, count, sizeof(*places), by_place);
-	t.names = distinct_names(places, count, &t.count);
+	t.names = distinct_names(places, count, all, &t.count);
 	t.offs = calloc(t.count + 1, sizeof(*t.offs));
 	if (t.names && t.offs)
-		err = encode(head, places, count, &t, out, size_bytes);
+		err = encode(head, places, count, all, frames, &t, out, size_bytes);
 	free(t.names);
 	free(t.offs);
 	return err;
 }
 
 /* ---- reading ---- */
+
+static bool is_text(const struct bundle *b, uint32_t off)
+{
+	return off == NO_NAME || off < b->text_bytes;
+}
 
 /* Checks what look-ups will trust: order, names within the texts, known reasons. */
 static bool check_places(const struct bundle *b)
@@ -156,30 +206,49 @@ static bool check_places(const struct bundle *b)
 	size_t i;
 
 	for (i = 0; i < b->count; i++) {
-		const uint8_t *p = b->places + i * PLACE_BYTES;
+		const uint8_t *p = b->places + i * b->place_bytes;
 		uint64_t key = le64_load(p);
 		uint32_t name = le32_load(p + 8);
 
-		if ((i && key < last) || (name != NO_NAME && name >= b->text_bytes) ||
-		    p[12] >= NAME_REASONS || (name == NO_NAME) != (p[12] != NAME_FOUND))
+		if ((i && key < last) || !is_text(b, name) || p[12] >= NAME_REASONS ||
+		    (name == NO_NAME) != (p[12] != NAME_FOUND))
+			return false;
+		if (b->has_lines && (le32_load(p + 16) > b->frame_count ||
+				     le16_load(p + 14) > b->frame_count - le32_load(p + 16)))
 			return false;
 		last = key;
 	}
 	return true;
 }
 
+static bool check_frames(const struct bundle *b)
+{
+	for (size_t i = 0; i < b->frame_count; i++)
+		if (!is_text(b, le32_load(b->frames + i * FRAME_BYTES)) ||
+		    !is_text(b, le32_load(b->frames + i * FRAME_BYTES + 4)))
+			return false;
+	return true;
+}
+
 static int read_head(struct bundle *b, const uint8_t *p, size_t size_bytes)
 {
+	size_t left = size_bytes - HEAD_BYTES;
 	const char *symbols;
 
+	b->has_lines = le16_load(p) == VERSION_LINES;
+	b->place_bytes = place_bytes(b->has_lines);
 	b->count = le32_load(p + 4);
 	b->text_bytes = le32_load(p + 8);
-	if (p[2] >= NAME_TRUSTS || p[3] > BUILDID_MAX_BYTES ||
-	    (size_bytes - HEAD_BYTES) / PLACE_BYTES < b->count ||
-	    size_bytes - HEAD_BYTES - PLACE_BYTES * b->count != b->text_bytes)
+	b->frame_count = b->has_lines ? le32_load(p + 52) : 0;
+	if (p[2] >= NAME_TRUSTS || p[3] > BUILDID_MAX_BYTES || left / b->place_bytes < b->count)
+		return -EBADMSG;
+	left -= b->place_bytes * b->count;
+	if (left / FRAME_BYTES < b->frame_count ||
+	    left - FRAME_BYTES * b->frame_count != b->text_bytes)
 		return -EBADMSG;
 	b->places = p + HEAD_BYTES;
-	b->texts = (const char *)p + HEAD_BYTES + PLACE_BYTES * b->count;
+	b->frames = b->places + b->place_bytes * b->count;
+	b->texts = (const char *)b->frames + FRAME_BYTES * b->frame_count;
 	if (b->text_bytes < 2 || b->texts[b->text_bytes - 1])
 		return -EBADMSG;
 	symbols = b->texts + strlen(b->texts) + 1;
@@ -195,7 +264,7 @@ static int read_head(struct bundle *b, const uint8_t *p, size_t size_bytes)
 		.trust = p[2],
 	};
 	memcpy(b->head.file.build_id.bytes, p + 32, p[3]);
-	return check_places(b) ? 0 : -EBADMSG;
+	return check_places(b) && check_frames(b) ? 0 : -EBADMSG;
 }
 
 int bundle_decode(uint8_t *data, size_t size_bytes, struct bundle **out)
@@ -205,7 +274,7 @@ int bundle_decode(uint8_t *data, size_t size_bytes, struct bundle **out)
 
 	if (size_bytes < HEAD_BYTES)
 		return -EBADMSG;
-	if (le16_load(data) != VERSION)
+	if (le16_load(data) != VERSION_NAMES && le16_load(data) != VERSION_LINES)
 		return -ENOTSUP;
 	b = calloc(1, sizeof(*b));
 	if (!b)
@@ -238,6 +307,29 @@ size_t bundle_count(const struct bundle *b)
 	return b->count;
 }
 
+static const char *text_at(const struct bundle *b, uint32_t off)
+{
+	return off == NO_NAME ? NULL : b->texts + off;
+}
+
+bool bundle_has_lines(const struct bundle *b)
+{
+	return b->has_lines;
+}
+
+size_t bundle_frame_count(const struct bundle *b)
+{
+	return b->frame_count;
+}
+
+struct bundle_frame bundle_frame(const struct bundle *b, size_t i)
+{
+	const uint8_t *p = b->frames + i * FRAME_BYTES;
+
+	return (struct bundle_frame){ text_at(b, le32_load(p)), text_at(b, le32_load(p + 4)),
+				      le32_load(p + 8), le32_load(p + 12) };
+}
+
 bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct bundle_place *out)
 {
 	size_t low = 0, high = b->count;
@@ -245,21 +337,25 @@ bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (le64_load(b->places + mid * PLACE_BYTES) < offset)
+		if (le64_load(b->places + mid * b->place_bytes) < offset)
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	for (; low < b->count; low++) {
-		const uint8_t *p = b->places + low * PLACE_BYTES;
-		uint32_t name = le32_load(p + 8);
+		const uint8_t *p = b->places + low * b->place_bytes;
 
 		if (le64_load(p) != offset)
 			return false;
 		if ((p[13] & RETURN_FLAG) != is_return)
 			continue;
-		*out = (struct bundle_place){ offset, name == NO_NAME ? NULL : b->texts + name,
-					      is_return, p[12] };
+		*out = (struct bundle_place){ offset,    text_at(b, le32_load(p + 8)),
+					      is_return, p[12],
+					      0,         0 };
+		if (b->has_lines) {
+			out->frame_count = le16_load(p + 14);
+			out->first_frame = le32_load(p + 16);
+		}
 		return true;
 	}
 	return false;

@@ -3,7 +3,8 @@
  * bundle - the names of the places that a capture hit in one file, to travel with it
  *
  * Not the file's symbol table: for each place that a sample was in, the name that was found, or the
- * reason why there is none.  The bytes are an object of the capture (FORMAT.md 5.3).
+ * reason why there is none, and on request its lines and inlined functions.  The bytes are an object
+ * of the capture (FORMAT.md 5.3).
  */
 #ifndef EBPREC_ANALYZE_SYM_BUNDLE_H
 #define EBPREC_ANALYZE_SYM_BUNDLE_H
@@ -19,6 +20,22 @@ struct bundle_place {
 	const char *name; /* as in the file, mangled; NULL: none */
 	bool is_return;
 	uint8_t reason; /* enum name_reason */
+	/* Its frames of source code: so many of the list, from first_frame on. */
+	uint16_t frame_count;
+	uint32_t first_frame;
+};
+
+/* A frame of source code; innermost first. */
+struct bundle_frame {
+	const char *function;  /* as in the file, mangled; NULL: not known */
+	const char *file;      /* NULL: not known */
+	uint32_t line, column; /* 0: not known */
+};
+
+/* All frames of a file's places. */
+struct bundle_frames {
+	const struct bundle_frame *list;
+	size_t count;
 };
 
 struct bundle_head {
@@ -27,9 +44,9 @@ struct bundle_head {
 	uint8_t trust;             /* enum name_trust */
 };
 
-/* Sorts places.  *out is owned (free()).  -ENOMEM, -EOVERFLOW. */
+/* Sorts places.  frames NULL: none were asked for.  *out is owned (free()).  -ENOMEM, -EOVERFLOW. */
 int bundle_encode(const struct bundle_head *head, struct bundle_place *places, size_t count,
-		  uint8_t **out, size_t *size_bytes);
+		  const struct bundle_frames *frames, uint8_t **out, size_t *size_bytes);
 
 struct bundle; /* opaque; read-only */
 
@@ -42,5 +59,10 @@ const struct bundle_head *bundle_head(const struct bundle *b);
 size_t bundle_count(const struct bundle *b);
 /* false: the place is not in it. */
 bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct bundle_place *out);
+/* Were lines looked for when it was made?  A place without frames then has none. */
+bool bundle_has_lines(const struct bundle *b);
+size_t bundle_frame_count(const struct bundle *b);
+/* Frame number i, below bundle_frame_count(). */
+struct bundle_frame bundle_frame(const struct bundle *b, size_t i);
 
 #endif

@@ -17,6 +17,7 @@
 #include "analyze/sym/perfmap.h"
 #include "analyze/sym/resolve.h"
 #include "analyze/sym/symfile.h"
+#include "analyze/vec.h"
 
 #define CHUNK_COUNT 512
 #define BUNDLES_MAX 8 /* of one file: each event of a capture may have one */
@@ -510,15 +511,16 @@ static struct resolved *result_of(struct resolver *r, uint32_t file, uint64_t of
 	return result;
 }
 
-static bool find_in_bundles(const struct file *f, uint64_t offset, bool is_return,
-			    struct bundle_place *out)
+/* The bundle that has the place; NULL: none. */
+static const struct bundle *find_in_bundles(const struct file *f, uint64_t offset, bool is_return,
+					    struct bundle_place *out)
 {
 	uint32_t i;
 
 	for (i = 0; i < f->bundle_count; i++)
 		if (bundle_find(f->bundles[i], offset, is_return, out))
-			return true;
-	return false;
+			return f->bundles[i];
+	return NULL;
 }
 
 static bool resolve_in_bundle(struct resolver *r, const struct file *f, bool is_return,
@@ -593,25 +595,56 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 	return x;
 }
 
+/* Of a bundle that has lines, *known becomes true, even when there are none for this place. */
+static size_t frames_in_bundles(const struct file *f, uint64_t off_bytes, bool is_return,
+				struct lines_frame *out, size_t max, bool *known)
+{
+	struct bundle_place place;
+	const struct bundle *b = find_in_bundles(f, off_bytes, is_return, &place);
+	size_t i;
+
+	*known = b && bundle_has_lines(b);
+	if (!*known)
+		return 0;
+	for (i = 0; i < place.frame_count && i < max; i++) {
+		struct bundle_frame at = bundle_frame(b, place.first_frame + i);
+
+		out[i] = (struct lines_frame){ at.function, at.file, at.line, at.column };
+	}
+	return i;
+}
+
+/* As in the file, mangled. */
+static size_t raw_frames(struct resolver *r, struct file *f, uint64_t off_bytes, bool is_return,
+			 struct lines_frame *out, size_t max)
+{
+	struct lines *lines;
+	uint64_t vaddr;
+	bool known;
+	size_t n;
+
+	if (f->aliases->as.jit_pid)
+		return 0;
+	n = frames_in_bundles(f, off_bytes, is_return, out, max, &known);
+	if (known)
+		return n;
+	load_for(r, f, off_bytes - is_return); /* its name may have been in a bundle */
+	lines = symfile_lines(&f->sym, &r->roots, &f->aliases->as);
+	if (!lines || !symfile_vaddr(&f->sym, off_bytes - is_return, &vaddr))
+		return 0;
+	return lines_find(lines, vaddr, out, max);
+}
+
 size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 		       bool return_address, struct resolver_frame *out, size_t max)
 {
 	const struct resolved *x = resolver_user(r, file, file_off_bytes, return_address);
 	struct lines_frame frames[LINES_DEPTH_MAX];
-	struct lines *lines = NULL;
-	uint64_t vaddr;
 	size_t i, n = 0;
-	struct file *f;
 
-	if (file < r->file_count && !r->files[file]->jit) {
-		f = r->files[file];
-		lines = symfile_lines(&f->sym, &r->roots, &f->aliases->as);
-		if (lines &&
-		    symfile_vaddr(&f->sym, file_off_bytes - (return_address && file_off_bytes),
-				  &vaddr))
-			n = lines_find(lines, vaddr, frames,
-				       max < LINES_DEPTH_MAX ? max : LINES_DEPTH_MAX);
-	}
+	if (file < r->file_count)
+		n = raw_frames(r, r->files[file], file_off_bytes, return_address && file_off_bytes,
+			       frames, max < LINES_DEPTH_MAX ? max : LINES_DEPTH_MAX);
 	for (i = 0; i < n; i++) {
 		const char *name = frames[i].function;
 
@@ -680,37 +713,86 @@ static const char *raw_name(struct file *f, const struct slot *s)
 	return s->result->name;
 }
 
-int resolver_bundle(struct resolver *r, uint32_t file, uint8_t **out, size_t *size_bytes)
+/* What is put into the bundle of one file. */
+struct packing {
+	struct bundle_place *places;
+	size_t count;
+	struct bundle_frame *frames;
+	size_t frame_count, frame_room;
+};
+
+static int pack_frames(struct resolver *r, struct file *f, struct packing *p,
+		       struct bundle_place *place)
 {
-	struct bundle_place *places = calloc(r->result_count + 1, sizeof(*places));
+	struct lines_frame frames[LINES_DEPTH_MAX];
+	size_t n = raw_frames(r, f, place->offset, place->is_return, frames, LINES_DEPTH_MAX);
+	int err = vec_reserve(&p->frames, &p->frame_room, p->frame_count + n);
+
+	if (err)
+		return err;
+	if (p->frame_count + n >= UINT32_MAX)
+		return -EOVERFLOW;
+	place->first_frame = (uint32_t)p->frame_count;
+	place->frame_count = (uint16_t)n;
+	for (size_t i = 0; i < n; i++)
+		p->frames[p->frame_count++] = (struct bundle_frame){ frames[i].function,
+								     frames[i].file, frames[i].line,
+								     frames[i].column };
+	return 0;
+}
+
+static int pack(struct resolver *r, uint32_t file, bool with_lines, struct packing *p)
+{
+	struct file *f = r->files[file];
+	int err = 0;
+
+	p->places = calloc(r->result_count + 1, sizeof(*p->places));
+	if (!p->places)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < r->slot_count; i++) {
+		const struct slot *s = &r->slots[i];
+
+		if (!s->result || s->file != file)
+			continue;
+		p->places[p->count] = (struct bundle_place){
+			.offset = s->offset,
+			.name = raw_name(f, s),
+			.is_return = s->return_address,
+			.reason = (uint8_t)s->result->reason,
+		};
+		if (with_lines)
+			err = pack_frames(r, f, p, &p->places[p->count]);
+		p->count++;
+	}
+	return err;
+}
+
+int resolver_bundle(struct resolver *r, uint32_t file, bool with_lines, uint8_t **out,
+		    size_t *size_bytes)
+{
+	struct packing p = { 0 };
 	struct resolver_source source;
 	struct bundle_head head;
-	size_t i, count = 0;
-	struct file *f;
-	int err = -ENOENT;
+	int err;
 
-	if (!places)
-		return -ENOMEM;
-	if (resolver_source(r, file, &source) && !r->files[file]->aliases->as.jit_pid) {
-		f = r->files[file];
-		for (i = 0; i < r->slot_count; i++) {
-			const struct slot *s = &r->slots[i];
+	if (!resolver_source(r, file, &source) || r->files[file]->aliases->as.jit_pid)
+		return -ENOENT;
+	head = (struct bundle_head){
+		.file = r->files[file]->aliases->as,
+		.symbols = *source.debug_file ? source.debug_file : source.file,
+		.trust = (uint8_t)source.trust,
+	};
+	err = pack(r, file, with_lines, &p);
+	if (!err && !p.count)
+		err = -ENOENT;
+	if (!err) {
+		struct bundle_frames frames = { p.frames, p.frame_count };
 
-			if (s->result && s->file == file)
-				places[count++] = (struct bundle_place){
-					s->offset, raw_name(f, s), s->return_address,
-					(uint8_t)s->result->reason
-				};
-		}
-		head = (struct bundle_head){
-			.file = f->aliases->as,
-			.symbols = *source.debug_file ? source.debug_file : source.file,
-			.trust = (uint8_t)source.trust,
-		};
-		if (count)
-			err = bundle_encode(&head, places, count, out, size_bytes);
+		err = bundle_encode(&head, p.places, p.count, with_lines ? &frames : NULL, out,
+				    size_bytes);
 	}
-	free(places);
+	free(p.places);
+	free(p.frames);
 	return err;
 }
 

@@ -182,10 +182,12 @@ struct resolver_source {
 bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_source *out);
 
 /*
- * The names found so far in a file, as bytes that travel: bundle.h.  *out is owned (free()).
- * -ENOENT: nothing was asked of it, or it is no file; -ENOMEM, -EOVERFLOW.
+ * The names found so far in a file, as bytes that travel: bundle.h.  with_lines: what resolver_frames()
+ * says of its places, too.  *out is owned (free()).  -ENOENT: nothing was asked of it, or it is no file;
+ * -ENOMEM, -EOVERFLOW.
  */
-int resolver_bundle(struct resolver *r, uint32_t file, uint8_t **out, size_t *size_bytes);
+int resolver_bundle(struct resolver *r, uint32_t file, bool with_lines, uint8_t **out,
+		    size_t *size_bytes);
 uint32_t resolver_file_count(const struct resolver *r);
 
 /* For an address that no mapping covers (NAME_NO_MAP). */

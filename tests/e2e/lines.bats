@@ -70,3 +70,46 @@ blocks() {
 	# No sample is lost or counted twice.
 	same "$(awk '{ n += $NF } END { print n }' none)" "$(awk '{ n += $NF } END { print n }' inlined)"
 }
+
+# away ARGS... - a report with no file of this machine.
+away() {
+	HOME=/nowhere ebprec report --symfs "$PWD/empty" "$@" 2>/dev/null
+}
+
+@test "bundle --lines: lines and inlined functions in an empty root, as at home" {
+	mkdir empty
+	cp "$fixtures/inlines" app
+	gen_places -b -c x.data 1 "$PWD/app"
+	ebprec bundle -q -o names.data x.data
+	# A capture with names alone gets its lines from the file, as long as that is here.
+	ebprec report --folded --inline -i x.data >home 2>/dev/null
+	ebprec report --folded --inline -i names.data >named 2>/dev/null
+	cmp home named
+	ebprec bundle -q --lines -o lines.data x.data
+	ebprec bundle --list names.data >list
+	grep -qE '^ *[0-9]+ +0 ' list || fail "$(cat list)"
+	ebprec bundle --list lines.data >list
+	grep -qE '^ *[0-9]+ +[1-9][0-9]* ' list || fail "$(cat list)"
+	for how in "--folded --inline" "--folded --inline --annotate" "--folded --inline --no-demangle" "--lines"; do
+		# shellcheck disable=SC2086 # several words
+		ebprec report $how -i x.data >"home" 2>/dev/null || fail "$how"
+		mv app gone
+		# shellcheck disable=SC2086
+		away $how -i names.data >bare
+		# shellcheck disable=SC2086
+		away $how -i lines.data >away
+		mv gone app
+		cmp home away || fail "$how"
+		if cmp -s home bare; then fail "$how needs no lines"; fi
+	done
+	# Again, elsewhere, and with what hides: nothing of it is lost.
+	mv app gone
+	HOME=/nowhere ebprec bundle -q --lines --symfs "$PWD/empty" -o twice.data lines.data
+	away --folded --inline --annotate -i lines.data >once
+	away --folded --inline --annotate -i twice.data >twice
+	cmp once twice
+	ebprec scrub -q -o clean.data lines.data
+	away --folded --inline -i lines.data >once
+	away --folded --inline -i clean.data >clean
+	cmp once clean
+}

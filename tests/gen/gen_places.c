@@ -2,11 +2,12 @@
 /*
  * gen_places - writes a perf.data with a sample at every place of given files
  *
- *	gen_places [-b] OUT STEP FILE...
+ *	gen_places [-b] [-c] OUT STEP FILE...
  *
  * Each file is mapped as one process has it, and there is a sample at each STEP bytes of its
  * executable segments, so that the names of two readers can be compared place by place.  `perf script` prints
  * offsets in the file.  FILE must be absolute and below 4 GiB.  With -b its build-id is recorded.
+ * With -c it is a capture of ours.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -104,11 +105,14 @@ int main(int argc, char **argv)
 				    .plain = true };
 	uint64_t time_ns = 1000000000;
 	struct writer *w = NULL;
-	bool with_id = argc > 1 && !strcmp(argv[1], "-b");
+	bool with_id = false;
 	int i, fd, err;
 
-	argc -= with_id;
-	argv += with_id;
+	for (; argc > 1 && *argv[1] == '-'; argc--, argv++)
+		if (!strcmp(argv[1], "-b"))
+			with_id = true;
+		else
+			opts.plain = false;
 	if (argc < 4)
 		return 2;
 	elf_version(EV_CURRENT);

@@ -25,14 +25,14 @@ static const struct bundle_head head = {
 static uint8_t *example(size_t *size_bytes)
 {
 	struct bundle_place places[] = {
-		{ 0x2000, "_ZN2ns4workEv", true, NAME_FOUND },
-		{ 0x1000, "main", false, NAME_FOUND },
-		{ 0x2000, NULL, false, NAME_BETWEEN },
-		{ UINT64_MAX, "main", true, NAME_FOUND },
+		{ 0x2000, "_ZN2ns4workEv", true, NAME_FOUND, 0, 0 },
+		{ 0x1000, "main", false, NAME_FOUND, 0, 0 },
+		{ 0x2000, NULL, false, NAME_BETWEEN, 0, 0 },
+		{ UINT64_MAX, "main", true, NAME_FOUND, 0, 0 },
 	};
 	uint8_t *data;
 
-	assert_int_equal(bundle_encode(&head, places, 4, &data, size_bytes), 0);
+	assert_int_equal(bundle_encode(&head, places, 4, NULL, &data, size_bytes), 0);
 	return data;
 }
 
@@ -56,6 +56,7 @@ static void bundle_comes_back(void **state)
 	assert_true(bundle_find(b, 0x2000, false, &p));
 	assert_null(p.name);
 	assert_int_equal(p.reason, NAME_BETWEEN);
+	assert_false(bundle_has_lines(b));
 	assert_true(bundle_find(b, 0x2000, true, &p));
 	assert_string_equal(p.name, "_ZN2ns4workEv");
 	assert_true(bundle_find(b, UINT64_MAX, true, &p));
@@ -74,7 +75,7 @@ static void bundle_of_nothing(void **state)
 	size_t size_bytes;
 	uint8_t *data;
 
-	assert_int_equal(bundle_encode(&bare, NULL, 0, &data, &size_bytes), 0);
+	assert_int_equal(bundle_encode(&bare, NULL, 0, NULL, &data, &size_bytes), 0);
 	assert_int_equal(bundle_decode(data, size_bytes, &b), 0);
 	assert_int_equal(bundle_count(b), 0);
 	assert_false(bundle_find(b, 0, false, &p));
@@ -103,7 +104,8 @@ static void bundle_refuses_what_is_broken(void **state)
 		uint8_t value;
 		int err;
 	} breaks[] = {
-		{ 0, 2, -ENOTSUP }, /* version */
+		{ 0, 3, -ENOTSUP }, /* version */
+		{ 0, 2, -EBADMSG }, /* would have larger places */
 		{ 2, NAME_TRUSTS, -EBADMSG },
 		{ 3, 21, -EBADMSG },
 		{ 4, 5, -EBADMSG }, /* more places */
@@ -131,12 +133,90 @@ static void bundle_refuses_what_is_broken(void **state)
 	free(data);
 }
 
+/* Frames of two places, one shared; a place without any. */
+static uint8_t *example_with_lines(size_t *size_bytes)
+{
+	static const struct bundle_frame list[] = {
+		{ "_ZN2ns4stepEv", "/src/a.h", 12, 3 },
+		{ "main", "/src/a.c", 40, 0 },
+		{ NULL, NULL, 0, 0 },
+	};
+	struct bundle_place places[] = {
+		{ 0x2000, "main", true, NAME_FOUND, 2, 0 },
+		{ 0x1000, "main", false, NAME_FOUND, 2, 1 },
+		{ 0x1800, NULL, false, NAME_BETWEEN, 0, 3 },
+	};
+	const struct bundle_frames frames = { list, 3 };
+	uint8_t *data;
+
+	assert_int_equal(bundle_encode(&head, places, 3, &frames, &data, size_bytes), 0);
+	return data;
+}
+
+static void bundle_has_frames_of_source_code(void **state)
+{
+	struct bundle_frame f;
+	struct bundle_place p;
+	struct bundle *b;
+	size_t size_bytes;
+	uint8_t *data = example_with_lines(&size_bytes);
+
+	assert_int_equal(bundle_decode(data, size_bytes, &b), 0);
+	assert_true(bundle_has_lines(b));
+	assert_int_equal(bundle_frame_count(b), 3);
+	assert_true(bundle_find(b, 0x2000, true, &p));
+	assert_int_equal(p.frame_count, 2);
+	f = bundle_frame(b, p.first_frame);
+	assert_string_equal(f.function, "_ZN2ns4stepEv");
+	assert_string_equal(f.file, "/src/a.h");
+	assert_int_equal(f.line, 12);
+	assert_int_equal(f.column, 3);
+	f = bundle_frame(b, p.first_frame + 1);
+	assert_string_equal(f.function, "main");
+	assert_int_equal(f.line, 40);
+	assert_true(bundle_find(b, 0x1000, false, &p));
+	f = bundle_frame(b, p.first_frame + 1);
+	assert_null(f.function);
+	assert_null(f.file);
+	assert_true(bundle_find(b, 0x1800, false, &p));
+	assert_int_equal(p.frame_count, 0);
+	bundle_free(b);
+}
+
+static void bundle_refuses_frames_that_are_not_there(void **state)
+{
+	/* Behind the head: three places of 24 bytes, three frames of 16. */
+	static const size_t offs[] = {
+		52,                 /* more frames than there are */
+		64 + 15,            /* of the first place, too many */
+		64 + 17,            /* from behind the last on */
+		64 + 3 * 24 + 2,    /* a function behind the texts */
+		64 + 3 * 24 + 4 + 2 /* a file there */
+	};
+	size_t size_bytes;
+	uint8_t *data = example_with_lines(&size_bytes), was;
+
+	for (size_t i = 0; i < size_bytes; i++)
+		assert_int_equal(decode_copy(data, i), -EBADMSG);
+	for (size_t i = 0; i < sizeof(offs) / sizeof(offs[0]); i++) {
+		was = data[offs[i]];
+		data[offs[i]] = 77;
+		if (decode_copy(data, size_bytes) != -EBADMSG)
+			fail_msg("byte %zu = 77 is taken", offs[i]);
+		data[offs[i]] = was;
+	}
+	assert_int_equal(decode_copy(data, size_bytes), 0);
+	free(data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bundle_comes_back),
 		cmocka_unit_test(bundle_of_nothing),
 		cmocka_unit_test(bundle_refuses_what_is_broken),
+		cmocka_unit_test(bundle_has_frames_of_source_code),
+		cmocka_unit_test(bundle_refuses_frames_that_are_not_there),
 	};
 
 	return cmocka_run_group_tests_name("bundle", tests, NULL, NULL);

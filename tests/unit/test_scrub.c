@@ -153,7 +153,7 @@ static void add_bundle(void)
 	uint8_t *data;
 	size_t size;
 
-	assert_int_equal(bundle_encode(&head, places, 3, &data, &size), 0);
+	assert_int_equal(bundle_encode(&head, places, 3, NULL, &data, &size), 0);
 	assert_int_equal(writer_object(maker.w, EBX_SYMTAB, 1, data, size), 0);
 	free(data);
 }

@@ -62,7 +62,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record unit tests check check-live check-waits check-exports check-kernels check-kills \
-	check-mixed check-lines check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
+	check-mixed check-lines check-memory check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
 
 all: analyze record			## ebprec and ebprec-record (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -199,6 +199,9 @@ check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root an
 
 check-faults: all tests			## disks that fail, CPUs that go, 10,000 processes: minutes; needs root and BPF
 	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/faults.bats tests/faults/faults.bats
+
+check-memory: all tests			## does a window's memory stand still? 1000 programs a second; root and BPF
+	$(Q)scripts/check-memory.sh $(O)
 
 check-kernels: all tests $(call have,kernels)	## record under Debian's stock kernels, emulated
 	$(Q)scripts/run-tests.sh $(O) kernels

@@ -153,6 +153,7 @@ static int read_table(const struct ksyms_source *s, struct ksyms **out)
 		outbuf_done(&text);
 		return err;
 	}
+	outbuf_trim(&text);
 	return ksyms_from_text((char *)text.data, out);
 }
 

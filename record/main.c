@@ -6,6 +6,7 @@
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -171,6 +172,17 @@ static unsigned max_freq_hz(void)
 	return hz <= 1000000 ? (unsigned)hz : 1000000;
 }
 
+/*
+ * Large buffers come and go with what the machine does.  By itself glibc takes them from the heap after
+ * the first one was freed, and then one small block above it keeps all of it for ever.
+ */
+static void give_back_memory(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	(void)mallopt(M_TRIM_THRESHOLD, 512 << 10);
+	(void)mallopt(M_ARENA_MAX, 2);
+}
+
 static void prepare_bundle(struct bundler *b, const char *output)
 {
 	int err = bundler_fork(b, output);
@@ -227,6 +239,7 @@ int main(int argc, char **argv)
 	screen.status_line = !opts.quiet && isatty(STDERR_FILENO);
 	ui.arg = &screen;
 	opts.self_program = "/proc/self/exe";
+	give_back_memory();
 	libbpf_set_print(opts.verbose > 1 ? libbpf_words : no_libbpf_words);
 
 	if (opts.bundle)

@@ -14,6 +14,16 @@
 
 /* How user stacks are taken: enum cpu_stacks. */
 const volatile __u32 stacks = CPU_STACKS_AUTO;
+/* One sample of so many is taken, and stands for all of them; user space changes it as it runs. */
+volatile __u32 one_of = 1;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_cost);
+} costs SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -55,7 +65,7 @@ static __always_inline __u8 *copy_buffer(void)
 
 /* Sends the sample with a copy of its stack.  False: it has to be sent otherwise. */
 static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *ring,
-				      const struct walk_state *w)
+				      const struct walk_state *w, __u32 weight)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u64 size_bytes; /* 64 bits: the bound must survive clang's shifting */
@@ -72,7 +82,7 @@ static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *rin
 	ev->pid = pid_tgid >> 32;
 	ev->tid = pid_tgid;
 	ev->cgroup_id = bpf_get_current_cgroup_id();
-	ev->period = ctx->sample_period;
+	ev->period = ctx->sample_period * weight;
 	size_bytes = COPY_EVENT_HEAD_BYTES + ev->stack_bytes;
 	fill_header(&ev->h, EBPREC_EV_COPY, size_bytes);
 	barrier_var(size_bytes);
@@ -94,7 +104,7 @@ static __always_inline bool wants_copy(const struct walk_state *w)
  * Walks the user stack into w and says in *ev how it went.  True: it was sent, all is done.
  */
 static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ring,
-				       struct cpu_event *ev, struct walk_state *w)
+				       struct cpu_event *ev, struct walk_state *w, __u32 weight)
 {
 	ev->stack.how = STACKINFO_NONE;
 	ev->stack.why = 0;
@@ -130,7 +140,8 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 		    (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
 	if (!wants_copy(w))
 		return false;
-	if ((stacks == CPU_STACKS_COPY || copy_take_token()) && send_copy(ctx, ring, w))
+	if ((stacks == CPU_STACKS_COPY || copy_take_token()) &&
+	    send_copy(ctx, ring, w, weight))
 		return true;
 	ev->stack.flags |= CPU_FLAG_COPY_REFUSED;
 	return false;
@@ -162,24 +173,21 @@ static __always_inline __u32 put_user(struct cpu_event *ev, __u32 at, const stru
 	return n;
 }
 
-SEC("perf_event")
-int cpu_sample(struct bpf_perf_event_data *ctx)
+static __always_inline void take_sample(struct bpf_perf_event_data *ctx, __u64 pid_tgid,
+					__u32 weight)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u32 zero = 0, kernel_count, user_count = 0;
 	__u64 size_bytes;
 	struct walk_state *w = walk_here();
 	struct cpu_event *ev;
 	void *ring;
 
-	if (!is_target(pid_tgid >> 32))
-		return 0;
 	ev = bpf_map_lookup_elem(&scratch, &zero);
 	ring = ring_here();
 	if (!ev || !ring || !w)
 		goto lost;
-	if (stacks != CPU_STACKS_FP && user_stack(ctx, ring, ev, w))
-		return 0;
+	if (stacks != CPU_STACKS_FP && user_stack(ctx, ring, ev, w, weight))
+		return;
 
 	kernel_count = kernel_stack(ctx, ev->stack.frames);
 	if (kernel_count > CPU_KERNEL_MAX) /* for the verifier */
@@ -201,15 +209,36 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	ev->pid = pid_tgid >> 32;
 	ev->tid = pid_tgid;
 	ev->cgroup_id = bpf_get_current_cgroup_id();
-	ev->period = ctx->sample_period;
+	ev->period = ctx->sample_period * weight;
 	ev->stack.kernel_count = kernel_count;
 	ev->stack.user_count = user_count;
 	if (size_bytes > sizeof(*ev))
 		goto lost;
 	if (!bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
-		return 0; /* 0: the kernel writes no sample of its own */
+		return;
 lost:
 	count_lost(EBPREC_EV_CPU);
+}
+
+/* 0: the kernel writes no sample of its own. */
+SEC("perf_event")
+int cpu_sample(struct bpf_perf_event_data *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), begin_ns = bpf_ktime_get_ns();
+	__u32 zero = 0, weight;
+	struct cpu_cost *cost = bpf_map_lookup_elem(&costs, &zero);
+
+	if (!cost || !is_target(pid_tgid >> 32))
+		return 0;
+	weight = cost->skipped + 1;
+	if (weight < one_of) {
+		cost->skipped = weight;
+		cost->skipped_count++;
+		return 0;
+	}
+	cost->skipped = 0;
+	take_sample(ctx, pid_tgid, weight);
+	cost->spent_ns += bpf_ktime_get_ns() - begin_ns;
 	return 0;
 }
 

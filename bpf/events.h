@@ -63,6 +63,14 @@ struct event_stack {
 #define EVENT_STACK_HEAD_BYTES 8
 #define EVENT_HEAD_BYTES(type) (__builtin_offsetof(struct type, stack) + EVENT_STACK_HEAD_BYTES)
 
+/* Of a CPU, in a map. */
+struct cpu_cost {
+	__u64 spent_ns;      /* on samples that were taken */
+	__u64 skipped_count; /* samples that were not, in all */
+	__u32 skipped;       /* the same, since the last one that was: the next one stands for them, too */
+	__u32 pad;
+};
+
 struct cpu_event {
 	struct event_header h;
 	__u32 pid, tid; /* as user space says it: pid is the process */

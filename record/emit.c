@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "format/cursor.h"
 
@@ -175,6 +176,19 @@ int emit_give_up(struct emit *e, uint64_t now_ns)
 	return emit_side(e, &r, siderec_lost(&r, emit_side_id(e), missing.side_count));
 }
 
+void account_own_cost(struct account *a)
+{
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_SELF, &usage);
+	a->own_user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000ULL +
+			 (uint64_t)usage.ru_utime.tv_usec * 1000ULL;
+	a->own_peak_bytes = (uint64_t)usage.ru_maxrss << 10;
+	a->own_user_ns += a->table_reader_ns; /* as of the last count */
+	a->own_system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000ULL +
+			   (uint64_t)usage.ru_stime.tv_usec * 1000ULL;
+}
+
 struct account account_since(const struct account *all, const struct account *before)
 {
 	struct account a = *all;
@@ -198,6 +212,8 @@ struct account account_since(const struct account *all, const struct account *be
 	a.duration_ns -= before->duration_ns;
 	a.own_user_ns -= before->own_user_ns;
 	a.own_system_ns -= before->own_system_ns;
+	a.sampling_ns -= before->sampling_ns;
+	a.thinned_count -= before->thinned_count;
 	for (i = 0; i < EBPREC_EV_END; i++)
 		a.lost_count[i] -= before->lost_count[i];
 	for (i = 0; i < STACKINFO_HOWS; i++)

@@ -52,6 +52,9 @@ struct account {
 	uint64_t file_bytes; /* as of the last flush */
 	uint64_t duration_ns, own_user_ns, own_system_ns, own_peak_bytes;
 	uint64_t bpf_ns;          /* of our programs, where the kernel measures it */
+	uint64_t sampling_ns;     /* of these, what samples took; always measured */
+	uint64_t thinned_count;   /* samples that --max-overhead left out; others stand for them */
+	uint64_t thinned_most;    /* one of so many was taken, at the worst; 0: all always */
 	uint64_t ring_peak_bytes; /* the fullest that a ring was when it was emptied */
 	uint64_t startup_ns;      /* from the beginning until events are recorded */
 	uint64_t hurry_count;     /* how often rings filled so fast that we ran at real-time priority */
@@ -95,6 +98,8 @@ int emit_give_up(struct emit *e, uint64_t now_ns);
 /* A round has ended: what came in went elsewhere than into the writer's file. */
 void emit_round(struct emit *e);
 
+/* The CPU time and memory this process used so far. */
+void account_own_cost(struct account *a);
 /* Of the account of all: what was counted since `before`.  Sizes and one-off times stay. */
 struct account account_since(const struct account *all, const struct account *before);
 

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "bpf/cpu.skel.h"
+#include "record/clock.h"
 #include "record/eventstack.h"
 #include "record/instrument.h"
+#include "record/thinning.h"
 
 enum { FOLLOW_COUNT = 3 }; /* programs that follow processes: fork, exec, free */
 
@@ -19,6 +21,9 @@ struct cpu_state {
 	int *fds;
 	size_t count;
 	struct bpf_link *follow[FOLLOW_COUNT];
+	struct cpu_cost *costs; /* one a possible CPU, to read them into */
+	int cost_count;
+	struct thinning thinning;
 };
 
 static int event_open(struct perf_event_attr *attr, uint32_t cpu)
@@ -121,7 +126,9 @@ static int cpu_prepare(struct instrument_ctx *c)
 	c->state = s;
 	s->fds = calloc(c->cpus->count, sizeof(*s->fds));
 	s->links = calloc(c->cpus->count, sizeof(struct bpf_link *));
-	if (!s->fds || !s->links)
+	s->cost_count = libbpf_num_possible_cpus();
+	s->costs = s->cost_count > 0 ? calloc((size_t)s->cost_count, sizeof(*s->costs)) : NULL;
+	if (!s->fds || !s->links || !s->costs)
 		return -ENOMEM;
 	err = load(c, s);
 	if (err)
@@ -143,6 +150,55 @@ static int cpu_attach(struct instrument_ctx *c)
 	}
 	return 0;
 }
+
+/* ---- what it costs ---- */
+
+/* What samples took in the kernel. */
+static uint64_t count_costs(const struct instrument_ctx *c, struct cpu_state *s)
+{
+	uint64_t spent_ns = 0, skipped = 0;
+	uint32_t zero = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.costs), &zero, s->costs))
+		return 0;
+	for (int i = 0; i < s->cost_count; i++) {
+		spent_ns += s->costs[i].spent_ns;
+		skipped += s->costs[i].skipped_count;
+	}
+	c->emit->account.sampling_ns = spent_ns;
+	c->emit->account.thinned_count = skipped;
+	return spent_ns;
+}
+
+/* With --max-overhead: when all that we do costs more, fewer samples are taken, and that is said. */
+static int cpu_tick(struct instrument_ctx *c, uint64_t now_ns)
+{
+	struct account *a = &c->emit->account;
+	struct cpu_state *s = c->state;
+	struct thinning *t = &s->thinning;
+	uint64_t spent_ns;
+
+	if (!c->opts->max_overhead || now_ns < t->at_ns + 1000000000)
+		return 0;
+	account_own_cost(a);
+	spent_ns = a->own_user_ns + a->own_system_ns + count_costs(c, s);
+	if (!t->at_ns) {
+		thinning_init(t, c->opts->stack_ns_a_second, c->opts->freq_hz, now_ns, spent_ns);
+		return 0;
+	}
+	if (!thinning_look(t, now_ns, spent_ns))
+		return 0;
+	s->skel->data->one_of = t->one_of;
+	if (t->one_of > a->thinned_most)
+		a->thinned_most = t->one_of;
+	note(c->notes, NOTE_INFO,
+	     "recording took %.2f %% of a CPU, --max-overhead is %.2f: one of %u samples is taken "
+	     "from now on, and stands for all",
+	     (double)t->last_ns / 1e7, (double)t->allowed_ns / 1e7, t->one_of);
+	return 0;
+}
+
+/* ---- events ---- */
 
 static void touch(const struct instrument_ctx *c, const __u64 *kernel, size_t count)
 {
@@ -238,6 +294,8 @@ static void cpu_stop(struct instrument_ctx *c)
 		(void)ioctl(s->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 	if (s && !bpf_obj_get_info_by_fd(bpf_program__fd(s->skel->progs.cpu_sample), &info, &bytes))
 		c->emit->account.hit_count = info.run_cnt;
+	if (s && s->skel)
+		(void)count_costs(c, s);
 }
 
 static void cpu_detach(struct instrument_ctx *c)
@@ -256,6 +314,7 @@ static void cpu_detach(struct instrument_ctx *c)
 	for (i = 0; i < FOLLOW_COUNT; i++)
 		bpf_link__destroy(s->follow[i]); /* NULL is fine */
 	cpu_bpf__destroy(s->skel);
+	free(s->costs);
 	free(s->links);
 	free(s->fds);
 	free(s);
@@ -271,6 +330,7 @@ const struct instrument inst_cpu = {
 	.prepare = cpu_prepare,
 	.attach = cpu_attach,
 	.on_event = cpu_on_event,
+	.tick = cpu_tick,
 	.stop = cpu_stop,
 	.detach = cpu_detach,
 };

@@ -176,6 +176,11 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 	json_u64(&j, "user_ns", a->own_user_ns);
 	json_u64(&j, "system_ns", a->own_system_ns);
 	json_u64(&j, "bpf_ns", a->bpf_ns);
+	json_u64(&j, "sampling_ns", a->sampling_ns);
+	json_end(&j);
+	json_begin(&j, "thinned");
+	json_u64(&j, "samples", a->thinned_count);
+	json_u64(&j, "one_of_at_most", a->thinned_most);
 	json_end(&j);
 	json_u64(&j, "ring_peak_bytes", a->ring_peak_bytes);
 	json_u64(&j, "hurried", a->hurry_count);

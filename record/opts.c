@@ -60,7 +60,8 @@ static const struct option options[] = {
 	{ OPT_STRING, 0, "table-cache", "DIR", AT(table_cache), 0, 0,
 	  "keep them there for the next recording, or 'none' (default /var/cache/ebprec)" },
 	{ OPT_STRING, 0, "max-overhead", "PERCENT", AT(max_overhead), 0, 0,
-	  "of a CPU for stacks of waiting threads (default 2; 0: no such stacks)" },
+	  "of a CPU for stacks of waiting threads (default 2; 0: none); given, for all:\n"
+	  "above it fewer samples are taken" },
 	{ OPT_FLAG, 0, "bpf", NULL, AT(bpf), 0, 0,
 	  "--no-bpf records by perf events alone, as is done without root" },
 	{ OPT_FLAG, 0, "bundle", NULL, AT(bundle), 0, 0,

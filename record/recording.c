@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "record/clock.h"
@@ -71,22 +70,9 @@ static int failed_write(struct recording *r, int err)
 	return err;
 }
 
-void recording_own_cost(struct account *a)
-{
-	struct rusage usage = { 0 };
-
-	getrusage(RUSAGE_SELF, &usage);
-	a->own_user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000ULL +
-			 (uint64_t)usage.ru_utime.tv_usec * 1000ULL;
-	a->own_peak_bytes = (uint64_t)usage.ru_maxrss << 10;
-	a->own_user_ns += a->table_reader_ns; /* as of the last count */
-	a->own_system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000ULL +
-			   (uint64_t)usage.ru_stime.tv_usec * 1000ULL;
-}
-
 void recording_count(struct recording *r)
 {
-	recording_own_cost(&r->emit.account);
+	account_own_cost(&r->emit.account);
 	if (r->walker)
 		walker_account(r->walker, &r->emit.account);
 	jitfiles_account(&r->jitfiles, &r->emit.account);
@@ -279,7 +265,7 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 	err = run(r, &command_failed);
 	if (err && !r->notes.failure[0])
 		note_fail(&r->notes, err, NULL, "cannot record");
-	recording_own_cost(&r->emit.account);
+	account_own_cost(&r->emit.account);
 	*account = r->emit.account;
 	*exit_status = exit_status_of(r, err, command_failed);
 	snprintf(failure, 1024, "%s", r->notes.failure);

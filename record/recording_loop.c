@@ -457,7 +457,7 @@ int recording_loop(struct recording *r)
 		if (!err && r->wanted && !r->end_reason)
 			err = recording_snapshot(r);
 		if (now_ns - shown_ns >= FLUSH_NS && r->ui->tick) {
-			recording_own_cost(&r->emit.account);
+			account_own_cost(&r->emit.account);
 			r->ui->tick(r->ui->arg, &r->emit.account);
 			shown_ns = now_ns;
 		}

@@ -114,7 +114,5 @@ int recording_first_segment(struct recording *r);
 int recording_fail_write(struct recording *r, int err);
 /* recording.c: the account up to now. */
 void recording_count(struct recording *r);
-/* recording.c: the CPU time this process used so far. */
-void recording_own_cost(struct account *a);
 
 #endif

@@ -49,6 +49,23 @@ small_disk() {
 		fail "$samples samples in $cpu_ms ms"
 }
 
+@test "too dear, fewer samples are taken, and those that are stand for all" {
+	ebprec record -F 997 -e cpu-clock --max-overhead 0.01 -o dear.data -- shares 3 >/dev/null 2>err
+	grep -q '^ebprec: recording took .*, --max-overhead is 0.01: one of [0-9]* samples is taken' err
+	ebprec info dear.data | grep -q 'one of [0-9]* samples is taken from now on'
+	taken=$(account dear.data samples)
+	left_out=$(account dear.data thinned samples)
+	most=$(account dear.data thinned one_of_at_most)
+	lost=$(account dear.data lost samples)
+	[ "$left_out" -gt 0 ] && [ "$most" -gt 1 ]
+	# All but the last on each CPU, that no sample came for any more, and what stood for those lost.
+	for_all=$(perf script -i dear.data -F event,period 2>/dev/null |
+		awk '/cpu-clock/ { sum += int($1 / 1003009 + 0.5) } END { print sum + 0 }')
+	[ "$for_all" -le $((taken + left_out)) ] &&
+		[ "$for_all" -ge $((taken + left_out - (lost + $(nproc)) * most)) ] ||
+		fail "$for_all of $taken and $left_out, one of $most"
+}
+
 @test "every switch of a process is there, as the kernel counted them" {
 	for who in -q -aq; do
 		ebprec record $who -o pingpong.data -- sh -c 'pingpong 5000; true' >counted

@@ -7,6 +7,7 @@
 
 #include "analyze/bundles.h"
 #include "analyze/cmd/cmd_fetch.h"
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/nameopts.h"
 #include "analyze/outfile.h"
@@ -240,11 +241,9 @@ int cmd_bundle(int argc, char **argv)
 
 	if (!usage_parse(&bundle_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
-	if (opts.input && *words)
-		return usage_error(&bundle_usage, "two captures were named: '%s' and '%s'",
-				   opts.input, *words);
-	if (!opts.input)
-		opts.input = *words ? *words : "ebprec.data";
+	status = cmd_input(&bundle_usage, words, &opts.input);
+	if (status)
+		return status;
 	if (!strcmp(opts.input, "-") && !opts.list && !opts.output)
 		return usage_error(&bundle_usage, "standard input needs '--output FILE'");
 	err = capture_open(opts.input, &c, &where);

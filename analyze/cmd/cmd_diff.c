@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/report/difftab.h"
 #include "analyze/report/keytab.h"
@@ -293,28 +294,18 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 
 static int read_side(struct diff *d, int side, const char *path)
 {
-	struct parse_err where = { 0 };
 	struct picked picked;
-	struct capture *c;
-	struct report r;
-	int status, err;
+	struct cmd_open in;
+	int status;
 
 	status = pickopts_parse(&d->opts->pick, &diff_usage, &picked);
 	if (status)
 		return status;
-	err = capture_open(path, &c, &where);
-	if (err) {
-		pickopts_done(&picked);
-		return say_cannot_open(path, err, &where);
+	status = cmd_open(path, "compare", &in);
+	if (!status) {
+		status = make_side(d, side, path, &in.report, &picked);
+		cmd_close(&in);
 	}
-	err = report_open(c, &r);
-	if (err) {
-		status = say_error("cannot compare '%s': %s", path, strerror(-err));
-	} else {
-		status = make_side(d, side, path, &r, &picked);
-		report_done(&r);
-	}
-	capture_close(c);
 	pickopts_done(&picked);
 	return status;
 }

@@ -10,6 +10,7 @@
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/cmd_slice.h"
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/export/exporter.h"
 #include "analyze/outfile.h"
@@ -141,22 +142,13 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 
 static int open_and_export(const struct exporter *e, const struct export_opts *o, struct picked *p)
 {
-	struct parse_err where = { 0 };
-	struct capture *c;
-	struct report r;
-	int status, err;
+	struct cmd_open in;
+	int status = cmd_open(o->input, "export", &in);
 
-	err = capture_open(o->input, &c, &where);
-	if (err)
-		return say_cannot_open(o->input, err, &where);
-	err = report_open(c, &r);
-	if (err) {
-		status = say_error("cannot export '%s': %s", o->input, strerror(-err));
-	} else {
-		status = export(e, o, &r, p);
-		report_done(&r);
-	}
-	capture_close(c);
+	if (status)
+		return status;
+	status = export(e, o, &in.report, p);
+	cmd_close(&in);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/durations.h"
 #include "analyze/marklist.h"
@@ -466,27 +467,20 @@ static int show(struct shown *s, const struct marks_opts *o)
 
 static int open_and_show(const struct marks_opts *o, struct filter *filter)
 {
-	struct parse_err where = { 0 };
-	struct capture *c;
-	struct report r;
-	int status, err;
+	struct shown s = { .filter = filter };
+	struct cmd_open in;
+	int status = cmd_open(o->input, "show", &in);
 
-	err = capture_open(o->input, &c, &where);
-	if (err)
-		return say_cannot_open(o->input, err, &where);
-	err = report_open(c, &r);
-	if (err) {
-		status = say_error("cannot show '%s': %s", o->input, strerror(-err));
-	} else {
-		struct shown s = { .c = c, .model = r.model, .names = r.names, .filter = filter };
-
-		status = pickopts_time(&o->when, &marks_usage, o->input, c,
-				       r.scan.span_known ? &r.scan.span : NULL, filter);
-		if (!status)
-			status = show(&s, o);
-		report_done(&r);
-	}
-	capture_close(c);
+	if (status)
+		return status;
+	s.c = in.capture;
+	s.model = in.report.model;
+	s.names = in.report.names;
+	status = pickopts_time(&o->when, &marks_usage, o->input, in.capture,
+			       report_span(&in.report), filter);
+	if (!status)
+		status = show(&s, o);
+	cmd_close(&in);
 	return status;
 }
 
@@ -500,13 +494,11 @@ int cmd_marks(int argc, char **argv)
 
 	if (!usage_parse(&marks_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
-	if (opts.input && *words)
-		return usage_error(&marks_usage, "two captures were named: '%s' and '%s'",
-				   opts.input, *words);
+	status = cmd_input(&marks_usage, words, &opts.input);
+	if (status)
+		return status;
 	if (opts.summary + opts.waterfall + opts.json > 1)
 		return usage_error(&marks_usage, "one of --summary, --waterfall and --json");
-	if (!opts.input)
-		opts.input = *words ? *words : "ebprec.data";
 	signal(SIGPIPE, SIG_IGN);
 	filter_init(&filter);
 	status = pickopts_lists(&filter, &marks_usage, &opts.comms, &opts.pids, &opts.tids,

@@ -296,8 +296,7 @@ int pickopts_resolve(const struct pickopts *opts, const struct usage *usage, con
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
 	int status, err;
 
-	status = pickopts_time(&opts->when, usage, path, r->capture,
-			       r->scan.span_known ? &r->scan.span : NULL, &p->filter);
+	status = pickopts_time(&opts->when, usage, path, r->capture, report_span(r), &p->filter);
 	if (!status)
 		status = choose_event(opts->event, path, quiet, r, &p->query.attr);
 	if (!status && !strcmp(p->weight_name, "time_ns"))

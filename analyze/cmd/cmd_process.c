@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* ebprec report --process - threads, programs, mappings, mounts and cgroup of one process */
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/cmd_process.h"
 
 #include <errno.h>
@@ -468,28 +469,18 @@ static int answer(const struct process_ask *ask, struct report *r, struct picked
 
 int cmd_process(const struct process_ask *ask)
 {
-	struct parse_err where = { 0 };
 	struct picked picked;
-	struct capture *c;
-	struct report r;
-	int status, err;
+	struct cmd_open in;
+	int status;
 
 	status = pickopts_parse(&ask->pick, ask->usage, &picked);
 	if (status)
 		return status;
-	err = capture_open(ask->input, &c, &where);
-	if (err) {
-		pickopts_done(&picked);
-		return say_cannot_open(ask->input, err, &where);
+	status = cmd_open(ask->input, "report", &in);
+	if (!status) {
+		status = answer(ask, &in.report, &picked);
+		cmd_close(&in);
 	}
-	err = report_open(c, &r);
-	if (err) {
-		status = say_error("cannot report '%s': %s", ask->input, strerror(-err));
-	} else {
-		status = answer(ask, &r, &picked);
-		report_done(&r);
-	}
-	capture_close(c);
 	pickopts_done(&picked);
 	return status;
 }

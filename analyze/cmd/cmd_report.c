@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/cmd/cmd_fetch.h"
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/cmd_process.h"
 #include "analyze/export/denet.h"
@@ -404,22 +405,13 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 static int open_and_report(const struct report_opts *opts, struct picked *picked,
 			   const struct report_view *view, struct report_ask *ask)
 {
-	struct parse_err where = { 0 };
-	struct capture *c;
-	struct report r;
-	int status, err;
+	struct cmd_open in;
+	int status = cmd_open(opts->input, "report", &in);
 
-	err = capture_open(opts->input, &c, &where);
-	if (err)
-		return say_cannot_open(opts->input, err, &where);
-	err = report_open(c, &r);
-	if (err) {
-		status = say_error("cannot report '%s': %s", opts->input, strerror(-err));
-	} else {
-		status = report(&r, opts, picked, view, ask);
-		report_done(&r);
-	}
-	capture_close(c);
+	if (status)
+		return status;
+	status = report(&in.report, opts, picked, view, ask);
+	cmd_close(&in);
 	return status;
 }
 
@@ -487,11 +479,9 @@ int cmd_report(int argc, char **argv)
 
 	if (!usage_parse(&report_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
-	if (opts.input && *words)
-		return usage_error(&report_usage, "two captures were named: '%s' and '%s'",
-				   opts.input, *words);
-	if (!opts.input)
-		opts.input = *words ? *words : "ebprec.data";
+	status = cmd_input(&report_usage, words, &opts.input);
+	if (status)
+		return status;
 	if (opts.period && !opts.pick.weight)
 		opts.pick.weight = "period";
 	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */

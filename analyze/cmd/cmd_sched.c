@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/sched/exitlist.h"
 #include "analyze/load.h"
@@ -480,11 +481,9 @@ int cmd_sched(int argc, char **argv)
 
 	if (!usage_parse(&sched_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
-	if (opts.input && *words)
-		return usage_error(&sched_usage, "two captures were named: '%s' and '%s'",
-				   opts.input, *words);
-	if (!opts.input)
-		opts.input = *words ? *words : "ebprec.data";
+	status = cmd_input(&sched_usage, words, &opts.input);
+	if (status)
+		return status;
 	err = capture_open(opts.input, &c, &where);
 	if (err)
 		return say_cannot_open(opts.input, err, &where);

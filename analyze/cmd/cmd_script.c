@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/embedded.h"
 #include "analyze/kallsyms.h"
@@ -194,25 +195,16 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 
 static int open_and_print(const struct script_opts *o, struct filter *filter, unsigned fields)
 {
-	struct parse_err where = { 0 };
-	struct capture *c;
-	struct report r;
-	int status, err;
+	struct cmd_open in;
+	int status = cmd_open(o->input, "print", &in);
 
-	err = capture_open(o->input, &c, &where);
-	if (err)
-		return say_cannot_open(o->input, err, &where);
-	err = report_open(c, &r);
-	if (err) {
-		status = say_error("cannot print '%s': %s", o->input, strerror(-err));
-	} else {
-		status = pickopts_time(&o->when, &script_usage, o->input, c,
-				       r.scan.span_known ? &r.scan.span : NULL, filter);
-		if (!status)
-			status = run_script(o, &r, filter, fields);
-		report_done(&r);
-	}
-	capture_close(c);
+	if (status)
+		return status;
+	status = pickopts_time(&o->when, &script_usage, o->input, in.capture,
+			       report_span(&in.report), filter);
+	if (!status)
+		status = run_script(o, &in.report, filter, fields);
+	cmd_close(&in);
 	return status;
 }
 
@@ -228,11 +220,9 @@ int cmd_script(int argc, char **argv)
 
 	if (!usage_parse(&script_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
-	if (opts.input && *words)
-		return usage_error(&script_usage, "two captures were named: '%s' and '%s'",
-				   opts.input, *words);
-	if (!opts.input)
-		opts.input = *words ? *words : "ebprec.data";
+	status = cmd_input(&script_usage, words, &opts.input);
+	if (status)
+		return status;
 	if (opts.fields && script_parse_fields(opts.fields, &fields, &bad, &bad_bytes))
 		return usage_error(&script_usage,
 				   "option '--fields' cannot be '%s': there is no field '%.*s'",

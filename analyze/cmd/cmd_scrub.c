@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/outfile.h"
 #include "analyze/readfile.h"
@@ -347,11 +348,9 @@ int cmd_scrub(int argc, char **argv)
 
 	if (!usage_parse(&scrub_usage, &args, argc, argv, 0, 1, &words, &status))
 		return status;
-	if (args.input && *words)
-		return usage_error(&scrub_usage, "two captures were named: '%s' and '%s'",
-				   args.input, *words);
-	if (!args.input)
-		args.input = *words ? *words : "ebprec.data";
+	status = cmd_input(&scrub_usage, words, &args.input);
+	if (status)
+		return status;
 	if (!args.output && !args.checks.count)
 		return usage_error(&scrub_usage, "'ebprec scrub' needs '--output FILE'");
 	err = capture_open(args.input, &c, &where);

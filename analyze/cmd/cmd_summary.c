@@ -9,6 +9,7 @@
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/cmd/cmd_summary_more.h"
 #include "analyze/cmd/cmd_summary_who.h"
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/export/exporter.h"
 #include "analyze/feature.h"
@@ -239,37 +240,25 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 int cmd_summary(int argc, char **argv)
 {
 	struct summary_opts opts = { .pick = PICKOPTS_DEFAULTS, .rows = ROWS_DEFAULT };
-	struct parse_err where = { 0 };
 	struct picked picked;
-	struct capture *c;
-	struct report r;
+	struct cmd_open in;
 	char **words;
-	int status, err;
+	int status;
 
 	if (!usage_parse(&summary_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
-	if (opts.input && *words)
-		return usage_error(&summary_usage, "two captures were named: '%s' and '%s'",
-				   opts.input, *words);
-	if (!opts.input)
-		opts.input = *words ? *words : "ebprec.data";
+	status = cmd_input(&summary_usage, words, &opts.input);
+	if (status)
+		return status;
 	status = pickopts_parse(&opts.pick, &summary_usage, &picked);
 	if (status)
 		return status;
 	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* large tables go back when freed */
-	err = capture_open(opts.input, &c, &where);
-	if (err) {
-		pickopts_done(&picked);
-		return say_cannot_open(opts.input, err, &where);
+	status = cmd_open(opts.input, "summarize", &in);
+	if (!status) {
+		status = summarize(&in.report, &opts, &picked);
+		cmd_close(&in);
 	}
-	err = report_open(c, &r);
-	if (err) {
-		status = say_error("cannot summarize '%s': %s", opts.input, strerror(-err));
-	} else {
-		status = summarize(&r, &opts, &picked);
-		report_done(&r);
-	}
-	capture_close(c);
 	pickopts_done(&picked);
 	return status;
 }

@@ -30,6 +30,11 @@ int report_open(const struct capture *capture, struct report *r)
 	return 0;
 }
 
+const struct timespan *report_span(const struct report *r)
+{
+	return r->scan.span_known ? &r->scan.span : NULL;
+}
+
 void report_done(struct report *r)
 {
 	verdict_done(&r->verdict);

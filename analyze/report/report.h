@@ -64,6 +64,8 @@ struct report_query {
 
 /* Reads the side-band.  -ENOMEM, -EOVERFLOW.  *r: report_done(). */
 int report_open(const struct capture *capture, struct report *r);
+/* From the first sample to the last; NULL: not known.  Borrowed. */
+const struct timespan *report_span(const struct report *r);
 /* Counts and names; once.  -ENOMEM, -EOVERFLOW. */
 int report_make(struct report *r, const struct report_query *query);
 void report_done(struct report *r);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/cmd_open.h"
+
+#include <string.h>
+
+#include "analyze/say.h"
+
+int cmd_input(const struct usage *usage, char *const *words, const char **input)
+{
+	if (*input && *words)
+		return usage_error(usage, "two captures were named: '%s' and '%s'", *input, *words);
+	if (!*input)
+		*input = *words ? *words : "ebprec.data";
+	return 0;
+}
+
+int cmd_open(const char *path, const char *verb, struct cmd_open *out)
+{
+	struct parse_err where = { 0 };
+	struct cmd_open fresh;
+	int err = capture_open(path, &fresh.capture, &where);
+
+	if (err)
+		return say_cannot_open(path, err, &where);
+	err = report_open(fresh.capture, &fresh.report);
+	if (err) {
+		capture_close(fresh.capture);
+		return say_error("cannot %s '%s': %s", verb, path, strerror(-err));
+	}
+	*out = fresh;
+	return 0;
+}
+
+void cmd_close(struct cmd_open *o)
+{
+	report_done(&o->report);
+	capture_close(o->capture);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * cmd_open - the capture that a command is about
+ *
+ * What all commands have in common that read one: which file that is, opening it, reading who ran
+ * with which files mapped, and what is said when one of these cannot be done.
+ */
+#ifndef EBPREC_ANALYZE_CMD_CMD_OPEN_H
+#define EBPREC_ANALYZE_CMD_CMD_OPEN_H
+
+#include "analyze/cmd/usage.h"
+#include "analyze/report/report.h"
+
+/*
+ * *input: what --input said, or NULL; becomes that, the first of the words, or ebprec.data.  0, or the
+ * exit status after an error was said: both were given.
+ */
+int cmd_input(const struct usage *usage, char *const *words, const char **input);
+
+struct cmd_open {
+	struct capture *capture;
+	struct report report;
+};
+
+/*
+ * Opens the capture and its model; cmd_close() when that succeeded.  verb: of messages, "show".
+ * 0, or the exit status after an error was said.
+ */
+int cmd_open(const char *path, const char *verb, struct cmd_open *out);
+void cmd_close(struct cmd_open *o);
+
+#endif

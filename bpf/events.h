@@ -137,6 +137,8 @@ struct switch_copy_event {
 enum switch_wants { /* whose process is recorded */
 		    SWITCH_WANTS_PREV = 1,
 		    SWITCH_WANTS_NEXT = 2,
+		    /* And, where that is asked for: it had to wait for the CPU too long. */
+		    SWITCH_NEXT_LATE = 4,
 };
 
 /* What else happens to a thread; which tracepoint of sched:*. */

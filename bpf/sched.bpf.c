@@ -27,6 +27,8 @@
 
 /* What stacks may cost; 0: none is taken. */
 const volatile __u32 stack_ns_a_second = 0;
+/* Who comes onto a CPU after having waited for one as long is told to have; 0: nobody. */
+const volatile __u64 late_ns = 0;
 
 #define ADJUST_NS     5000000ULL
 #define RARE_NS       100000000ULL
@@ -77,6 +79,7 @@ struct thread_facts {
 	__u8 woken;           /* by_* are of the wakeup that is under way */
 	__u8 has_stack;       /* its wait has: so should who ends it */
 	__u8 pad;
+	__u64 ready_ns;       /* it waits for a CPU since then, where late_ns asks; 0: it does not */
 	__u32 stack_ticks[8]; /* when its last stack was taken, by system call modulo 8; 1.05 ms */
 };
 
@@ -302,6 +305,25 @@ static __always_inline void send_exit(void *ring, struct task_struct *t, __u64 n
 	bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
 }
 
+/* Whether next had to wait for late_ns; what prev does from now on is remembered. */
+static __always_inline bool is_late(bool direct, bool preempt, struct task_struct *prev,
+				    struct task_struct *next, __u32 prev_state, __u64 now_ns)
+{
+	__u32 prev_tid = TASK(prev, pid, direct), next_tid = TASK(next, pid, direct);
+	struct thread_facts *f;
+	bool late = false;
+
+	f = prev_tid ? facts_of(prev_tid, true) : NULL;
+	if (f)
+		f->ready_ns = preempt || !prev_state ? now_ns : 0;
+	f = next_tid ? facts_of(next_tid, false) : NULL;
+	if (f) {
+		late = f->ready_ns && now_ns - f->ready_ns >= late_ns;
+		f->ready_ns = 0;
+	}
+	return late;
+}
+
 static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 					  struct task_struct *prev, struct task_struct *next,
 					  __u32 prev_state)
@@ -325,6 +347,9 @@ static __always_inline void handle_switch(void *ctx, bool direct, bool preempt,
 	if (TASK(prev, exit_state, direct) && wanted & SWITCH_WANTS_PREV)
 		send_exit(ring, prev, now_ns);
 	syscall = syscall_of((void *)bpf_get_current_task_btf());
+	if (late_ns && is_late(direct, preempt, prev, next, prev_state, now_ns) &&
+	    wanted & SWITCH_WANTS_NEXT)
+		wanted |= SWITCH_NEXT_LATE;
 	if (stack_ns_a_second && TASK(prev, pid, direct)) {
 		b = bpf_map_lookup_elem(&stack_budgets, &zero);
 		if (b)
@@ -398,7 +423,9 @@ static __always_inline void handle_wakeup(void *ctx, bool direct, __u32 what, st
 	if (!ev)
 		return;
 	ev->a = TASK(t, thread_info.cpu, direct);
-	f = facts_of(ev->tid, false);
+	f = facts_of(ev->tid, late_ns != 0);
+	if (f && late_ns)
+		f->ready_ns = ev->h.time_ns;
 	if (f && f->woken) {
 		ev->by_pid = f->by_pid;
 		ev->by_tid = f->by_tid;

@@ -75,6 +75,7 @@ static int load(struct instrument_ctx *c, struct sched_state *s, bool btf)
 	bpf_object__for_each_program(prog, s->skel->obj) bpf_program__set_autoload(
 		prog, btf == !strncmp(bpf_program__section_name(prog), "tp_btf/", 7));
 	s->skel->rodata->stack_ns_a_second = c->opts->stack_ns_a_second / c->cpus->count;
+	s->skel->rodata->late_ns = c->opts->late_ns;
 	s->skel->rodata->user_stacks = c->walker != NULL;
 	s->skel->rodata->copy_bytes = SWITCH_COPY_BYTES - COPY_BELOW_SP;
 	s->skel->rodata->copies_a_second = c->opts->stacks == CPU_STACKS_AUTO ? COPIES_A_SECOND : 0;
@@ -327,6 +328,8 @@ static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
 
 	if (ev->h.size_bytes < SWITCH_EVENT_SHORT_BYTES || !is_whole(c, ev))
 		return -EBADMSG;
+	if (ev->wanted & SWITCH_NEXT_LATE)
+		triggers_late(c->triggers, ev->h.time_ns);
 	err = name_stranger(c, s, ev);
 	if (err)
 		return err;

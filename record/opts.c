@@ -30,7 +30,7 @@ static const struct option options[] = {
 	{ OPT_STRING, 0, "ring", "TIME|SIZE", AT(ring), 0, 0,
 	  "keep the last 60s or 64M in memory; write them on SIGUSR2 and at the end" },
 	{ OPT_LIST, 0, "trigger", "EVENT", AT(triggers), 0, 0,
-	  "also write --ring on mark:TEXT or psi:cpu:some:50ms/1s (memory, io; full)" },
+	  "also write --ring on mark:TEXT, runq:20ms or psi:cpu:some:50ms/1s (memory, io; full)" },
 	{ OPT_SIZE, 0, "max-size", "SIZE", AT(max_file_bytes), 0, 0,
 	  "stop when FILE has about this size, or begin the next with --rotate" },
 	{ OPT_STRING, 0, "rotate", "TIME|SIZE[,KEEP]", AT(rotate), 0, 0,
@@ -345,9 +345,32 @@ static bool read_limit(const char *text, const char **end, struct record_limit *
 	return false;
 }
 
-static enum opts_result read_limits(struct record_opts *o, struct option_error *error)
+static enum opts_result read_trigger(struct record_opts *o, const char *words,
+				     struct option_error *error)
 {
 	struct trigger trigger;
+
+	if (trigger_parse(words, &trigger))
+		return wrong(error,
+			     "option '--trigger' is mark:TEXT, runq:20ms or "
+			     "psi:cpu|memory|io:some|full:50ms/1s, not '%.60s'",
+			     words);
+	if (trigger.kind == TRIGGER_MARK && (!o->mark || !o->bpf))
+		return wrong(error, "option '--trigger %.60s' needs marks and BPF", words);
+	if (trigger.kind != TRIGGER_RUNQ)
+		return OPTS_RUN;
+	if (!o->sched || !o->bpf)
+		return wrong(error, "option '--trigger %.60s' needs context switches and BPF",
+			     words);
+	if (o->late_ns)
+		return wrong(error, "option '--trigger runq' can be given once");
+	o->late_ns = trigger.late_us * 1000;
+	return OPTS_RUN;
+}
+
+static enum opts_result read_limits(struct record_opts *o, struct option_error *error)
+{
+	enum opts_result result;
 	unsigned long files;
 	const char *end;
 	unsigned i;
@@ -375,15 +398,9 @@ static enum opts_result read_limits(struct record_opts *o, struct option_error *
 	if (o->triggers.count && !o->ring)
 		return wrong(error, "option '--trigger' goes with '--ring'");
 	for (i = 0; i < o->triggers.count; i++) {
-		if (trigger_parse(o->triggers.values[i], &trigger))
-			return wrong(
-				error,
-				"option '--trigger' is mark:TEXT or psi:cpu|memory|io:some|full:"
-				"50ms/1s, not '%.60s'",
-				o->triggers.values[i]);
-		if (trigger.kind == TRIGGER_MARK && (!o->mark || !o->bpf))
-			return wrong(error, "option '--trigger %.60s' needs marks and BPF",
-				     o->triggers.values[i]);
+		result = read_trigger(o, o->triggers.values[i], error);
+		if (result != OPTS_RUN)
+			return result;
 	}
 	if (o->ring && (o->rotate || o->max_file_bytes))
 		return wrong(error, "options '--ring' and '--%s' exclude each other",

@@ -41,6 +41,7 @@ struct record_opts {
 	uint64_t max_file_bytes; /* 0: no limit */
 	uint32_t metrics;        /* bits 1 << place in metriclist */
 	uint64_t interval_ns;    /* of their tables */
+	uint64_t late_ns;        /* of --trigger runq; 0: there is none */
 	uint64_t slower_ns;      /* single events that took as long are rows; 0: none */
 	uint32_t pids[RECORD_PIDS_MAX];
 	unsigned pid_count;

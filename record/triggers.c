@@ -69,6 +69,12 @@ int trigger_parse(const char *words, struct trigger *out)
 	if (!strncmp(words, "mark:", 5) && words[5]) {
 		t.kind = TRIGGER_MARK;
 		t.mark = words + 5;
+	} else if (!strncmp(words, "runq:", 5)) {
+		const char *text = words + 5;
+
+		t.kind = TRIGGER_RUNQ;
+		t.late_us = read_us(&text);
+		err = *text || !t.late_us ? -EINVAL : 0;
 	} else if (!strncmp(words, "psi:", 4)) {
 		t.kind = TRIGGER_PSI;
 		err = parse_psi(words + 4, &t);
@@ -147,6 +153,14 @@ void triggers_mark(struct triggers *t, const struct tracing_mark *m, uint64_t ti
 	for (size_t i = 0; i < t->count; i++) {
 		if (t->list[i].kind == TRIGGER_MARK &&
 		    (!strcmp(t->list[i].mark, m->message) || !strcmp(t->list[i].mark, m->name)))
+			fire(t, &t->list[i], time_ns);
+	}
+}
+
+void triggers_late(struct triggers *t, uint64_t time_ns)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		if (t->list[i].kind == TRIGGER_RUNQ)
 			fire(t, &t->list[i], time_ns);
 	}
 }

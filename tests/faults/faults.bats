@@ -240,6 +240,22 @@ record_small() {
 	[ ! -e r.data.2 ] || fail "twice within 10 s"
 }
 
+@test "a thread that waits for a CPU writes the window, one that need not wait so long does not" {
+	taskset -c 0 shares 60 >/dev/null 3>&- &
+	load=$!
+	taskset -c 0 chrt -i 0 shares 4 >/dev/null 3>&- &
+	ebprec-record -a --ring 10s --trigger runq:2ms -q -o r.data sleep 3 3>&-
+	whole r.data.1
+	same runq:2ms "$(account r.data.1 ended)"
+	[ ! -e r.data.2 ] || fail "twice within 10 s"
+	# perf finds such a wait in it, too.
+	perf sched latency -i r.data.1 2>/dev/null | awk '
+		match($0, /max: *[0-9.]+/) { ms = substr($0, RSTART + 4, RLENGTH - 4) + 0; if (ms > most) most = ms }
+		END { if (most < 2) { print "at most " most " ms"; exit 1 } }'
+	ebprec-record -a --ring 10s --trigger runq:60s -q -o s.data sleep 2 3>&-
+	[ ! -e s.data.1 ] || fail "nobody waited for a minute"
+}
+
 @test "who may not ask is not answered" {
 	ebprec-record -a --ring 10s -q -o r.data sleep 3 3>&- &
 	pid=$!

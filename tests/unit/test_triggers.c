@@ -34,6 +34,11 @@ static void good_words_are_understood(void **state)
 	assert_int_equal(trigger_parse("mark:a:b c", &t), 0);
 	assert_int_equal(t.kind, TRIGGER_MARK);
 	assert_string_equal(t.mark, "a:b c");
+	assert_int_equal(trigger_parse("runq:20ms", &t), 0);
+	assert_int_equal(t.kind, TRIGGER_RUNQ);
+	assert_int_equal(t.late_us, 20000);
+	assert_int_equal(trigger_parse("runq:500us", &t), 0);
+	assert_int_equal(t.late_us, 500);
 }
 
 static void bad_words_are_refused(void **state)
@@ -58,7 +63,12 @@ static void bad_words_are_refused(void **state)
 		"psi:cpu:some:1ms/11s",
 		"psi:cpu:some:-1ms/1s",
 		"psi:cpu:some:99999999999999999999s/1s",
-		"runq:1ms",
+		"runq",
+		"runq:",
+		"runq:0ms",
+		"runq:5",
+		"runq:5ms/1s",
+		"runq:-5ms",
 	};
 	struct trigger t = { .words = "as it was" };
 

@@ -99,8 +99,31 @@ struct buffer_head___6_1 {
 	struct folio *b_page; /* its name before d685c668b069, 6.3 */
 };
 
+struct percpu_counter {
+	long long count;
+};
+
 struct mm_struct {
 	unsigned long arg_start, arg_end, env_start, env_end;
+	unsigned long total_vm; /* pages */
+	struct percpu_counter rss_stat[4];
+};
+
+struct mm_counter___6_1 {
+	long long counter;
+};
+
+struct mm_rss_stat { /* gone with f1a7941243c1, 6.2 */
+	struct mm_counter___6_1 count[4];
+};
+
+struct mm_struct___6_1 {
+	struct mm_rss_stat rss_stat;
+};
+
+struct kmem_cache {
+	unsigned int size; /* of an object, with what is around it */
+	const char *name;
 };
 
 struct task_struct {

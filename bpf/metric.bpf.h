@@ -160,7 +160,7 @@ static __always_inline void event_clear(struct metric_event *ev, __u32 n, __u32 
 
 /*
  * An event to be filled in, of the current thread, with its stacks; the row is zero.  NULL is counted
- * as lost.  n: as in METRIC_EVENT.  event_send() has to follow.
+ * as lost.  n: as in METRIC_EVENT.  event_send() or scratch_give() has to follow.
  */
 static __always_inline struct metric_event *event_begin(__u32 n, __u32 row_bytes)
 {

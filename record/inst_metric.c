@@ -15,6 +15,7 @@
 #include "record/clock.h"
 #include "record/counters.h"
 #include "record/instrument.h"
+#include "record/metrickept.h"
 #include "record/metriclist.h"
 #include "record/metricobj.h"
 #include "record/slurp.h"
@@ -198,14 +199,20 @@ static int metric_augment(struct instrument_ctx *c)
 {
 	struct metric_state *s = c->state;
 	uint64_t missed = 0;
+	int err;
 
-	for (size_t i = 0; i < s->obj_count; i++)
+	for (size_t i = 0; i < s->obj_count; i++) {
 		missed += metricobj_missed(&s->objs[i]);
+		metrickept_ending(&s->objs[i]);
+	}
 	if (missed)
 		note(c->notes, NOTE_WARNING,
 		     "%llu events interrupted the program that counts them and are missing",
 		     (unsigned long long)missed);
-	return end_interval(c, s);
+	err = end_interval(c, s);
+	for (size_t i = 0; i < s->obj_count && !err; i++)
+		err = metrickept_tell(&s->objs[i], &s->tabs, c);
+	return err;
 }
 
 static int metric_on_event(struct instrument_ctx *c, const struct event_header *h)

@@ -85,7 +85,7 @@ static void set(const struct bpf_object *obj, const char *name, const void *valu
 }
 
 /* After the load: where a variable is in the memory that is shared with the programs. */
-static void *shared(const struct metricobj *o, const char *name, uint32_t bytes)
+void *metricobj_variable(const struct metricobj *o, const char *name, uint32_t bytes)
 {
 	uint32_t off;
 	struct bpf_map *map = metricbtf_variable(o->obj, name, bytes, &off);
@@ -118,6 +118,7 @@ static void share_variables(struct metricobj *o)
 static void set_knobs(const struct metricobj *o, const struct instrument_ctx *c, uint32_t first)
 {
 	uint64_t wake_bytes = rings_wake_bytes(c->rings), slower_ns = c->opts->slower_ns;
+	uint64_t sample_bytes = c->opts->sample_bytes;
 	uint32_t max_frames = c->opts->max_frames;
 	bool filter = !c->targets->all, user_stacks = c->walker != NULL;
 
@@ -125,6 +126,7 @@ static void set_knobs(const struct metricobj *o, const struct instrument_ctx *c,
 	set(o->obj, "filter", &filter, sizeof(filter));
 	set(o->obj, "user_stacks", &user_stacks, sizeof(user_stacks));
 	set(o->obj, "max_frames", &max_frames, sizeof(max_frames));
+	set(o->obj, "sample_bytes", &sample_bytes, sizeof(sample_bytes));
 	set(o->obj, "slower_ns", &slower_ns, sizeof(slower_ns));
 	set(o->obj, "metric_first_event", &first, sizeof(first));
 }
@@ -247,7 +249,7 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	if (err)
 		return instrument_fail((struct instrument_ctx *)c, err, what);
 	share_variables(o);
-	o->interval = shared(o, "metric_interval", sizeof(*o->interval));
+	o->interval = metricobj_variable(o, "metric_interval", sizeof(*o->interval));
 	if (!o->interval && tabs->count > o->first_table)
 		return note_fail(c->notes, -EINVAL, "see docs/instruments/custom.md",
 				 "'%.60s' has no variable metric_interval", name);
@@ -260,7 +262,7 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 {
 	struct bpf_program *prog;
 	struct bpf_link *link;
-	uint64_t *start = shared(o, "metric_start_ns", sizeof(*start));
+	uint64_t *start = metricobj_variable(o, "metric_start_ns", sizeof(*start));
 	bool is_iter;
 	int err;
 

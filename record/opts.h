@@ -24,6 +24,7 @@ struct record_opts {
 	uint64_t ring_bytes;  /* of all CPUs together; 0: the default */
 	unsigned level;       /* zstd */
 	unsigned max_frames;
+	unsigned sample_bytes; /* of allocations, of which one is drawn */
 	struct option_list pid_list, with, without, bpf_objects, triggers, marks; /* markspec.h */
 	/* What follows from it. */
 	unsigned freq_hz;

@@ -12,7 +12,7 @@ enum merge { MERGE_LAST, MERGE_ADD, MERGE_MAX, MERGE_NOW };
 static enum merge merge_of(const struct metric_field *f)
 {
 	if (f->is_key || f->kind == METRIC_TEXT || !strcmp(f->name, "cgroup") ||
-	    !strncmp(f->name, "is_", 3))
+	    !strcmp(f->name, "pid") || !strcmp(f->name, "tid") || !strncmp(f->name, "is_", 3))
 		return MERGE_LAST;
 	if (!strncmp(f->name, "max_", 4))
 		return MERGE_MAX;

@@ -22,6 +22,16 @@
 		title, key, METRIC_DIM, dimension, NULL, METRIC_PLAIN \
 	}
 
+/* bpf/held.bpf.h: stacks of which something is held at the end, and allocations that were drawn. */
+#define HELD_COLUMNS                                                                        \
+	.weight = "bytes", .sort = "held_bytes", .histogram = "hist_age_ms",                \
+	.columns = { DIM("PID", "pid", "pid"),    DIM("COMM", "comm", "comm"),              \
+		     DIM("KIND", "kind", "kind"), U("HELD(KiB)", "held_bytes", METRIC_KIB), \
+		     N("HELD", "held", "held"),   U("OLDEST(s)", "max_age_ns", METRIC_SEC) }
+#define ALLOC_COLUMNS                                                          \
+	.by = { "process", "kind" }, .weight = "bytes", .sort = "alloc_bytes", \
+	.columns = { U("ALLOC(KiB)", "alloc_bytes", METRIC_KIB), N("ALLOCS", "allocs", "allocs") }
+
 static const struct metric_view views[] = {
 	{ .table = "syscalls",
 	  .instrument = "syscalls",
@@ -154,6 +164,40 @@ static const struct metric_view views[] = {
 		       { "", "pages", METRIC_SUM,
 			 "read_pages+write_pages+fault_added+dirtied_pages", NULL,
 			 METRIC_PLAIN } } },
+	{ .table = "kmem",
+	  .instrument = "kmem",
+	  .title = "Memory of the kernel by process",
+	  .by = { "process" },
+	  .sort = "held_bytes",
+	  .columns = { { "HELD(KiB)", "held_bytes", METRIC_SUM, "alloc_bytes-freed_bytes", NULL,
+			 METRIC_KIB },
+		       { "HELD", "held", METRIC_SUM, "allocs-frees", NULL, METRIC_PLAIN },
+		       U("ALLOC(KiB)", "alloc_bytes", METRIC_KIB),
+		       N("ALLOCS", "allocs", "allocs"),
+		       U("FREED(KiB)", "freed_bytes", METRIC_KIB),
+		       N("FREES", "frees", "frees"),
+		       U("RSS(KiB)", "now_rss_bytes", METRIC_KIB),
+		       U("SIZE(KiB)", "now_size_bytes", METRIC_KIB) } },
+	{ .table = "kmem_caches",
+	  .instrument = "kmem",
+	  .title = "Memory of the kernel by cache",
+	  .by = { "cache" },
+	  .sort = "held_bytes",
+	  .columns = { { "HELD(KiB)", "held_bytes", METRIC_SUM, "alloc_bytes-freed_bytes", NULL,
+			 METRIC_KIB },
+		       { "HELD", "held", METRIC_SUM, "allocs-frees", NULL, METRIC_PLAIN },
+		       U("ALLOC(KiB)", "alloc_bytes", METRIC_KIB),
+		       N("ALLOCS", "allocs", "allocs"),
+		       U("FREED(KiB)", "freed_bytes", METRIC_KIB),
+		       N("FREES", "frees", "frees") } },
+	{ .table = "kmem_held",
+	  .instrument = "kmem",
+	  .title = "Memory of the kernel held at the end, by stack",
+	  HELD_COLUMNS },
+	{ .table = "kmem_allocs",
+	  .instrument = "kmem",
+	  .title = "Memory of the kernel allocated, by what",
+	  ALLOC_COLUMNS },
 	{ .table = "runq",
 	  .instrument = "runq",
 	  .title = "Time on a CPU and in the run queue",

@@ -53,6 +53,8 @@ part_instruments() {
 	instrument_row block ios 20000 biolatency 1
 	instrument_row cache reads 1000000
 	instrument_row cache calls 3000000
+	instrument_row kmem ends 10000
+	instrument_row kmem connects 20000
 	instrument_row irq ios 20000 hardirqs 1
 	instrument_row counters calls 3000000
 }

@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Memory of the kernel, each allocation of a program that opens a known number of files.
+
+load ../helper
+load metrics
+
+FILES=10007
+
+setup_file() {
+	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
+	cd "$BATS_FILE_TMPDIR" || return
+	mkfifo hold
+	exec 8<>hold
+	# Whoever holds the files does so until the end of the recording.
+	ebprec record -q -m 128 --with kmem --sample-bytes 1 -o k.data -- opened $FILES hold >truth 8>&- || true
+	exec 8>&-
+}
+
+setup() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+	read -r _ _ pid before after rss_kib size_kib < <(grep '^opened held ' truth)
+	read -r _ _ freed < <(grep '^opened freed ' truth)
+	[ -n "$freed" ] || fail "$(cat truth)"
+}
+
+@test "what a process holds is what it opened" {
+	# and the FIFO
+	same $((FILES + 1)) "$(field k.data kmem_held "pid=$pid,comm=holds,kind=filp" held)"
+	ebprec metrics kmem_held -i k.data --pid "$pid" --histogram -n 0 >text
+	grep -q "age_ms : count" text || fail "$(cat text)"
+	# Of all processes, in between: others open and close files, too.
+	if [ "$before" -gt 0 ]; then
+		grown=$((after - before))
+		if [ $grown -lt $((FILES * 7 / 10)) ] || [ $grown -gt $((FILES * 2)) ]; then
+			fail "/proc/slabinfo: $grown more"
+		fi
+	fi
+}
+
+@test "what was freed is not held" {
+	allocs=$(field k.data kmem "pid=$freed,comm=frees" allocs)
+	# each open is a name and a file at least
+	[ "$allocs" -ge $((2 * FILES)) ] || fail "$allocs allocations"
+	same 0 "$(field k.data kmem_held "pid=$freed,kind=names_cache" held)"
+	held=$(field k.data kmem "pid=$freed" held)
+	[ "$held" -lt $FILES ] || fail "$held of $allocs are held"
+}
+
+@test "next to it is what the process has itself, as /proc/PID/status says" {
+	same $((size_kib * 1024)) "$(field k.data kmem "pid=$pid" now_size_bytes)"
+	off=$(($(field k.data kmem "pid=$pid" now_rss_bytes) / 1024 - rss_kib))
+	# each CPU adds up 32 pages or more of each kind before it tells
+	if [ ${off#-} -gt $((rss_kib / 4)) ]; then
+		fail "RSS is $off KiB off $rss_kib"
+	fi
+}
+
+@test "stacks of what is held weigh its bytes" {
+	bytes=$(field k.data kmem_held "pid=$pid,kind=filp" held_bytes)
+	ebprec report --of kmem -i k.data --folded 2>/dev/null |
+		awk '/^holds;.*open_files;.*;alloc_empty_file;kmem_cache_alloc[a-z_]* [0-9]+$/ { n += $NF }
+			END { print n + 0 }' >sum
+	read -r sum <sum
+	# a few opens at the beginning may have a shorter stack
+	if [ "$sum" -lt $((bytes * 8 / 10)) ] || [ "$sum" -gt "$bytes" ]; then
+		fail "$sum of $bytes bytes"
+	fi
+}

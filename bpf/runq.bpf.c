@@ -43,14 +43,19 @@ struct thread_now {
 	__u64 ready_ns; /* wants to run since then; 0: does not, or runs */
 	__u64 sleep_ns; /* slept since then, up to ready_ns; 0: was preempted */
 	__u64 voluntary, involuntary; /* the kernel's counts when it came */
+	__u64 start_ns;               /* of the thread: ids are used again */
 };
 
+/*
+ * Not the kernel's storage of a task: none can be made while another thread of the CPU, which was
+ * preempted there, is freeing its own.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
 	__type(value, struct thread_now);
-} runq_now SEC(".maps");
+} runq_now SEC(".maps"); /* thread id -> what it does now */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -58,6 +63,24 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } runq_since SEC(".maps"); /* the CPU's time is counted up to then; 0: not begun */
+
+/* NULL: no room, which is counted. */
+static __always_inline struct thread_now *now_of(struct task_struct *t)
+{
+	struct thread_now *s, zero = { .start_ns = t->start_time };
+	__u32 tid = t->pid;
+
+	s = bpf_map_lookup_elem(&runq_now, &tid);
+	if (s && s->start_ns == zero.start_ns)
+		return s;
+	if (!bpf_map_update_elem(&runq_now, &tid, &zero, BPF_ANY)) {
+		s = bpf_map_lookup_elem(&runq_now, &tid);
+		if (s)
+			return s;
+	}
+	count_lost(EBPREC_EV_METRIC);
+	return 0;
+}
 
 static __always_inline struct runq_value *entry_of(struct task_struct *t)
 {
@@ -94,16 +117,13 @@ static __always_inline struct runq_cpus_value *count_cpu(bool idle, __u64 now_ns
 
 static __always_inline void leave(struct task_struct *t, bool preempt, __u64 now_ns)
 {
-	struct thread_now *s = bpf_task_storage_get(&runq_now, t, 0,
-						    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct thread_now *s = now_of(t);
 	struct runq_value *v;
 	bool wants = preempt || !t->__state;
-	__u32 slot;
+	__u32 slot, tid = t->pid;
 
-	if (!s) {
-		count_lost(EBPREC_EV_METRIC);
+	if (!s)
 		return;
-	}
 	s->ready_ns = wants ? now_ns : 0;
 	s->sleep_ns = wants ? 0 : now_ns;
 	v = entry_of(t);
@@ -121,20 +141,19 @@ static __always_inline void leave(struct task_struct *t, bool preempt, __u64 now
 		v->involuntary += t->nivcsw - s->involuntary;
 	}
 	s->on_ns = s->slice_ns = 0;
+	if (t->exit_state) /* for the last time */
+		bpf_map_delete_elem(&runq_now, &tid);
 }
 
 static __always_inline void come(struct task_struct *t, struct runq_cpus_value *cpu, __u64 now_ns)
 {
-	struct thread_now *s = bpf_task_storage_get(&runq_now, t, 0,
-						    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct thread_now *s = now_of(t);
 	struct runq_value *v;
 	__u64 wait_ns;
 	__u32 slot;
 
-	if (!s) {
-		count_lost(EBPREC_EV_METRIC);
+	if (!s)
 		return;
-	}
 	s->on_ns = s->slice_ns = now_ns;
 	s->voluntary = t->nvcsw;
 	s->involuntary = t->nivcsw;
@@ -180,10 +199,8 @@ static __always_inline void ready(struct task_struct *t)
 
 	if (!is_target(t->tgid))
 		return;
-	s = bpf_task_storage_get(&runq_now, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!s)
-		count_lost(EBPREC_EV_METRIC);
-	else if (!s->ready_ns && !s->on_ns)
+	s = now_of(t);
+	if (s && !s->ready_ns && !s->on_ns)
 		s->ready_ns = bpf_ktime_get_ns();
 }
 
@@ -213,7 +230,7 @@ int runq_flush(void *ctx)
 	count_cpu(!t->pid, now_ns);
 	if (!t->pid || !is_target(t->tgid))
 		return 0;
-	s = bpf_task_storage_get(&runq_now, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	s = now_of(t);
 	if (!s)
 		return 0;
 	v = s->on_ns ? entry_of(t) : 0;

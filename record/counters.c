@@ -74,9 +74,9 @@ struct counters {
 	struct outbuf text;
 	uint64_t ns_a_tick, page_bytes;
 	/* While rows are written: */
-	struct emit *emit; /* NULL: only remembers */
+	struct rowqueue *rows; /* NULL: only remembers */
 	uint32_t interval;
-	uint64_t since_ns, now_ns;
+	uint64_t since_ns;
 	int err;
 };
 
@@ -165,11 +165,10 @@ static struct kept *kept_of(struct counters *c, enum counter_table of, uint64_t 
 	return &c->kept[of][c->kept_count[of]++];
 }
 
-static int write_row(struct counters *c, enum counter_table of, const char key[KEY_BYTES],
-		     uint32_t number, const char *comm, const uint64_t *values)
+static void write_row(struct counters *c, enum counter_table of, const char key[KEY_BYTES],
+		      uint32_t number, const char *comm, const uint64_t *values)
 {
 	const struct metrictab *tab = &c->tabs->tab[c->first + of];
-	struct metricrow r = { .time_ns = c->now_ns, .weight = 1 };
 	const struct metric_field *f = tab->fmt.fields;
 	uint8_t raw[METRIC_ROW_MAX] = { 0 };
 
@@ -183,7 +182,8 @@ static int write_row(struct counters *c, enum counter_table of, const char key[K
 		memcpy(raw + f++->off_bytes, comm, KEY_BYTES);
 	for (size_t i = 0; i < c->value_count[of]; i++)
 		le64_store(raw + f++->off_bytes, values[i]);
-	return metrictabs_row(c->tabs, c->first + (uint32_t)of, raw + METRIC_ROW_OFF, &r, c->emit);
+	rowqueue_add(c->rows, c->first + (uint32_t)of, raw + METRIC_ROW_OFF,
+		     tab->fmt.row_bytes - METRIC_ROW_OFF);
 }
 
 /* One thing that was read: key is a text, or number with b beside it to tell it from others. */
@@ -211,8 +211,8 @@ static void take(struct counters *c, enum counter_table of, const char *text, ui
 			grown[i] = values[i] > kept->values[i] ? values[i] - kept->values[i] : 0;
 		kept->values[i] = values[i];
 	}
-	if (c->emit && !c->err)
-		c->err = write_row(c, of, key, number, comm, grown);
+	if (c->rows && !c->err)
+		write_row(c, of, key, number, comm, grown);
 }
 
 /* ---- what is read ---- */
@@ -411,6 +411,12 @@ static void take_process(struct counters *c, int proc_fd, uint32_t pid)
 				     v[THREADS] });
 }
 
+/* This runs beside the thread that adds targets. */
+static bool is_wanted(const struct targets *t, uint32_t pid)
+{
+	return t->map_fd >= 0 ? targets_has_now(t, pid) : targets_has(t, pid);
+}
+
 static void take_processes(struct counters *c)
 {
 	DIR *proc = opendir("/proc");
@@ -423,7 +429,7 @@ static void take_processes(struct counters *c)
 	while (!c->err && (d = readdir(proc))) {
 		pid = strtoul(d->d_name, &end, 10);
 		if (*d->d_name >= '1' && *d->d_name <= '9' && !*end && pid <= INT32_MAX &&
-		    targets_has(c->targets, (uint32_t)pid))
+		    is_wanted(c->targets, (uint32_t)pid))
 			take_process(c, dirfd(proc), (uint32_t)pid);
 	}
 	closedir(proc);
@@ -443,16 +449,14 @@ static int take_all(struct counters *c)
 
 int counters_begin(struct counters *c)
 {
-	c->emit = NULL;
+	c->rows = NULL;
 	return take_all(c);
 }
 
-int counters_take(struct counters *c, uint32_t interval, uint64_t since_ns, uint64_t now_ns,
-		  struct emit *e)
+int counters_take(struct counters *c, uint32_t interval, uint64_t since_ns, struct rowqueue *q)
 {
-	c->emit = e;
+	c->rows = q;
 	c->interval = interval;
 	c->since_ns = since_ns;
-	c->now_ns = now_ns;
 	return take_all(c);
 }

@@ -19,9 +19,8 @@ int counters_new(struct metrictabs *tabs, struct attrs *attrs, const struct targ
 void counters_free(struct counters *c); /* NULL is fine */
 /* What is there before the first interval: no rows. */
 int counters_begin(struct counters *c);
-/* Writes the rows of an interval.  A file that cannot be read gives none. */
-int counters_take(struct counters *c, uint32_t interval, uint64_t since_ns, uint64_t now_ns,
-		  struct emit *e);
+/* Puts the rows of an interval into q.  A file that cannot be read gives none. */
+int counters_take(struct counters *c, uint32_t interval, uint64_t since_ns, struct rowqueue *q);
 
 /*
  * The numbers of /proc/PID/stat from field first to last (3 is the state, which is none): for tests.

@@ -6,18 +6,15 @@
  * program runs that read the old number: replacing an entry of a map of maps waits for just that.
  * Now nobody writes to the entries of the old interval, and they are taken out.
  */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "record/clock.h"
-#include "record/counters.h"
+#include "record/collector.h"
 #include "record/instrument.h"
 #include "record/metrickept.h"
 #include "record/metriclist.h"
-#include "record/metricobj.h"
 #include "record/slurp.h"
 
 enum { CUSTOM_MAX = 8 }; /* objects of users */
@@ -27,31 +24,8 @@ struct metric_state {
 	struct metricobj objs[METRICLIST_MAX + CUSTOM_MAX];
 	struct counters *counters; /* NULL: not asked for */
 	size_t obj_count, custom_count;
-	int fence_outer, fence_inner; /* a map of maps whose update waits for running programs */
-	uint32_t interval;
-	uint64_t since_ns;
+	struct collector *collector; /* from attach() on */
 };
-
-/* ---- waiting for running programs ---- */
-
-static int fence_open(struct metric_state *s)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts);
-
-	s->fence_inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "ebprec_fence", 4, 4, 1, NULL);
-	if (s->fence_inner < 0)
-		return -errno;
-	opts.inner_map_fd = (uint32_t)s->fence_inner;
-	s->fence_outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "ebprec_fence", 4, 4, 1, &opts);
-	return s->fence_outer < 0 ? -errno : 0;
-}
-
-static int fence(const struct metric_state *s)
-{
-	uint32_t zero = 0;
-
-	return bpf_map_update_elem(s->fence_outer, &zero, &s->fence_inner, BPF_ANY) ? -errno : 0;
-}
 
 /* ---- beginning ---- */
 
@@ -107,15 +81,11 @@ static void open_known(struct instrument_ctx *c, struct metric_state *s,
 static int metric_prepare(struct instrument_ctx *c)
 {
 	struct metric_state *s = calloc(1, sizeof(*s));
-	int err;
+	int err = 0;
 
 	if (!s)
 		return -ENOMEM;
 	c->state = s;
-	s->fence_inner = s->fence_outer = -1;
-	err = c->rings ? fence_open(s) : 0;
-	if (err)
-		return instrument_fail(c, err, "cannot make tables");
 	for (size_t i = 0; i < metriclist_count; i++) {
 		if (!(c->opts->metrics & 1u << i))
 			continue;
@@ -134,11 +104,15 @@ static int metric_prepare(struct instrument_ctx *c)
 static int metric_attach(struct instrument_ctx *c)
 {
 	struct metric_state *s = c->state;
+	struct collector_sources from = { &s->tabs, s->objs, s->obj_count, s->counters, !c->rings };
+	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	s->since_ns = clock_ns(CLOCK_MONOTONIC);
+	err = collector_new(&from, since_ns, &s->collector);
+	if (err)
+		return instrument_fail(c, err, "cannot make tables");
 	for (size_t i = 0; i < s->obj_count; i++) {
-		err = metricobj_attach(&s->objs[i], s->since_ns);
+		err = metricobj_attach(&s->objs[i], since_ns);
 		if (!err)
 			continue;
 		note(c->notes, NOTE_WARNING, "cannot attach '%s': %s, skipping",
@@ -150,49 +124,51 @@ static int metric_attach(struct instrument_ctx *c)
 
 /* ---- intervals ---- */
 
-static int drain(struct instrument_ctx *c, struct metric_state *s, const struct metricobj *o,
-		 uint64_t now_ns)
+#define ROWS_AT_ONCE 1024 /* some milliseconds; then the rings are looked at */
+
+/*
+ * Writes what was collected.  All rows of an interval have one time, which is not before what readers
+ * have already put in order.
+ */
+static int write_rows(struct instrument_ctx *c, struct collected *got, bool last)
 {
+	struct metric_state *s = c->state;
+	uint64_t time_ns = got->end_ns;
 	int err = 0;
 
-	for (uint32_t i = 0; i < o->table_count && !err; i++) {
-		if (s->tabs.tab[o->first_table + i].map_fd >= 0)
-			err = metrictabs_drain(&s->tabs, o->first_table + i, s->interval,
-					       s->since_ns, now_ns, c->emit);
+	if (time_ns < c->emit->floor_ns)
+		time_ns = c->emit->floor_ns;
+	while (!err && !rowqueue_is_empty(&got->rows)) {
+		err = metrictabs_write(&s->tabs, &got->rows, ROWS_AT_ONCE, time_ns, c->emit);
+		if (!err && !last)
+			err = c->meanwhile(c->meanwhile_arg);
 	}
 	return err;
 }
 
-static int end_interval(struct instrument_ctx *c, struct metric_state *s)
+static int take_rows(struct instrument_ctx *c, bool last)
 {
-	uint64_t now_ns;
-	int err = 0;
+	struct metric_state *s = c->state;
+	struct collected *got;
+	int err;
 
-	for (size_t i = 0; i < s->obj_count && !err; i++)
-		err = metricobj_walk(&s->objs[i]);
-	now_ns = clock_ns(CLOCK_MONOTONIC);
-	for (size_t i = 0; i < s->obj_count; i++) {
-		if (s->objs[i].interval)
-			__atomic_store_n(s->objs[i].interval, s->interval + 1, __ATOMIC_SEQ_CST);
-	}
-	if (!err && s->obj_count)
-		err = fence(s);
-	for (size_t i = 0; i < s->obj_count && !err; i++)
-		err = drain(c, s, &s->objs[i], now_ns);
-	if (!err && s->counters)
-		err = counters_take(s->counters, s->interval, s->since_ns, now_ns, c->emit);
-	s->since_ns = now_ns;
-	s->interval++;
+	got = collector_take(s->collector, last, &err);
+	if (!got)
+		return 0;
+	if (!err)
+		err = write_rows(c, got, last);
+	collector_give_back(s->collector);
 	return err;
 }
 
 static int metric_tick(struct instrument_ctx *c, uint64_t now_ns)
 {
 	struct metric_state *s = c->state;
+	int err = take_rows(c, false);
 
-	if (now_ns - s->since_ns < c->opts->interval_ns)
-		return 0;
-	return end_interval(c, s);
+	if (!err && now_ns - collector_since_ns(s->collector) >= c->opts->interval_ns)
+		(void)collector_start(s->collector);
+	return err;
 }
 
 static int metric_augment(struct instrument_ctx *c)
@@ -209,7 +185,11 @@ static int metric_augment(struct instrument_ctx *c)
 		note(c->notes, NOTE_WARNING,
 		     "%llu events interrupted the program that counts them and are missing",
 		     (unsigned long long)missed);
-	err = end_interval(c, s);
+	err = take_rows(c, true); /* of an interval that was about to end */
+	if (!err)
+		(void)collector_start(s->collector);
+	if (!err)
+		err = take_rows(c, true);
 	for (size_t i = 0; i < s->obj_count && !err; i++)
 		err = metrickept_tell(&s->objs[i], &s->tabs, c);
 	return err;
@@ -251,12 +231,9 @@ static void metric_detach(struct instrument_ctx *c)
 
 	if (!s)
 		return;
+	collector_free(s->collector);
 	for (size_t i = 0; i < s->obj_count; i++)
 		metricobj_close(&s->objs[i]);
-	if (s->fence_outer >= 0)
-		close(s->fence_outer);
-	if (s->fence_inner >= 0)
-		close(s->fence_inner);
 	counters_free(s->counters);
 	metrictabs_done(&s->tabs);
 	free(s);

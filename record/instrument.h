@@ -41,6 +41,9 @@ struct instrument_ctx {
 	struct emit *emit; /* from attach() on */
 	struct argkeep *args;
 	void *state; /* the instrument's own */
+	/* To be called between pieces of long work in tick(): takes what has come in meanwhile. */
+	int (*meanwhile)(void *arg);
+	void *meanwhile_arg;
 };
 
 /* What an instrument cannot be without. */

@@ -138,18 +138,61 @@ static int grow(uint8_t **buffer, size_t *room, size_t need)
 	return 0;
 }
 
-static int emit_entry(const struct metrictabs *t, uint32_t number, const uint8_t *key,
-		      const uint8_t *value, uint64_t since_ns, uint64_t now_ns, struct emit *e)
+/* ---- rows that wait ---- */
+
+enum { QUEUED_HEAD_BYTES = 8 };
+
+void rowqueue_clear(struct rowqueue *q)
 {
-	const struct metrictab *tab = &t->tab[number];
-	struct metricrow r = { .time_ns = now_ns, .weight = 1 };
+	outbuf_clear(&q->rows);
+	q->at_bytes = 0;
+}
+
+void rowqueue_done(struct rowqueue *q)
+{
+	outbuf_done(&q->rows);
+	q->at_bytes = 0;
+}
+
+void rowqueue_add(struct rowqueue *q, uint32_t table, const void *fields, uint32_t fields_bytes)
+{
+	outbuf_u32(&q->rows, table);
+	outbuf_u32(&q->rows, fields_bytes);
+	outbuf_add(&q->rows, fields, fields_bytes);
+}
+
+bool rowqueue_is_empty(const struct rowqueue *q)
+{
+	return q->at_bytes == q->rows.size_bytes;
+}
+
+int metrictabs_write(const struct metrictabs *t, struct rowqueue *q, size_t most, uint64_t time_ns,
+		     struct emit *e)
+{
+	const struct metricrow r = { .time_ns = time_ns, .weight = 1 };
+	const uint8_t *row;
+	int err = 0;
+
+	for (; most && !err && !rowqueue_is_empty(q); most--) {
+		row = q->rows.data + q->at_bytes;
+		err = metrictabs_row(t, le32_load(row), row + QUEUED_HEAD_BYTES, &r, e);
+		q->at_bytes += QUEUED_HEAD_BYTES + le32_load(row + 4);
+	}
+	return err;
+}
+
+static void queue_entry(const struct metrictab *tab, uint32_t number, const uint8_t *key,
+			const uint8_t *value, uint64_t since_ns, struct rowqueue *q)
+{
 	uint8_t fields[METRIC_ROW_MAX];
 
 	le64_store(fields, since_ns);
 	memcpy(fields + 8, key, tab->key_bytes);
 	memcpy(fields + 8 + tab->key_bytes, value, tab->value_bytes);
-	return metrictabs_row(t, number, fields, &r, e);
+	rowqueue_add(q, number, fields, tab->fmt.row_bytes - METRIC_ROW_OFF);
 }
+
+/* ---- intervals ---- */
 
 /* A batch at a time: what was deleted one by one would cost a call each. */
 static int delete_old(struct metrictabs *t, const struct metrictab *tab)
@@ -168,7 +211,7 @@ static int delete_old(struct metrictabs *t, const struct metrictab *tab)
 }
 
 int metrictabs_drain(struct metrictabs *t, uint32_t number, uint32_t interval, uint64_t since_ns,
-		     uint64_t now_ns, struct emit *e)
+		     struct rowqueue *q)
 {
 	const struct metrictab *tab = &t->tab[number];
 	uint32_t token, count, *from = NULL;
@@ -186,14 +229,14 @@ int metrictabs_drain(struct metrictabs *t, uint32_t number, uint32_t interval, u
 		if (read_err && read_err != -ENOENT) /* ENOENT: the last batch */
 			return read_err;
 		from = &token;
-		for (uint32_t i = 0; i < count && !err; i++) {
+		for (uint32_t i = 0; i < count; i++) {
 			const uint8_t *key = t->keys + (size_t)i * tab->key_bytes;
 
 			if (le32_load(key) != interval)
 				continue;
 			outbuf_add(&t->old, key, tab->key_bytes);
-			err = emit_entry(t, number, key, t->values + (size_t)i * tab->value_bytes,
-					 since_ns, now_ns, e);
+			queue_entry(tab, number, key, t->values + (size_t)i * tab->value_bytes,
+				    since_ns, q);
 		}
 	}
 	if (!err && !outbuf_ok(&t->old))

@@ -31,6 +31,18 @@ struct metrictabs {
 	struct outbuf old; /* keys to be taken out */
 };
 
+/* Rows of an interval on their way to the capture.  Embedded by the owner; all zero is an empty one. */
+struct rowqueue {
+	struct outbuf rows; /* each: u32 table, u32 size of its fields, the fields */
+	size_t at_bytes;    /* how many of them were written */
+};
+
+void rowqueue_clear(struct rowqueue *q);
+void rowqueue_done(struct rowqueue *q);
+/* fields: as metrictabs_row() takes them.  Out of memory: outbuf_ok() of the rows tells. */
+void rowqueue_add(struct rowqueue *q, uint32_t table, const void *fields, uint32_t fields_bytes);
+bool rowqueue_is_empty(const struct rowqueue *q);
+
 void metrictabs_done(struct metrictabs *t);
 
 /* An empty table with that name; *out is borrowed, its number is out - t->tab.  -EOVERFLOW. */
@@ -46,7 +58,7 @@ void metrictabs_cut(struct metrictabs *t, uint32_t count, struct attrs *attrs);
 /* What of a row is not in it. */
 struct metricrow {
 	uint64_t time_ns, weight;
-	uint32_t pid, tid, cpu; /* where the row does not say */
+	uint32_t pid, tid, cpu;         /* where the row does not say */
 	const struct eventstack *stack; /* NULL: a row has none */
 };
 
@@ -54,10 +66,13 @@ struct metricrow {
 int metrictabs_row(const struct metrictabs *t, uint32_t number, const void *fields,
 		   const struct metricrow *r, struct emit *e);
 /*
- * Takes the entries of one interval, to which nobody writes any more, out of the table's map.
+ * Moves the entries of one interval, to which nobody writes any more, from the table's map to q.
  * errno.
  */
 int metrictabs_drain(struct metrictabs *t, uint32_t number, uint32_t interval, uint64_t since_ns,
-		     uint64_t now_ns, struct emit *e);
+		     struct rowqueue *q);
+/* Writes the next rows of the queue, at most so many, as of time_ns. */
+int metrictabs_write(const struct metrictabs *t, struct rowqueue *q, size_t most, uint64_t time_ns,
+		     struct emit *e);
 
 #endif

@@ -181,7 +181,8 @@ static int tick(struct recording *r)
 	return err;
 }
 
-int recording_pass(struct recording *r, bool last)
+/* What came in since the last time. */
+static int take_events(struct recording *r, bool last)
 {
 	uint64_t until_ns = UINT64_MAX;
 	int err;
@@ -201,7 +202,19 @@ int recording_pass(struct recording *r, bool last)
 		rescan(r);
 	if (!err && r->walker)
 		err = walker_pass(r->walker, until_ns);
+	return err;
+}
+
+int recording_pass(struct recording *r, bool last)
+{
+	int err = take_events(r, last);
+
 	return err || last ? err : tick(r);
+}
+
+int recording_meanwhile(void *recording)
+{
+	return take_events(recording, false);
 }
 
 /* ---- what goes into the file ---- */

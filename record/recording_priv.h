@@ -99,6 +99,8 @@ int recording_embed(struct recording *r, uint64_t object, const char *name, cons
 int recording_loop(struct recording *r);
 /* One pass over all rings.  last: hand over everything. */
 int recording_pass(struct recording *r, bool last);
+/* For instruments: what came in while one of them is busy. */
+int recording_meanwhile(void *recording);
 int recording_flush(struct recording *r);
 /* recording_files.c: until who reads our pipe takes more; -ETIMEDOUT, when we are asked to end. */
 int recording_await_reader(void *recording);

@@ -211,6 +211,8 @@ static int prepare(struct recording *r)
 			.triggers = &r->triggers,
 			.emit = &r->emit,
 			.args = &r->args,
+			.meanwhile = recording_meanwhile,
+			.meanwhile_arg = r,
 		};
 		if (!wanted(r, recording_instruments[i]))
 			continue;

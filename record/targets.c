@@ -45,6 +45,13 @@ bool targets_has(const struct targets *t, uint32_t pid)
 	return t->all || keymap_get(&t->pids, pid, 0);
 }
 
+bool targets_has_now(const struct targets *t, uint32_t pid)
+{
+	uint32_t state;
+
+	return t->all || !bpf_map_lookup_elem(t->map_fd, &pid, &state);
+}
+
 bool targets_want(struct targets *t, const struct perf_event_header *record)
 {
 	const uint8_t *body = (const uint8_t *)(record + 1);

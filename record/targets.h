@@ -31,6 +31,8 @@ int targets_add(struct targets *t, uint32_t pid);
 /* Gives a skeleton the map `targets`, before load. */
 int targets_share(const struct targets *t, struct bpf_map *map);
 bool targets_has(const struct targets *t, uint32_t pid);
+/* The same as the BPF programs see it, for any thread.  Needs BPF. */
+bool targets_has_now(const struct targets *t, uint32_t pid);
 /* Whether a side-band record belongs into the capture; FORK records must come in order of time. */
 bool targets_want(struct targets *t, const struct perf_event_header *record);
 

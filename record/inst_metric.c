@@ -177,19 +177,19 @@ static int metric_augment(struct instrument_ctx *c)
 	uint64_t missed = 0;
 	int err;
 
-	for (size_t i = 0; i < s->obj_count; i++) {
+	for (size_t i = 0; i < s->obj_count; i++)
 		missed += metricobj_missed(&s->objs[i]);
-		metrickept_ending(&s->objs[i]);
-	}
 	if (missed)
 		note(c->notes, NOTE_WARNING,
 		     "%llu events interrupted the program that counts them and are missing",
 		     (unsigned long long)missed);
 	err = take_rows(c, true); /* of an interval that was about to end */
-	if (!err)
-		(void)collector_start(s->collector);
-	if (!err)
-		err = take_rows(c, true);
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->obj_count; i++)
+		metrickept_ending(&s->objs[i]);
+	(void)collector_start(s->collector);
+	err = take_rows(c, true);
 	for (size_t i = 0; i < s->obj_count && !err; i++)
 		err = metrickept_tell(&s->objs[i], &s->tabs, c);
 	return err;

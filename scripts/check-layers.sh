@@ -11,7 +11,8 @@ cd "$(dirname "$0")/.."
 build=${1:-build}
 cc=${CC:-cc}
 work=$(mktemp)
-trap 'rm -f "$work"' EXIT
+shown=$(mktemp)
+trap 'rm -f "$work" "$shown"' EXIT
 count=0
 failed=0
 
@@ -38,10 +39,8 @@ sources_in() {
 
 # includes FOLDERS - prints "file:line: include <x>" or "file:line: include \"x\"" of each include.
 includes() {
-	sources_in "$1" | while read -r f; do
-		grep -nHE '^[[:space:]]*#[[:space:]]*include' "$f" | sed -E 's/#[[:space:]]*include/include/' ||
-			true
-	done
+	sources_in "$1" | xargs -r grep -nHE '^[[:space:]]*#[[:space:]]*include' |
+		sed -E 's/#[[:space:]]*include/include/' || true
 }
 
 # only_project FOLDERS PATTERN - project includes that are not PATTERN.
@@ -85,8 +84,12 @@ files | grep -E '^bpf/' | while read -r f; do
 done >"$work"
 verdict "bpf/ includes only bpf/ and pure headers of format/"
 
-# Headers first in their .c would show this too, but not for headers no .c starts with.
-files | grep -E '^(format|record|analyze)/.*\.h$|^bpf/events\.h$' | while read -r f; do
+# What a .c includes first, its compilation has shown.
+# shellcheck disable=SC2016 # for awk
+sources_in 'format|record|analyze' | grep '\.c$' | xargs -r awk '
+	FNR == 1 { seen = 0 }
+	/^#[ ]*include/ && !seen++ && $2 ~ /^"/ { gsub(/"/, "", $2); print $2 }' | sort -u >"$shown"
+files | grep -E '^(format|record|analyze)/.*\.h$|^bpf/events\.h$' | grep -vxFf "$shown" | while read -r f; do
 	"$cc" -std=gnu11 -D_GNU_SOURCE -I. -Wall -Wextra -Werror -Wno-unused-parameter -fsyntax-only \
 		-include "$f" -x c /dev/null 2>&1 || true
 done >"$work"
@@ -113,30 +116,28 @@ verdict "libraries neither print nor exit"
 # program does, by the variables of format/ebprec-mark.h.
 for dir in format record analyze; do
 	[ -d "$build/$dir" ] || continue
-	find "$build/$dir" -name '*.o' | sort | while read -r o; do
-		objdump -t "$o" | awk -v o="$o" '
+	find "$build/$dir" -name '*.o' | sort | xargs -r objdump -t | awk '
+			/file format/ { o = substr($1, 1, length($1) - 1) }
 			($4 ~ /^\.(data|bss)(\.|$)/ && $4 !~ /^\.data\.rel\.ro/ && $3 == "O") ||
 			($5 ~ /^\.(data|bss)(\.|$)/ && $4 == "O" && $5 !~ /^\.data\.rel\.ro/) {
 				print o ": " $NF }' | grep -vE 'record/main\.o: stop_requested$|cmd_mark\.o: ebprec_mark_spans$' || true
-	done
 done >"$work"
 case $build in
 *san-*) : >"$work" ;; # sanitizers add variables of their own
 esac
 verdict "no variables at file scope but stop_requested"
 
-files | grep -vE '\.md$|^LICENSE$|(^|/)\.gitignore$|^tests/golden/.*/expected|^tests/fuzz/corpus/' |
-	while read -r f; do
-		# Data files say nothing about themselves.
-		grep -Iq . "$f" || continue
-		head -3 "$f" | grep -q 'SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later' ||
-			echo "$f: no SPDX line in the first three"
-	done >"$work"
+files | grep -vE '\.md$|^LICENSE$|(^|/)\.gitignore$|^tests/golden/.*/expected|^tests/fuzz/corpus/' >"$shown"
+# shellcheck disable=SC2094 # it is only read
+xargs -r awk 'FNR > 3 { nextfile } /SPDX-License-Identifier: BSD-2-Clause OR GPL-2\.0-or-later/ { print FILENAME }' \
+	<"$shown" | grep -vxFf - "$shown" | while read -r f; do
+	# Data files say nothing about themselves.
+	! grep -Iq . "$f" || echo "$f: no SPDX line in the first three"
+done >"$work"
 verdict "every file names its licence"
 
-files | grep -E '\.([ch]|sh|bats|awk|pl)$|^Makefile$|^scripts/' | while read -r f; do
-	grep -nHE '[[:space:]]$' "$f" || true
-done >"$work"
+files | grep -E '\.([ch]|sh|bats|awk|pl)$|^Makefile$|^scripts/' |
+	xargs -r grep -nHE '[[:space:]]$' >"$work" || true
 verdict "no white space at the end of a line"
 
 echo "1..$count"

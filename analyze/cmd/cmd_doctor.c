@@ -88,8 +88,8 @@ static int ask_recorder(const char *path, struct findings *all)
 	struct finding found, *f;
 	size_t before = all->count;
 	int err, status = 0;
-	FILE *words;
-	pid_t pid;
+	FILE *words = NULL;
+	pid_t pid = 0;
 
 	err = start(path, &words, &pid);
 	if (err)

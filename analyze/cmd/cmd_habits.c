@@ -126,13 +126,14 @@ static void run_pager(const char *command, int from)
 static bool is_there(const char *command)
 {
 	char *words = strdup(command), *rest, *word, *path, *name, *dir;
+	const char *dirs = getenv("PATH");
 	bool found = false;
 
 	word = words ? strtok_r(words, " \t", &rest) : NULL;
 	if (word && strpbrk(word, "/;|&<>()$`'\"=*?")) {
 		found = word[0] != '/' || !access(word, X_OK);
 	} else if (word) {
-		path = strdup(getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin");
+		path = strdup(dirs ? dirs : "/bin:/usr/bin");
 		for (dir = path ? strtok_r(path, ":", &rest) : NULL; dir && !found;
 		     dir = strtok_r(NULL, ":", &rest)) {
 			if (asprintf(&name, "%s/%s", dir, word) < 0)

@@ -34,20 +34,20 @@ static int add_edge(struct graph *g, uint32_t caller, uint32_t callee, uint64_t 
 	int err;
 
 	err = hashidx_reserve(&g->index);
+	if (!err)
+		err = vec_reserve(&g->edges, &g->capacity, g->count + 1);
 	if (err)
 		return err;
 	pos = hashidx_start(&g->index, hash);
 	while ((id = hashidx_match(&g->index, hash, &pos)) != HASHIDX_NONE) {
 		e = &g->edges[id];
+		/* NOLINTNEXTLINE: what the index finds was put into the edges */
 		if (e->caller == caller && e->callee == callee) {
 			e->cost += e->seen == stack ? 0 : cost;
 			e->seen = stack;
 			return 0;
 		}
 	}
-	err = vec_reserve(&g->edges, &g->capacity, g->count + 1);
-	if (err)
-		return err;
 	hashidx_put(&g->index, hash, pos, (uint32_t)g->count);
 	g->edges[g->count++] = (struct edge){ caller, callee, cost, stack };
 	return 0;

@@ -25,7 +25,8 @@ struct tracks {
 	struct open_frame *open; /* outermost first */
 	size_t depth, capacity;
 	uint64_t base_ns, last_ns, interval_ns;
-	const struct group *thread;
+	bool has_thread;
+	uint32_t pid, tid; /* whose frames these are */
 	FILE *to;
 };
 
@@ -44,7 +45,7 @@ static void close_frames(struct tracks *t, size_t depth, uint64_t at_ns)
 		export_json(t->to, strings_text(t->r->names, f->name));
 		fprintf(t->to,
 			", \"cat\": \"%s\", \"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"ts\": ",
-			f->is_kernel ? "kernel" : "user", t->thread->pid, t->thread->tid);
+			f->is_kernel ? "kernel" : "user", t->pid, t->tid);
 		write_us(t->to, o->since_ns - t->base_ns);
 		fputs(", \"dur\": ", t->to);
 		write_us(t->to, at_ns - o->since_ns);
@@ -64,7 +65,9 @@ static void start_thread(struct tracks *t, const struct group *g, bool first)
 		first ? "" : ",", g->pid, g->tid);
 	export_json(t->to, export_comm(t->r, g, unknown));
 	fputs("}}", t->to);
-	t->thread = g;
+	t->has_thread = true;
+	t->pid = g->pid;
+	t->tid = g->tid;
 }
 
 static int add_sample(struct tracks *t, const struct stackpath *path, uint64_t time_ns)
@@ -104,7 +107,7 @@ int export_chrome(struct report *r, const struct export_ask *ask, FILE *to)
 	      to);
 	for (size_t i = 0; !err && i < s.count; i++) {
 		g = export_stacks_group(&s, i);
-		if (!t.thread || t.thread->pid != g->pid || t.thread->tid != g->tid) {
+		if (!t.has_thread || t.pid != g->pid || t.tid != g->tid) {
 			close_frames(&t, 0, t.last_ns + t.interval_ns);
 			start_thread(&t, g, !i);
 		}

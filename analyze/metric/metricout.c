@@ -484,7 +484,7 @@ static void json_dim(const struct metric_shown *s, const struct metricsum *sum, 
 		put_dim_text(s, sum, group, d->fields[i], to);
 		fputs(", ", to);
 	}
-	if (d->text || !is_number(t, d->fields[0])) {
+	if (d->text || !d->fields[0] || !is_number(t, d->fields[0])) {
 		fprintf(to, "\"%s\": ", d->name);
 		put_quoted(s, sum, group, d->name, false, to);
 		fputs(", ", to);

@@ -669,7 +669,7 @@ void metricview_dim_text(const struct metric_table *t, const struct metric_dim *
 	uint32_t places[4];
 	size_t count = slots_of(t, d, places);
 	const struct metric_field *f;
-	uint64_t values[4];
+	uint64_t values[4] = { 0 };
 	char text[METRICNAME_BYTES] = "";
 
 	if (!count)

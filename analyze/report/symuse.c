@@ -142,12 +142,15 @@ static int add_to_part(struct parts *p, const struct part *part)
 	uint32_t pos, id;
 	int err = hashidx_reserve(&p->index);
 
+	if (!err)
+		err = vec_reserve(&p->list, &p->capacity, p->count + 1);
 	if (err)
 		return err;
 	pos = hashidx_start(&p->index, hash);
 	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
 		struct part *known = &p->list[id];
 
+		/* NOLINTNEXTLINE: what the index finds was put into the list */
 		if (known->dso == part->dso && known->file == part->file &&
 		    known->reason == part->reason) {
 			known->frames += part->frames;
@@ -155,9 +158,6 @@ static int add_to_part(struct parts *p, const struct part *part)
 			return 0;
 		}
 	}
-	err = vec_reserve(&p->list, &p->capacity, p->count + 1);
-	if (err)
-		return err;
 	hashidx_put(&p->index, hash, pos, (uint32_t)p->count);
 	p->list[p->count++] = *part;
 	return 0;

@@ -94,14 +94,14 @@ static int add_events(struct mergehead *h)
 		capture_attrs(h->captures[i], &count);
 		sum += count;
 	}
-	h->attrs = calloc(sum, sizeof(*h->attrs));
-	h->new_ids = calloc(h->count, sizeof(*h->new_ids));
+	h->attrs = calloc(sum + 1, sizeof(*h->attrs));
+	h->new_ids = calloc(h->count + 1, sizeof(*h->new_ids));
 	if (!h->attrs || !h->new_ids)
 		return -ENOMEM;
 	for (size_t i = 0; i < h->count; i++) {
 		const struct capture_attr *attrs = capture_attrs(h->captures[i], &count);
 
-		h->new_ids[i] = calloc(count, sizeof(**h->new_ids));
+		h->new_ids[i] = calloc(count + 1, sizeof(**h->new_ids));
 		if (!h->new_ids[i])
 			return -ENOMEM;
 		for (size_t k = 0; k < count; k++)
@@ -130,6 +130,7 @@ static int choose_tracing(struct mergehead *h, size_t *wrong, char *text, size_t
 
 		h->tracing = capture_feature(h->captures[i], PERFFILE_TRACING_DATA);
 		for (size_t k = 0; all && k < h->attr_count; k++) {
+			/* NOLINTNEXTLINE: add_events() filled them */
 			if (h->attrs[k]->attr.type != PERF_TYPE_TRACEPOINT)
 				continue;
 			missing = h->attrs[k]->attr.config;

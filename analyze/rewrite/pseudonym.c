@@ -150,6 +150,7 @@ static void remember(struct pseudonyms *p, struct table *t, uint32_t id, const c
 	}
 	if (t->capacity > had)
 		memset(t->list + had, 0, (t->capacity - had) * sizeof(*t->list));
+	/* NOLINTNEXTLINE: what vec_reserve() added was cleared just now */
 	if (!t->list[id].times++ &&
 	    strings_add(p->instead, instead, size_bytes, &t->list[id].instead))
 		p->err = -ENOMEM;

@@ -39,7 +39,7 @@ blocks() {
 addresses >"$work/all"
 awk -v all="$(wc -l <"$work/all")" -v most="${LINES_MOST:-0}" '
 	!most || int(NR * most / all) != int((NR - 1) * most / all)' "$work/all" >"$work/addresses"
-"$build/tests/gen/chains" "$program" <"$work/addresses" >"$work/ours"
+"$build/tests/gen/chains" --all "$program" <"$work/addresses" >"$work/ours"
 addr2line -afie "$program" <"$work/addresses" | blocks >"$work/binutils"
 # It says by its status that it did not know one of them.
 (eu-addr2line -afie "$program" <"$work/addresses" || :) | blocks >"$work/elfutils"

@@ -8,22 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/sym/coderanges.h"
 #include "analyze/sym/elfimage.h"
 #include "analyze/vec.h"
 
 #define NESTING_MAX 256 /* of DIEs; a hostile file could have any */
-#define WALK_BACK   64  /* ranges that a look-up passes on its way to one that covers */
-
-/* A piece of code that belongs to unit or function number owner. */
-struct range {
-	uint64_t low, high, reach; /* reach: the largest high of this and all before */
-	uint32_t owner;
-};
-
-struct ranges {
-	struct range *list;
-	size_t count, capacity;
-};
 
 /* A function that was inlined; one for each of its ranges, in the order of the DIEs. */
 struct inlined {
@@ -44,7 +33,7 @@ struct function {
 struct unit {
 	Dwarf_Off die;
 	bool loaded;
-	struct ranges ranges; /* of functions */
+	struct coderanges ranges; /* of functions */
 	struct function *functions;
 	size_t count, capacity;
 };
@@ -53,76 +42,23 @@ struct lines {
 	struct elfimage image, alt_image;
 	Elf *elf, *alt_elf;
 	Dwarf *dwarf, *alt;
-	struct ranges ranges; /* of units */
+	struct coderanges ranges; /* of units */
 	struct unit *units;
 	size_t count, capacity;
 };
 
 /* ---- ranges ---- */
 
-static int add_range(struct ranges *r, uint64_t low, uint64_t high, uint32_t owner)
-{
-	int err;
-
-	if (low >= high)
-		return 0;
-	err = vec_reserve(&r->list, &r->capacity, r->count + 1);
-	if (!err)
-		r->list[r->count++] = (struct range){ low, high, 0, owner };
-	return err;
-}
-
 /* All ranges of a DIE.  What libdw cannot read is not there. */
-static int add_die(struct ranges *r, Dwarf_Die *die, uint32_t owner)
+static int add_die(struct coderanges *r, Dwarf_Die *die, uint32_t owner)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 	int err = 0;
 
 	while (!err && (at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
-		err = add_range(r, low, high, owner);
+		err = coderanges_add(r, low, high, owner);
 	return err;
-}
-
-static int by_low(const void *va, const void *vb)
-{
-	const struct range *a = va, *b = vb;
-
-	if (a->low != b->low)
-		return a->low < b->low ? -1 : 1;
-	return a->owner < b->owner ? -1 : a->owner > b->owner;
-}
-
-static void seal(struct ranges *r)
-{
-	uint64_t reach = 0;
-
-	if (r->count > 1)
-		qsort(r->list, r->count, sizeof(*r->list), by_low);
-	for (size_t i = 0; i < r->count; i++) {
-		if (r->list[i].high > reach)
-			reach = r->list[i].high;
-		r->list[i].reach = reach;
-	}
-}
-
-/* The innermost that covers addr: the one that begins last.  NULL: none. */
-static const struct range *find_range(const struct ranges *r, uint64_t addr)
-{
-	size_t low = 0, high = r->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->list[mid].low <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (size_t n = 0; low && r->list[low - 1].reach > addr && n < WALK_BACK; low--, n++)
-		if (r->list[low - 1].high > addr)
-			return &r->list[low - 1];
-	return NULL;
 }
 
 /* ---- what a DIE says ---- */
@@ -291,7 +227,7 @@ static int load_unit(struct unit *u, Dwarf_Die *die)
 
 	u->loaded = true;
 	err = walk_unit(u, die, 0);
-	seal(&u->ranges);
+	coderanges_seal(&u->ranges);
 	return err;
 }
 
@@ -326,7 +262,7 @@ static int index_units(struct lines *l)
 			err = add_unit(l, &die);
 		at = next;
 	}
-	seal(&l->ranges);
+	coderanges_seal(&l->ranges);
 	return err;
 }
 
@@ -408,12 +344,12 @@ void lines_free(struct lines *l)
 static struct function *find_function(struct lines *l, struct unit *u, Dwarf_Die *unit,
 				      uint64_t vaddr)
 {
-	const struct range *r;
+	const struct coderange *r;
 	struct function *f;
 
 	if (!u->loaded && load_unit(u, unit))
 		return NULL; /* no memory: as if it were not there */
-	r = find_range(&u->ranges, vaddr);
+	r = coderanges_find(&u->ranges, vaddr);
 	if (!r)
 		return NULL;
 	f = &u->functions[r->owner];
@@ -457,7 +393,7 @@ static size_t find_inlined(const struct function *f, uint64_t vaddr,
 size_t lines_find(struct lines *l, uint64_t vaddr, struct lines_frame *out, size_t max)
 {
 	const struct inlined *chain[LINES_DEPTH_MAX];
-	const struct range *r = find_range(&l->ranges, vaddr);
+	const struct coderange *r = coderanges_find(&l->ranges, vaddr);
 	struct lines_frame at = { 0 };
 	struct function *f;
 	size_t depth, n = 0;

@@ -618,6 +618,8 @@ static size_t frames_in_bundles(const struct file *f, uint64_t off_bytes, bool i
 static size_t raw_frames(struct resolver *r, struct file *f, uint64_t off_bytes, bool is_return,
 			 struct lines_frame *out, size_t max)
 {
+	const struct symfile_wanted wanted = { f->wanted, f->wanted_count };
+	struct linetab *tab = NULL;
 	struct lines *lines;
 	uint64_t vaddr;
 	bool known;
@@ -629,10 +631,15 @@ static size_t raw_frames(struct resolver *r, struct file *f, uint64_t off_bytes,
 	if (known)
 		return n;
 	load_for(r, f, off_bytes - is_return); /* its name may have been in a bundle */
-	lines = symfile_lines(&f->sym, &r->roots, &f->aliases->as);
-	if (!lines || !symfile_vaddr(&f->sym, off_bytes - is_return, &vaddr))
+	if (!symfile_vaddr(&f->sym, off_bytes - is_return, &vaddr))
 		return 0;
-	return lines_find(lines, vaddr, out, max);
+	if (f->wanted_count)
+		tab = symfile_linetab(&f->sym, &r->roots, &f->aliases->as, &wanted,
+				      r->thread_count);
+	if (tab && linetab_find(tab, vaddr, out, max, &n))
+		return n;
+	lines = symfile_lines(&f->sym, &r->roots, &f->aliases->as);
+	return lines ? lines_find(lines, vaddr, out, max) : 0;
 }
 
 size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_bytes,

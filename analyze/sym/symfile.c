@@ -26,6 +26,7 @@ void symfile_done(struct symfile *s)
 {
 	symtab_free(s->symbols);
 	lines_free(s->lines);
+	linetab_free(s->linetab);
 	free(s->segments);
 	located_done(&s->file);
 	located_done(&s->debug);
@@ -265,8 +266,12 @@ static bool reopen(const struct located *was, const struct buildid *id, struct l
 	return !locate_fill(out, fd, was->root, was->path, was->trust);
 }
 
-/* Reads the DWARF of l, and closes it. */
-static bool try_dwarf(struct symfile *s, const struct name_roots *roots, struct located *l)
+/* Who wants DWARF.  true: that of these files is taken, and no other is looked for. */
+typedef bool (*dwarf_fn)(struct symfile *s, int fd, int alt_fd, void *arg);
+
+/* Passes on the DWARF of l, if it has any, and closes it. */
+static bool try_dwarf(struct symfile *s, const struct name_roots *roots, struct located *l,
+		      dwarf_fn fn, void *arg)
 {
 	struct located alt = { .fd = -1 };
 	struct elffile *elf = NULL;
@@ -278,22 +283,24 @@ static bool try_dwarf(struct symfile *s, const struct name_roots *roots, struct 
 			alt.fd = -1;
 		elffile_close(elf);
 	}
-	if (has && lines_open(l->fd, alt.fd, &s->lines))
-		s->lines = NULL;
+	has = has && fn(s, l->fd, alt.fd, arg);
 	located_done(&alt);
 	located_done(l);
-	return s->lines;
+	return has;
 }
 
 /* A file with a symbol table of its own may still have its DWARF elsewhere. */
 static bool find_dwarf(struct symfile *s, const struct name_roots *roots,
-		       const struct resolver_file *as)
+		       const struct resolver_file *as, dwarf_fn fn, void *arg)
 {
-	struct located l = { .fd = -1 };
+	struct located l = { .fd = -1 }, debug;
 	struct elffile *elf = NULL;
 	struct buildid id;
 	int err;
 
+	if (reopen(&s->debug, &as->build_id, &l) && try_dwarf(s, roots, &l, fn, arg))
+		return true;
+	l = (struct located){ .fd = -1 };
 	if (!reopen(&s->file, &as->build_id, &l))
 		return false;
 	if (buildid_from_fd(l.fd, &id))
@@ -301,31 +308,70 @@ static bool find_dwarf(struct symfile *s, const struct name_roots *roots,
 	if (elffile_open(l.fd, &elf))
 		elf = NULL;
 	err = s->debug.path || !elf ? -ENOENT : 0;
-	if (!err) {
-		struct located debug;
-
+	if (!err)
 		err = locate_debug(roots, &id, elf, s->file.path, &debug);
-		elffile_close(elf);
-		elf = NULL;
-		if (!err && try_dwarf(s, roots, &debug)) {
-			located_done(&l);
-			return true;
-		}
-	}
 	elffile_close(elf);
-	return try_dwarf(s, roots, &l);
+	if (!err && try_dwarf(s, roots, &debug, fn, arg)) {
+		located_done(&l);
+		return true;
+	}
+	return try_dwarf(s, roots, &l, fn, arg);
+}
+
+static bool open_lines(struct symfile *s, int fd, int alt_fd, void *arg)
+{
+	if (lines_open(fd, alt_fd, &s->lines))
+		s->lines = NULL;
+	return s->lines;
 }
 
 struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
 			    const struct resolver_file *as)
 {
-	struct located l = { .fd = -1 };
-
-	if (s->lines_loaded)
-		return s->lines;
+	if (!s->lines_loaded)
+		(void)find_dwarf(s, roots, as, open_lines, NULL);
 	s->lines_loaded = true;
-	if (reopen(&s->debug, &as->build_id, &l) && try_dwarf(s, roots, &l))
-		return s->lines;
-	(void)find_dwarf(s, roots, as);
 	return s->lines;
+}
+
+struct batch {
+	uint64_t *vaddrs;
+	size_t count;
+	unsigned thread_count;
+};
+
+static bool open_linetab(struct symfile *s, int fd, int alt_fd, void *arg)
+{
+	const struct batch *b = arg;
+
+	if (linetab_new(fd, b->vaddrs, b->count, b->thread_count, &s->linetab))
+		s->linetab = NULL;
+	return s->linetab;
+}
+
+static int by_value(const void *va, const void *vb)
+{
+	const uint64_t *a = va, *b = vb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+struct linetab *symfile_linetab(struct symfile *s, const struct name_roots *roots,
+				const struct resolver_file *as, const struct symfile_wanted *wanted,
+				unsigned thread_count)
+{
+	struct batch b = { .thread_count = thread_count };
+
+	if (s->linetab_tried)
+		return s->linetab;
+	s->linetab_tried = true;
+	b.vaddrs = reallocarray(NULL, wanted->count + 1, sizeof(*b.vaddrs));
+	if (!b.vaddrs)
+		return NULL;
+	for (size_t i = 0; i < wanted->count; i++)
+		b.count += symfile_vaddr(s, wanted->off_bytes[i], &b.vaddrs[b.count]);
+	qsort(b.vaddrs, b.count, sizeof(*b.vaddrs), by_value);
+	(void)find_dwarf(s, roots, as, open_linetab, &b);
+	free(b.vaddrs);
+	return s->linetab;
 }

@@ -11,6 +11,7 @@
 
 #include "analyze/sym/elffile.h"
 #include "analyze/sym/lines.h"
+#include "analyze/sym/linetab.h"
 #include "analyze/sym/locate.h"
 #include "analyze/sym/symtab.h"
 
@@ -32,6 +33,8 @@ struct symfile {
 	/* Source lines, when they were asked for. */
 	bool lines_loaded;
 	struct lines *lines; /* NULL: there are none */
+	bool linetab_tried;
+	struct linetab *linetab;
 };
 
 void symfile_init(struct symfile *s);
@@ -53,6 +56,10 @@ bool symfile_vaddr(const struct symfile *s, uint64_t off_bytes, uint64_t *out);
 /* The DWARF of the file or its debug file; NULL: none.  as: one of the paths it was recorded by. */
 struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
 			    const struct resolver_file *as);
+/* The same of all these places at once, the first time; NULL: none, or odd DWARF. */
+struct linetab *symfile_linetab(struct symfile *s, const struct name_roots *roots,
+				const struct resolver_file *as, const struct symfile_wanted *wanted,
+				unsigned thread_count);
 /* The reason of an address that has no name, though the file has symbols. */
 enum name_reason symfile_miss(const struct symfile *s);
 

@@ -34,6 +34,21 @@ blocks() {
 	[ $((all * 100)) -gt $((known * 90)) ] || fail "only $all of $known are like all others"
 }
 
+@test "all addresses at once have the chains that they have one by one" {
+	for program in inlines inlines.debug; do
+		addresses "$fixtures/inlines" 1 >addresses
+		chains "$fixtures/$program" <addresses >one
+		chains --all "$fixtures/$program" <addresses >all 2>err
+		cmp one all
+		grep -q '^0 of ' err || fail "$(cat err)"
+	done
+	# What our own reader leaves to libdw comes from there.
+	objcopy --compress-debug-sections=zlib "$fixtures/inlines" packed
+	chains --all packed <addresses >all 2>err
+	cmp one all
+	grep -q '^\([1-9][0-9]*\) of \1 ' err || fail "$(cat err)"
+}
+
 @test "DWARF may be in a debug file, and packed by dwz" {
 	# shellcheck disable=SC2094 # a function and a file
 	addresses "$fixtures/inlines" 7 >addresses

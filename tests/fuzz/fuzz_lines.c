@@ -12,8 +12,32 @@
 #include <unistd.h>
 
 #include "analyze/sym/lines.h"
+#include "analyze/sym/linetab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+/* The same by our own reader. */
+static void ask_for_all(int fd)
+{
+	uint64_t vaddrs[169];
+	struct lines_frame frames[8];
+	struct linetab *t;
+	size_t n;
+
+	for (size_t i = 0; i < 169; i++)
+		vaddrs[i] = i * 97;
+	if (linetab_new(fd, vaddrs, 169, 1, &t))
+		return;
+	for (size_t i = 0; i < 169; i++) {
+		if (!linetab_find(t, vaddrs[i], frames, 8, &n))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if ((frames[k].function && strlen(frames[k].function) == SIZE_MAX) ||
+			    (frames[k].file && strlen(frames[k].file) == SIZE_MAX))
+				abort();
+	}
+	linetab_free(t);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
@@ -38,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		}
 		lines_free(l);
 	}
+	ask_for_all(fd);
 	close(fd);
 	return 0;
 }

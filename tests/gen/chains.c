@@ -3,8 +3,10 @@
  * chains - functions and lines of addresses, as `addr2line -f -i` prints them
  *
  *	chains FILE [DWZ_FILE] <ADDRESSES
+ *	chains --all FILE [THREADS] <ADDRESSES
  *
- * One address a line, in hex; behind each chain comes an empty line.
+ * One address a line, in hex; behind each chain comes an empty line.  --all asks for all at once
+ * (linetab), as reports do, and says on stderr how many of them were left to libdw.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +14,82 @@
 #include <string.h>
 
 #include "analyze/sym/lines.h"
+#include "analyze/sym/linetab.h"
+#include "analyze/vec.h"
+
+static void print(const struct lines_frame *frames, size_t n)
+{
+	if (!n)
+		puts("??\n??:0");
+	for (size_t i = 0; i < n; i++)
+		printf("%s\n%s:%u\n", frames[i].function ? frames[i].function : "??",
+		       frames[i].file ? frames[i].file : "??", frames[i].line);
+	puts("");
+}
+
+static int by_value(const void *va, const void *vb)
+{
+	const uint64_t *a = va, *b = vb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static uint64_t *read_addresses(size_t *count)
+{
+	uint64_t *list = NULL;
+	size_t room = 0;
+	char line[64];
+
+	*count = 0;
+	while (fgets(line, sizeof(line), stdin)) {
+		if (vec_reserve(&list, &room, *count + 1))
+			abort();
+		list[(*count)++] = strtoull(line, NULL, 16);
+	}
+	return list;
+}
+
+/* Opened when something is left to it. */
+static struct lines *libdw;
+
+static size_t ask_libdw(int fd, uint64_t vaddr, struct lines_frame *frames)
+{
+	if (!libdw && lines_open(fd, -1, &libdw))
+		return 0;
+	return lines_find(libdw, vaddr, frames, LINES_DEPTH_MAX);
+}
+
+static int all_at_once(const char *path, unsigned thread_count)
+{
+	struct lines_frame frames[LINES_DEPTH_MAX];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	size_t count, left = 0;
+	uint64_t *asked = read_addresses(&count), *sorted;
+	struct linetab *t = NULL;
+
+	sorted = malloc((count + 1) * sizeof(*sorted));
+	if (!sorted)
+		return 1;
+	if (count)
+		memcpy(sorted, asked, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), by_value);
+	err = linetab_new(fd, sorted, count, thread_count, &t);
+	for (size_t i = 0; i < count; i++) {
+		size_t n;
+
+		if (err || !linetab_find(t, asked[i], frames, LINES_DEPTH_MAX, &n)) {
+			n = ask_libdw(fd, asked[i], frames);
+			left++;
+		}
+		print(frames, n);
+	}
+	fprintf(stderr, "%zu of %zu left to libdw\n", left, count);
+	linetab_free(t);
+	lines_free(libdw);
+	free(sorted);
+	free(asked);
+	return 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -20,6 +98,8 @@ int main(int argc, char **argv)
 	char line[64];
 	int fd, alt, err;
 
+	if (argc > 2 && !strcmp(argv[1], "--all"))
+		return all_at_once(argv[2], argc > 3 ? (unsigned)atoi(argv[3]) : 0);
 	if (argc < 2)
 		return 2;
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
@@ -30,14 +110,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	while (fgets(line, sizeof(line), stdin)) {
-		size_t i, n = lines_find(l, strtoull(line, NULL, 16), frames, LINES_DEPTH_MAX);
-
-		if (!n)
-			puts("??\n??:0");
-		for (i = 0; i < n; i++)
-			printf("%s\n%s:%u\n", frames[i].function ? frames[i].function : "??",
-			       frames[i].file ? frames[i].file : "??", frames[i].line);
-		puts("");
+		print(frames, lines_find(l, strtoull(line, NULL, 16), frames, LINES_DEPTH_MAX));
 	}
 	lines_free(l);
 	return 0;

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/dwinfo.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/vec.h"
+
+#define HEAD_BYTES      512   /* of a unit, at first; its first DIE seldom takes more */
+#define HEAD_MOST_BYTES 16384 /* then it is odd */
+#define UNIT_MAX_BYTES  (256U << 20)
+#define CODES_MAX       65536 /* compilers number from 1 on */
+
+/* ---- the file ---- */
+
+static const char *const section_names[DW_SECTIONS] = {
+	[DW_SEC_INFO] = ".debug_info",
+	[DW_SEC_LINE] = ".debug_line",
+	[DW_SEC_STR] = ".debug_str",
+	[DW_SEC_LINE_STR] = ".debug_line_str",
+	[DW_SEC_ABBREV] = ".debug_abbrev",
+	[DW_SEC_RANGES] = ".debug_ranges",
+	[DW_SEC_RNGLISTS] = ".debug_rnglists",
+	[DW_SEC_ADDR] = ".debug_addr",
+	[DW_SEC_STR_OFFSETS] = ".debug_str_offsets",
+};
+
+static int find_sections(struct dw_file *f)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < DW_SECTIONS; i++) {
+		const struct elffile_section *s = elffile_by_name(f->elf, section_names[i]);
+
+		f->sections[i] = s;
+		if (!s)
+			continue;
+		if (s->flags & SHF_COMPRESSED || s->type == SHT_NOBITS)
+			return -ENOTSUP;
+		if (i < DW_SEC_ABBREV)
+			continue;
+		err = elffile_read(f->elf, s, &f->whole[i]);
+		f->whole_bytes[i] = (size_t)s->size_bytes;
+	}
+	if (!err && (!f->sections[DW_SEC_INFO] || !f->sections[DW_SEC_ABBREV]))
+		err = -ENOTSUP;
+	return err;
+}
+
+int dw_file_open(int fd, struct dw_file *out)
+{
+	struct dw_file f = { 0 };
+	int err;
+
+	err = elffile_open(fd, &f.elf);
+	if (!err)
+		err = find_sections(&f);
+	if (err)
+		dw_file_close(&f);
+	else
+		*out = f;
+	return err;
+}
+
+void dw_file_close(struct dw_file *f)
+{
+	for (int i = 0; i < DW_SECTIONS; i++)
+		free(f->whole[i]);
+	elffile_close(f->elf);
+	*f = (struct dw_file){ 0 };
+}
+
+/* ---- values ---- */
+
+uint64_t dw_long_uleb(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t byte = cursor_u8(c);
+
+		if (shift < 64)
+			v |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return v;
+	}
+}
+
+int64_t dw_sleb(struct cursor *c)
+{
+	unsigned shift = 0;
+	uint64_t v = 0;
+	uint8_t byte;
+
+	do {
+		byte = cursor_u8(c);
+		if (shift < 64)
+			v |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (shift < 64 && byte & 0x40)
+		v |= ~0ULL << shift;
+	return (int64_t)v;
+}
+
+/* The size of a form; 0: none of its own; UINT32_MAX: it differs. */
+static uint32_t form_bytes(const struct dw_unit *u, uint16_t form)
+{
+	switch (form) {
+	case DW_FORM_flag_present:
+	case DW_FORM_implicit_const:
+		return 0;
+	case DW_FORM_data1:
+	case DW_FORM_flag:
+	case DW_FORM_ref1:
+	case DW_FORM_strx1:
+	case DW_FORM_addrx1:
+		return 1;
+	case DW_FORM_data2:
+	case DW_FORM_ref2:
+	case DW_FORM_strx2:
+	case DW_FORM_addrx2:
+		return 2;
+	case DW_FORM_strx3:
+	case DW_FORM_addrx3:
+		return 3;
+	case DW_FORM_data4:
+	case DW_FORM_ref4:
+	case DW_FORM_strx4:
+	case DW_FORM_addrx4:
+	case DW_FORM_strp:
+	case DW_FORM_line_strp:
+	case DW_FORM_strp_sup:
+	case DW_FORM_ref_sup4:
+	case DW_FORM_sec_offset:
+	case DW_FORM_GNU_ref_alt:
+	case DW_FORM_GNU_strp_alt:
+		return 4;
+	case DW_FORM_data8:
+	case DW_FORM_ref8:
+	case DW_FORM_ref_sig8:
+	case DW_FORM_ref_sup8:
+		return 8;
+	case DW_FORM_data16:
+		return 16;
+	case DW_FORM_addr:
+		return u->addr_bytes;
+	case DW_FORM_ref_addr:
+		return u->version == 2 ? u->addr_bytes : 4;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+static uint64_t read_fixed(struct cursor *c, uint32_t size_bytes)
+{
+	const uint8_t *p = cursor_bytes(c, size_bytes);
+	uint64_t v = 0;
+
+	for (uint32_t i = 0; p && i < size_bytes && i < 8; i++)
+		v |= (uint64_t)p[i] << 8 * i;
+	return v;
+}
+
+/* Forms that say themselves how long they are. */
+static bool read_varying(const struct dw_unit *u, struct cursor *c, struct dw_value *out)
+{
+	switch (out->form) {
+	case DW_FORM_string:
+		out->text = cursor_str(c);
+		return out->text;
+	case DW_FORM_sdata:
+		out->number = (uint64_t)dw_sleb(c);
+		return true;
+	case DW_FORM_udata:
+	case DW_FORM_ref_udata:
+	case DW_FORM_strx:
+	case DW_FORM_addrx:
+	case DW_FORM_loclistx:
+	case DW_FORM_rnglistx:
+	case DW_FORM_GNU_addr_index:
+	case DW_FORM_GNU_str_index:
+		out->number = dw_uleb(c);
+		return true;
+	case DW_FORM_block1:
+		cursor_skip(c, cursor_u8(c));
+		return true;
+	case DW_FORM_block2:
+		cursor_skip(c, cursor_u16(c));
+		return true;
+	case DW_FORM_block4:
+		cursor_skip(c, cursor_u32(c));
+		return true;
+	case DW_FORM_block:
+	case DW_FORM_exprloc:
+		cursor_skip(c, dw_uleb(c));
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool dw_read_value(const struct dw_unit *u, struct cursor *c, const struct dw_attr *a,
+		   struct dw_value *out)
+{
+	uint32_t size_bytes;
+
+	*out = (struct dw_value){ .form = a->form, .number = (uint64_t)a->implicit };
+	if (a->form == DW_FORM_indirect)
+		out->form = (uint16_t)dw_uleb(c);
+	if (out->form == DW_FORM_implicit_const)
+		return a->form == out->form; /* behind an indirection it has no value */
+	size_bytes = form_bytes(u, out->form);
+	if (size_bytes == UINT32_MAX)
+		return read_varying(u, c, out) && cursor_ok(c);
+	out->number = read_fixed(c, size_bytes);
+	return cursor_ok(c);
+}
+
+bool dw_skip(const struct dw_unit *u, struct cursor *c, const struct dw_abbrev *a)
+{
+	struct dw_value v;
+
+	if (a->fixed_bytes != UINT32_MAX) {
+		cursor_skip(c, a->fixed_bytes);
+		return cursor_ok(c);
+	}
+	for (uint32_t i = 0; i < a->attr_count; i++)
+		if (!dw_read_value(u, c, &u->attrs[a->first_attr + i], &v))
+			return false;
+	return true;
+}
+
+static bool is_address_index(uint16_t form)
+{
+	return form == DW_FORM_addrx || (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
+}
+
+static bool address_at(const struct dw_file *f, const struct dw_unit *u, uint64_t i, uint64_t *out)
+{
+	size_t size_bytes = f->whole_bytes[DW_SEC_ADDR];
+	struct cursor c;
+
+	if (u->addr_base > size_bytes || i >= (size_bytes - u->addr_base) / u->addr_bytes)
+		return false;
+	c = cursor_of(f->whole[DW_SEC_ADDR] + u->addr_base + i * u->addr_bytes, u->addr_bytes);
+	*out = read_fixed(&c, u->addr_bytes);
+	return true;
+}
+
+bool dw_address(const struct dw_file *f, const struct dw_unit *u, const struct dw_value *v,
+		uint64_t *out)
+{
+	if (is_address_index(v->form))
+		return address_at(f, u, v->number, out);
+	*out = v->number;
+	return v->form == DW_FORM_addr;
+}
+
+bool dw_text_place(const struct dw_file *f, const struct dw_unit *u, const struct dw_value *v,
+		   enum dw_section *section, uint64_t *off)
+{
+	size_t size_bytes = f->whole_bytes[DW_SEC_STR_OFFSETS];
+
+	*section = v->form == DW_FORM_line_strp ? DW_SEC_LINE_STR : DW_SEC_STR;
+	*off = v->number;
+	if (v->form == DW_FORM_strp || v->form == DW_FORM_line_strp)
+		return true;
+	if (v->form != DW_FORM_strx && (v->form < DW_FORM_strx1 || v->form > DW_FORM_strx4))
+		return false;
+	if (u->str_offsets_base > size_bytes || v->number >= (size_bytes - u->str_offsets_base) / 4)
+		return false;
+	*off = le32_load(f->whole[DW_SEC_STR_OFFSETS] + u->str_offsets_base + 4 * v->number);
+	return true;
+}
+
+/* ---- ranges ---- */
+
+/* DWARF 5, 7.25; how far indices and offsets are relative is up to the kind of entry. */
+static int range_lists(const struct dw_file *f, struct dw_unit *u, uint64_t off, dw_range_fn fn,
+		       void *arg)
+{
+	uint64_t base = u->base, low, high;
+	struct cursor c;
+	int err = 0;
+
+	if (off > f->whole_bytes[DW_SEC_RNGLISTS])
+		return -ENOTSUP;
+	c = cursor_of(f->whole[DW_SEC_RNGLISTS] + off, f->whole_bytes[DW_SEC_RNGLISTS] - off);
+	while (!err) {
+		if (!dw_spend(u, 1))
+			return -ENOTSUP;
+		uint8_t kind = cursor_u8(&c);
+
+		switch (kind) {
+		case DW_RLE_base_addressx:
+			if (!address_at(f, u, dw_uleb(&c), &base))
+				return -ENOTSUP;
+			continue;
+		case DW_RLE_base_address:
+			base = read_fixed(&c, u->addr_bytes);
+			continue;
+		case DW_RLE_startx_endx:
+			if (!address_at(f, u, dw_uleb(&c), &low) ||
+			    !address_at(f, u, dw_uleb(&c), &high))
+				return -ENOTSUP;
+			break;
+		case DW_RLE_startx_length:
+			if (!address_at(f, u, dw_uleb(&c), &low))
+				return -ENOTSUP;
+			high = low + dw_uleb(&c);
+			break;
+		case DW_RLE_offset_pair:
+			low = base + dw_uleb(&c);
+			high = base + dw_uleb(&c);
+			break;
+		case DW_RLE_start_end:
+			low = read_fixed(&c, u->addr_bytes);
+			high = read_fixed(&c, u->addr_bytes);
+			break;
+		case DW_RLE_start_length:
+			low = read_fixed(&c, u->addr_bytes);
+			high = low + dw_uleb(&c);
+			break;
+		case DW_RLE_end_of_list:
+			return cursor_ok(&c) ? 0 : -ENOTSUP;
+		default:
+			return -ENOTSUP;
+		}
+		if (!cursor_ok(&c))
+			return -ENOTSUP;
+		if (low < high)
+			err = fn(arg, low, high);
+	}
+	return err;
+}
+
+/* DWARF 2 to 4: pairs, two zeroes at the end; all ones before a new base. */
+static int range_pairs(const struct dw_file *f, struct dw_unit *u, uint64_t off, dw_range_fn fn,
+		       void *arg)
+{
+	uint64_t most = u->addr_bytes == 4 ? UINT32_MAX : UINT64_MAX, base = u->base;
+	struct cursor c;
+	int err = 0;
+
+	if (off > f->whole_bytes[DW_SEC_RANGES])
+		return -ENOTSUP;
+	c = cursor_of(f->whole[DW_SEC_RANGES] + off, f->whole_bytes[DW_SEC_RANGES] - off);
+	while (!err) {
+		if (!dw_spend(u, 1))
+			return -ENOTSUP;
+		uint64_t low = read_fixed(&c, u->addr_bytes), high = read_fixed(&c, u->addr_bytes);
+
+		if (!cursor_ok(&c))
+			return -ENOTSUP;
+		if (low == most)
+			base = high;
+		else if (!low && !high)
+			return 0;
+		else if (low < high)
+			err = fn(arg, base + low, base + high);
+	}
+	return err;
+}
+
+int dw_ranges(const struct dw_file *f, struct dw_unit *u, const struct dw_value *low,
+	      const struct dw_value *high, const struct dw_value *ranges, dw_range_fn fn, void *arg)
+{
+	uint64_t from, to, off = ranges->number;
+
+	if (ranges->form && ranges->form == DW_FORM_rnglistx) {
+		size_t size_bytes = f->whole_bytes[DW_SEC_RNGLISTS];
+
+		if (u->rnglists_base > size_bytes ||
+		    ranges->number >= (size_bytes - u->rnglists_base) / 4)
+			return -ENOTSUP;
+		off = u->rnglists_base +
+		      le32_load(f->whole[DW_SEC_RNGLISTS] + u->rnglists_base + 4 * ranges->number);
+	}
+	if (ranges->form)
+		return u->version >= 5 ? range_lists(f, u, off, fn, arg)
+				       : range_pairs(f, u, off, fn, arg);
+	if (!low->form || !high->form)
+		return 0;
+	if (!dw_address(f, u, low, &from))
+		return -ENOTSUP;
+	if (!dw_address(f, u, high, &to))
+		to = from + high->number;
+	return from < to ? fn(arg, from, to) : 0;
+}
+
+/* ---- units ---- */
+
+/* One abbreviation at the cursor; code 0: the end.  Its attributes are added to those of the unit. */
+static int read_abbrev(struct dw_unit *u, struct cursor *c, uint64_t *code, struct dw_abbrev *out)
+{
+	uint64_t fixed = 0;
+	int err;
+
+	*code = dw_uleb(c);
+	if (!*code || !cursor_ok(c))
+		return cursor_ok(c) ? 0 : -ENOTSUP;
+	*out = (struct dw_abbrev){ .first_attr = (uint32_t)u->attr_count };
+	out->tag = (uint16_t)dw_uleb(c);
+	out->has_children = cursor_u8(c);
+	for (;;) {
+		struct dw_attr a = { .name = (uint16_t)dw_uleb(c) };
+		uint32_t size_bytes;
+
+		a.form = (uint16_t)dw_uleb(c);
+		if (a.form == DW_FORM_implicit_const)
+			a.implicit = dw_sleb(c);
+		if (!cursor_ok(c))
+			return -ENOTSUP;
+		if (!a.name && !a.form)
+			break;
+		size_bytes = form_bytes(u, a.form);
+		fixed = size_bytes == UINT32_MAX || fixed == UINT32_MAX ? UINT32_MAX
+									: fixed + size_bytes;
+		out->has_sibling |= a.name == DW_AT_sibling;
+		out->has_code |= a.name == DW_AT_low_pc || a.name == DW_AT_ranges;
+		err = vec_reserve(&u->attrs, &u->attr_room, u->attr_count + 1);
+		if (err)
+			return err;
+		u->attrs[u->attr_count++] = a;
+	}
+	out->attr_count = (uint32_t)(u->attr_count - out->first_attr);
+	out->fixed_bytes = (uint32_t)fixed;
+	return 0;
+}
+
+static struct cursor abbrevs_of(const struct dw_file *f, const struct dw_unit *u)
+{
+	size_t size_bytes = f->whole_bytes[DW_SEC_ABBREV];
+	uint64_t off = u->abbrev_off < size_bytes ? u->abbrev_off : size_bytes;
+
+	return cursor_of(f->whole[DW_SEC_ABBREV] + off, size_bytes - off);
+}
+
+static int read_abbrevs(const struct dw_file *f, struct dw_unit *u)
+{
+	struct cursor c = abbrevs_of(f, u);
+	struct dw_abbrev a;
+	uint64_t code;
+	int err;
+
+	u->abbrev_count = u->attr_count = 0;
+	for (;;) {
+		size_t before = c.off_bytes;
+
+		err = read_abbrev(u, &c, &code, &a);
+		if (err || !code)
+			return err;
+		if (!dw_spend(u, c.off_bytes - before))
+			return -ENOTSUP;
+		if (code >= CODES_MAX)
+			return -ENOTSUP;
+		err = vec_reserve(&u->abbrevs, &u->abbrev_room, code + 1);
+		if (err)
+			return err;
+		for (; u->abbrev_count <= code; u->abbrev_count++)
+			u->abbrevs[u->abbrev_count] = (struct dw_abbrev){ 0 };
+		u->abbrevs[code] = a;
+	}
+}
+
+static void take_first(struct dw_unit *u, uint16_t name, const struct dw_value *v)
+{
+	switch (name) {
+	case DW_AT_low_pc:
+		u->low_pc = *v;
+		break;
+	case DW_AT_high_pc:
+		u->high_pc = *v;
+		break;
+	case DW_AT_ranges:
+		u->ranges = *v;
+		break;
+	case DW_AT_stmt_list:
+		u->line = *v;
+		break;
+	case DW_AT_comp_dir:
+		u->comp_dir = *v;
+		break;
+	case DW_AT_addr_base:
+		u->addr_base = v->number;
+		break;
+	case DW_AT_str_offsets_base:
+		u->str_offsets_base = v->number;
+		break;
+	case DW_AT_rnglists_base:
+		u->rnglists_base = v->number;
+		break;
+	default:
+		break;
+	}
+}
+
+/* The first DIE, whose abbreviation is as a rule the first. */
+static int read_first(const struct dw_file *f, struct dw_unit *u, struct cursor *c)
+{
+	struct cursor abbrevs = abbrevs_of(f, u);
+	uint64_t code = dw_uleb(c), other;
+	struct dw_abbrev a;
+	struct dw_value v;
+	int err;
+
+	do {
+		size_t before = abbrevs.off_bytes;
+
+		u->attr_count = 0;
+		err = read_abbrev(u, &abbrevs, &other, &a);
+		if (err || !other)
+			return err ? err : -ENOTSUP;
+		if (!dw_spend(u, abbrevs.off_bytes - before))
+			return -ENOTSUP;
+	} while (other != code);
+	if (a.tag == DW_TAG_partial_unit || a.tag == DW_TAG_type_unit)
+		return -ENOENT;
+	if (a.tag != DW_TAG_compile_unit)
+		return -ENOTSUP;
+	for (uint32_t i = 0; i < a.attr_count; i++) {
+		if (!dw_read_value(u, c, &u->attrs[a.first_attr + i], &v))
+			return cursor_ok(c) ? -ENOTSUP : -ENODATA;
+		take_first(u, u->attrs[a.first_attr + i].name, &v);
+	}
+	u->base = 0;
+	if (u->low_pc.form && !dw_address(f, u, &u->low_pc, &u->base))
+		return -ENOTSUP;
+	return 0;
+}
+
+static int read_head(const struct dw_file *f, struct dw_unit *u, const uint8_t *data, size_t have)
+{
+	uint64_t left = f->sections[DW_SEC_INFO]->size_bytes - u->off;
+	struct cursor c = cursor_of(data, have);
+	uint32_t length = cursor_u32(&c);
+	uint8_t type = DW_UT_compile;
+
+	u->size_bytes = 4 + (uint64_t)length;
+	u->version = cursor_u16(&c);
+	if (length >= 0xfffffff0 || u->size_bytes > left || !cursor_ok(&c))
+		return -EBADMSG;
+	if (u->version < 2 || u->version > 5)
+		return -ENOTSUP;
+	if (u->version >= 5) {
+		type = cursor_u8(&c);
+		u->addr_bytes = cursor_u8(&c);
+		u->abbrev_off = cursor_u32(&c);
+	} else {
+		u->abbrev_off = cursor_u32(&c);
+		u->addr_bytes = cursor_u8(&c);
+	}
+	u->die_off = (uint32_t)c.off_bytes;
+	if (type == DW_UT_type || type == DW_UT_partial)
+		return -ENOENT;
+	if (!cursor_ok(&c) || type != DW_UT_compile || (u->addr_bytes != 4 && u->addr_bytes != 8))
+		return -ENOTSUP;
+	return read_first(f, u, &c);
+}
+
+int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
+{
+	const struct elffile_section *info = f->sections[DW_SEC_INFO];
+	uint8_t head[HEAD_MOST_BYTES];
+	size_t have = HEAD_BYTES;
+	int err;
+
+	if (u->off >= info->size_bytes)
+		return -ENODATA;
+	for (;; have = HEAD_MOST_BYTES) {
+		if (have > info->size_bytes - u->off)
+			have = (size_t)(info->size_bytes - u->off);
+		u->low_pc = u->high_pc = u->ranges = u->line = u->comp_dir = (struct dw_value){ 0 };
+		u->addr_base = u->str_offsets_base = u->rnglists_base = 0;
+		err = elffile_read_part(f->elf, info, u->off, head, have);
+		if (!err)
+			err = read_head(f, u, head, have);
+		if (err != -ENODATA || have != HEAD_BYTES)
+			break;
+	}
+	u->comp_dir.text = NULL; /* was in head */
+	return err == -ENODATA ? -ENOTSUP : err;
+}
+
+int dw_unit_load(const struct dw_file *f, struct dw_unit *u)
+{
+	struct cursor c;
+	int err;
+
+	if (u->size_bytes > UNIT_MAX_BYTES)
+		return -ENOTSUP;
+	err = vec_reserve(&u->bytes, &u->bytes_room, (size_t)u->size_bytes);
+	if (!err)
+		err = elffile_read_part(f->elf, f->sections[DW_SEC_INFO], u->off, u->bytes,
+					(size_t)u->size_bytes);
+	if (err)
+		return err;
+	c = cursor_of(u->bytes, (size_t)u->size_bytes);
+	c.off_bytes = u->die_off < u->size_bytes ? u->die_off : (size_t)u->size_bytes;
+	err = read_first(f, u, &c); /* texts are now in the unit's bytes */
+	return err ? -ENOTSUP : read_abbrevs(f, u);
+}
+
+void dw_unit_done(struct dw_unit *u)
+{
+	free(u->bytes);
+	free(u->abbrevs);
+	free(u->attrs);
+	*u = (struct dw_unit){ 0 };
+}

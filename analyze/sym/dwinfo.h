@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * dwinfo - DWARF of one file, read unit by unit and kept no longer than its unit is looked at
+ *
+ * libdw wants all sections in memory and builds tables that stay; a profiler asks for some thousand
+ * addresses of hundreds of megabytes, once.  This reads DWARF 2 to 5 as compilers write it: what is
+ * rare (64-bit DWARF, compressed sections, parts in other files) is said to be odd, and left to
+ * libdw (lines.h), which is also what it is tested against.
+ * A dw_file is read-only after dw_file_open(): several threads may use it, each with its own unit.
+ */
+#ifndef EBPREC_ANALYZE_SYM_DWINFO_H
+#define EBPREC_ANALYZE_SYM_DWINFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/sym/elffile.h"
+#include "format/cursor.h"
+
+enum dw_section {
+	DW_SEC_INFO,
+	DW_SEC_LINE,
+	DW_SEC_STR,
+	DW_SEC_LINE_STR,
+	/* Read whole; those above in pieces. */
+	DW_SEC_ABBREV,
+	DW_SEC_RANGES,
+	DW_SEC_RNGLISTS,
+	DW_SEC_ADDR,
+	DW_SEC_STR_OFFSETS,
+	DW_SECTIONS,
+};
+
+struct dw_file {
+	struct elffile *elf;                                 /* owned */
+	const struct elffile_section *sections[DW_SECTIONS]; /* NULL: none */
+	uint8_t *whole[DW_SECTIONS];
+	size_t whole_bytes[DW_SECTIONS];
+};
+
+/* The number is as it stands there: an index, an offset or a reference; its form says which. */
+struct dw_value {
+	uint16_t form; /* 0: the attribute is not there */
+	uint64_t number;
+	const char *text; /* DW_FORM_string: in the unit's bytes */
+};
+
+struct dw_attr {
+	uint16_t name, form;
+	int64_t implicit;
+};
+
+struct dw_abbrev {
+	uint16_t tag; /* 0: no such code */
+	bool has_children, has_sibling, has_code;
+	uint32_t first_attr, attr_count;
+	uint32_t fixed_bytes; /* of all attributes; UINT32_MAX: that differs */
+};
+
+/*
+ * Steps that one reader takes over all units, in bytes and entries: tables can be shared, and a hostile
+ * file could have each of its units read all of them.
+ */
+#define DW_STEPS_MAX (1ULL << 33)
+
+/* Filled for one unit after the other; all zero but for steps_left is an empty one. */
+struct dw_unit {
+	uint64_t steps_left;
+	uint64_t off; /* in .debug_info */
+	uint64_t size_bytes;
+	uint16_t version;
+	uint8_t addr_bytes;
+	uint32_t die_off; /* of the first DIE, in the unit */
+	uint64_t abbrev_off;
+	/* What the first DIE says. */
+	struct dw_value low_pc, high_pc, ranges, line, comp_dir;
+	uint64_t addr_base, str_offsets_base, rnglists_base;
+	uint64_t base; /* of its ranges */
+	/* Its bytes, when it was loaded. */
+	uint8_t *bytes;
+	size_t bytes_room;
+	struct dw_abbrev *abbrevs; /* by code */
+	size_t abbrev_count, abbrev_room;
+	struct dw_attr *attrs;
+	size_t attr_count, attr_room;
+};
+
+/* fd is borrowed.  -ENOTSUP: odd, or no DWARF; -ENOMEM, errno. */
+int dw_file_open(int fd, struct dw_file *out);
+void dw_file_close(struct dw_file *f);
+
+/*
+ * The head and the first DIE of the unit at u->off, not yet its bytes.  -ENODATA: no further unit;
+ * -ENOENT: it holds types, no code; -ENOTSUP: odd, but its size is known; -EBADMSG: so is not.
+ */
+int dw_unit_head(const struct dw_file *f, struct dw_unit *u);
+/* After dw_unit_head(): its bytes and abbreviations.  -ENOTSUP, -ENOMEM, errno. */
+int dw_unit_load(const struct dw_file *f, struct dw_unit *u);
+void dw_unit_done(struct dw_unit *u);
+
+/* Reads one attribute and goes behind it; false: an unknown form. */
+bool dw_read_value(const struct dw_unit *u, struct cursor *c, const struct dw_attr *a,
+		   struct dw_value *out);
+/* Goes behind all attributes of a DIE. */
+bool dw_skip(const struct dw_unit *u, struct cursor *c, const struct dw_abbrev *a);
+
+/* false: so many steps are not left, and the file is odd. */
+static inline bool dw_spend(struct dw_unit *u, uint64_t steps)
+{
+	if (steps > u->steps_left)
+		return false;
+	u->steps_left -= steps;
+	return true;
+}
+
+uint64_t dw_long_uleb(struct cursor *c);
+
+/* Nearly all are of one byte. */
+static inline uint64_t dw_uleb(struct cursor *c)
+{
+	if (c->off_bytes < c->size_bytes && !c->bad && c->data[c->off_bytes] < 0x80)
+		return c->data[c->off_bytes++];
+	return dw_long_uleb(c);
+}
+
+int64_t dw_sleb(struct cursor *c);
+
+bool dw_address(const struct dw_file *f, const struct dw_unit *u, const struct dw_value *v,
+		uint64_t *out);
+/* Where in its section a text is; false: it is none, or odd. */
+bool dw_text_place(const struct dw_file *f, const struct dw_unit *u, const struct dw_value *v,
+		   enum dw_section *section, uint64_t *off);
+
+/* Not 0 ends the listing. */
+typedef int (*dw_range_fn)(void *arg, uint64_t low, uint64_t high);
+/* The ranges of a DIE with these attributes.  What fn returned last; -ENOTSUP: odd. */
+int dw_ranges(const struct dw_file *f, struct dw_unit *u, const struct dw_value *low,
+	      const struct dw_value *high, const struct dw_value *ranges, dw_range_fn fn,
+	      void *arg);
+
+#endif

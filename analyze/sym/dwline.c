@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/dwline.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/vec.h"
+
+#define PROGRAM_MAX_BYTES (256U << 20)
+#define FORMATS_MAX       16
+
+/* ---- the header ---- */
+
+static int add_dir(struct dwline *l, const struct dw_value *v)
+{
+	int err = vec_reserve(&l->dirs, &l->dir_room, l->dir_count + 1);
+
+	if (!err)
+		l->dirs[l->dir_count++] = *v;
+	return err;
+}
+
+static int add_file(struct dwline *l, const struct dwline_file *file)
+{
+	int err = vec_reserve(&l->files, &l->file_room, l->file_count + 1);
+
+	if (!err)
+		l->files[l->file_count++] = *file;
+	return err;
+}
+
+/* Up to DWARF 4: texts, each list ended by an empty one. */
+static int read_old_names(struct dwline *l, struct cursor *c)
+{
+	struct dw_value v = { .form = DW_FORM_string };
+	int err = 0;
+
+	while (!err && (v.text = cursor_str(c)) && *v.text)
+		err = add_dir(l, &v);
+	while (!err && (v.text = cursor_str(c)) && *v.text) {
+		struct dwline_file file = { .name = v, .dir = dw_uleb(c) };
+
+		dw_uleb(c); /* time */
+		dw_uleb(c); /* size */
+		err = add_file(l, &file);
+	}
+	return err ? err : cursor_ok(c) ? 0 : -ENOTSUP;
+}
+
+/* DWARF 5: a table whose columns are said before. */
+static int read_names(struct dwline *l, const struct dw_unit *u, struct cursor *c, bool files)
+{
+	struct dw_attr columns[FORMATS_MAX];
+	uint8_t column_count = cursor_u8(c);
+	uint64_t count;
+	int err = 0;
+
+	if (column_count > FORMATS_MAX)
+		return -ENOTSUP;
+	for (uint8_t i = 0; i < column_count; i++) {
+		columns[i].name = (uint16_t)dw_uleb(c);
+		columns[i].form = (uint16_t)dw_uleb(c);
+		columns[i].implicit = 0;
+	}
+	count = dw_uleb(c);
+	if (!column_count && count)
+		return -ENOTSUP;
+	for (uint64_t n = 0; !err && n < count; n++) {
+		struct dwline_file file = { 0 };
+		struct dw_value v;
+
+		for (uint8_t i = 0; i < column_count; i++) {
+			if (!dw_read_value(u, c, &columns[i], &v))
+				return -ENOTSUP;
+			if (columns[i].name == DW_LNCT_path)
+				file.name = v;
+			else if (columns[i].name == DW_LNCT_directory_index)
+				file.dir = v.number;
+		}
+		if (!cursor_ok(c) || !cursor_left(c))
+			return -ENOTSUP;
+		err = files ? add_file(l, &file) : add_dir(l, &file.name);
+	}
+	return err;
+}
+
+static int read_header(struct dwline *l, const struct dw_unit *u)
+{
+	struct cursor c = cursor_of(l->bytes, l->size_bytes);
+	uint32_t header_bytes;
+	uint8_t operations = 1;
+	int err;
+
+	cursor_skip(&c, 4);
+	l->version = cursor_u16(&c);
+	if (l->version < 2 || l->version > 5)
+		return -ENOTSUP;
+	if (l->version >= 5)
+		cursor_skip(&c, 2); /* sizes of addresses and segments */
+	header_bytes = cursor_u32(&c);
+	if (header_bytes > cursor_left(&c))
+		return -ENOTSUP;
+	l->program_off = c.off_bytes + header_bytes;
+	l->unit_step = cursor_u8(&c);
+	if (l->version >= 4)
+		operations = cursor_u8(&c);
+	cursor_skip(&c, 1); /* is_stmt */
+	l->line_base = (int8_t)cursor_u8(&c);
+	l->line_range = cursor_u8(&c);
+	l->opcode_base = cursor_u8(&c);
+	if (operations != 1 || !l->line_range || !l->opcode_base || !cursor_ok(&c))
+		return -ENOTSUP;
+	for (unsigned i = 1; i < l->opcode_base; i++)
+		l->lengths[i] = cursor_u8(&c);
+	if (l->version < 5)
+		return read_old_names(l, &c);
+	err = read_names(l, u, &c, false);
+	return err ? err : read_names(l, u, &c, true);
+}
+
+int dwline_load(const struct dw_file *f, struct dw_unit *u, struct dwline *out)
+{
+	const struct elffile_section *s = f->sections[DW_SEC_LINE];
+	uint64_t off = u->line.number;
+	uint8_t head[4];
+	int err;
+
+	out->dir_count = out->file_count = 0;
+	if (!s || off > s->size_bytes || s->size_bytes - off < sizeof(head))
+		return -ENOTSUP;
+	err = elffile_read_part(f->elf, s, off, head, sizeof(head));
+	if (err)
+		return err;
+	out->size_bytes = 4 + (size_t)le32_load(head);
+	if (!dw_spend(u, out->size_bytes) || out->size_bytes > PROGRAM_MAX_BYTES ||
+	    out->size_bytes > s->size_bytes - off)
+		return -ENOTSUP;
+	err = vec_reserve(&out->bytes, &out->bytes_room, out->size_bytes);
+	if (!err)
+		err = elffile_read_part(f->elf, s, off, out->bytes, out->size_bytes);
+	return err ? err : read_header(out, u);
+}
+
+void dwline_done(struct dwline *l)
+{
+	free(l->bytes);
+	free(l->dirs);
+	free(l->files);
+	*l = (struct dwline){ 0 };
+}
+
+const struct dw_value *dwline_name(const struct dwline *l, uint64_t i, const struct dw_value **dir)
+{
+	const struct dwline_file *file;
+	uint64_t at;
+
+	if (l->version < 5 && !i--)
+		return NULL;
+	if (i >= l->file_count)
+		return NULL;
+	file = &l->files[i];
+	at = file->dir - (l->version < 5);
+	*dir = at < l->dir_count ? &l->dirs[at] : NULL;
+	return &file->name;
+}
+
+/* ---- the program ---- */
+
+struct state {
+	uint64_t addr, file;
+	int64_t line;
+	uint64_t column;
+	bool in_sequence; /* a row is before this one */
+	struct dwline_row last;
+	const uint64_t *vaddrs;
+	size_t count, next; /* of vaddrs: the first that is not below the last row */
+	struct dwline_row *rows;
+	uint64_t answers; /* sequences may cover each other */
+};
+
+static void begin(struct state *s)
+{
+	s->addr = 0;
+	s->file = 1;
+	s->line = 1;
+	s->column = 0;
+	s->in_sequence = false;
+}
+
+static size_t lower_bound(const struct state *s, uint64_t addr)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->vaddrs[mid] < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The row before this one ends here.  Of several that cover an address the nearest is right. */
+static void row(struct state *s)
+{
+	struct dwline_row *last = &s->last;
+
+	if (!s->in_sequence || s->addr < last->addr)
+		s->next = lower_bound(s, s->addr);
+	for (; s->in_sequence && s->next < s->count && s->vaddrs[s->next] < s->addr; s->next++) {
+		struct dwline_row *to = &s->rows[s->next];
+
+		s->answers++;
+		if (s->vaddrs[s->next] >= last->addr && (!to->known || last->addr >= to->addr))
+			*to = *last;
+	}
+	s->in_sequence = true;
+	*last = (struct dwline_row){
+		.known = true,
+		.addr = s->addr,
+		.file = s->file,
+		.line = s->line > 0 && s->line <= INT32_MAX ? (uint32_t)s->line : 0,
+		.column = s->column <= INT32_MAX ? (uint32_t)s->column : 0,
+	};
+}
+
+static bool extended(struct state *s, const struct dw_unit *u, struct cursor *c)
+{
+	uint64_t size_bytes = dw_uleb(c);
+	struct dw_value v;
+	struct cursor in;
+
+	if (size_bytes > cursor_left(c))
+		return false;
+	in = cursor_of(c->data + c->off_bytes, (size_t)size_bytes);
+	cursor_skip(c, (size_t)size_bytes);
+	switch (cursor_u8(&in)) {
+	case DW_LNE_end_sequence:
+		row(s);
+		begin(s);
+		break;
+	case DW_LNE_set_address:
+		if (!dw_read_value(u, &in, &(struct dw_attr){ .form = DW_FORM_addr }, &v))
+			return false;
+		s->addr = v.number;
+		break;
+	case DW_LNE_define_file:
+		return false;
+	default: /* discriminators and others say nothing of lines */
+		break;
+	}
+	return true;
+}
+
+static bool standard(const struct dwline *l, struct state *s, struct cursor *c, uint8_t opcode)
+{
+	switch (opcode) {
+	case DW_LNS_copy:
+		row(s);
+		break;
+	case DW_LNS_advance_pc:
+		s->addr += dw_uleb(c) * l->unit_step;
+		break;
+	case DW_LNS_advance_line:
+		s->line += dw_sleb(c);
+		break;
+	case DW_LNS_set_file:
+		s->file = dw_uleb(c);
+		break;
+	case DW_LNS_set_column:
+		s->column = dw_uleb(c);
+		break;
+	case DW_LNS_const_add_pc:
+		s->addr += (uint64_t)((255 - l->opcode_base) / l->line_range) * l->unit_step;
+		break;
+	case DW_LNS_fixed_advance_pc:
+		s->addr += cursor_u16(c);
+		break;
+	default:
+		for (unsigned i = 0; i < l->lengths[opcode]; i++)
+			dw_uleb(c);
+		break;
+	}
+	return cursor_ok(c);
+}
+
+int dwline_run(const struct dwline *l, struct dw_unit *u, const uint64_t *vaddrs, size_t count,
+	       struct dwline_row *rows)
+{
+	struct cursor c = cursor_of(l->bytes, l->size_bytes);
+	struct state s = { .vaddrs = vaddrs, .count = count, .rows = rows };
+
+	cursor_skip(&c, l->program_off);
+	begin(&s);
+	while (cursor_left(&c) && s.answers <= u->steps_left) {
+		uint8_t opcode = cursor_u8(&c);
+
+		if (opcode >= l->opcode_base) {
+			opcode -= l->opcode_base;
+			s.addr += (uint64_t)(opcode / l->line_range) * l->unit_step;
+			s.line += l->line_base + opcode % l->line_range;
+			row(&s);
+		} else if (opcode ? !standard(l, &s, &c, opcode) : !extended(&s, u, &c)) {
+			return -ENOTSUP;
+		}
+	}
+	return dw_spend(u, s.answers) && cursor_ok(&c) ? 0 : -ENOTSUP;
+}

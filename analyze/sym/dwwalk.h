@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * dwwalk - the functions of a unit, and what was inlined into them, around wanted addresses
+ *
+ * One pass over the unit's DIEs.  What covers no wanted address is not kept, and where a compiler
+ * says where the next sibling is, not looked into.
+ */
+#ifndef EBPREC_ANALYZE_SYM_DWWALK_H
+#define EBPREC_ANALYZE_SYM_DWWALK_H
+
+#include "analyze/sym/dwinfo.h"
+
+#define DWWALK_NONE UINT32_MAX
+
+/* What a DIE of a function or of an inlined one says. */
+struct dwwalk_die {
+	struct dw_value low, high, ranges, name, linkage, origin, sibling;
+	struct dw_value call_file, call_line, call_column;
+};
+
+struct dwwalk_inlined {
+	uint32_t die_off; /* in the unit */
+	uint32_t function, depth;
+	struct dw_value call_file, call_line, call_column;
+};
+
+/* That wanted address is in that inlined function; in the order of the DIEs. */
+struct dwwalk_hit {
+	uint32_t wanted, inlined;
+};
+
+/* Used for one unit after the other; all zero is an empty one. */
+struct dwwalk {
+	const struct dw_file *file;
+	struct dw_unit *unit;
+	const uint64_t *vaddrs; /* sorted */
+	size_t count;
+	/* Of each wanted address: the function, by the offset of its DIE, and where its range begins. */
+	uint32_t *functions;
+	uint64_t *lows;
+	size_t functions_room, lows_room;
+	struct dwwalk_inlined *inlined;
+	size_t inlined_count, inlined_room;
+	struct dwwalk_hit *hits;
+	size_t hit_count, hit_room;
+};
+
+/* w->unit is loaded.  -ENOTSUP: odd; -ENOMEM. */
+int dwwalk_run(struct dwwalk *w);
+void dwwalk_done(struct dwwalk *w);
+/* The DIE at off in the unit; false: odd. */
+bool dwwalk_die(const struct dw_unit *u, uint32_t off, struct dwwalk_die *out);
+/* The offset in the unit that a reference leads to; DWWALK_NONE: none, or out of the unit. */
+uint32_t dwwalk_target(const struct dw_unit *u, const struct dw_value *reference);
+
+#endif

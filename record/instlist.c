@@ -65,8 +65,8 @@ const char *instlist_lacks(enum instrument_need needs)
 	return why;
 }
 
-static void print_one(FILE *to, const char *name, const char *summary, enum instrument_need need,
-		      const char *costs, const char *lacks)
+static void print_one(FILE *to, const char *name, const char *summary, bool is_default,
+		      enum instrument_need need, const char *costs, const char *lacks)
 {
 	static const struct {
 		enum instrument_need need;
@@ -78,7 +78,7 @@ static void print_one(FILE *to, const char *name, const char *summary, enum inst
 	};
 	const char *comma = "";
 
-	fprintf(to, "%-8s %s\n", name, summary);
+	fprintf(to, "%-8s %s%s\n", name, summary, is_default ? " (on by default)" : "");
 	fprintf(to, "         needs: %s", need ? "" : "nothing");
 	for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++) {
 		if (!(need & needs[k].need))
@@ -100,8 +100,8 @@ void instlist_print(FILE *to)
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
 		inst = recording_instruments[i];
 		if (inst->costs)
-			print_one(to, inst->name, inst->summary, inst->needs, inst->costs,
-				  instlist_lacks(inst->needs));
+			print_one(to, inst->name, inst->summary, inst->needs & NEED_BPF,
+				  inst->needs, inst->costs, instlist_lacks(inst->needs));
 	}
 	for (size_t i = 0; i < metriclist_count; i++) {
 		m = &metriclist[i];
@@ -110,6 +110,6 @@ void instlist_print(FILE *to)
 			snprintf(why, sizeof(why), "this kernel has no tracepoint %s", missing);
 			lacks = why;
 		}
-		print_one(to, m->name, m->summary, m->elf ? NEED_BPF : 0, m->costs, lacks);
+		print_one(to, m->name, m->summary, false, m->elf ? NEED_BPF : 0, m->costs, lacks);
 	}
 }

@@ -83,7 +83,8 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* What --with and --without name, besides the instruments of metriclist. */
+/* What --with and --without name, besides the instruments of metriclist.  All are on by default. */
+#define NO_SWITCH SIZE_MAX /* it is always there */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -91,6 +92,7 @@ static const struct {
 	{ "sched", AT(sched) },
 	{ "mark", AT(mark) },
 	{ "kallsyms", AT(kallsyms) },
+	{ "cpu", NO_SWITCH },
 };
 
 enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
@@ -140,6 +142,25 @@ static size_t part_names(const char *names[PART_COUNT + METRICLIST_MAX])
 	return count;
 }
 
+/* Whether a list has the name, alone or between commas. */
+static bool is_named(const struct option_list *list, const char *name)
+{
+	size_t bytes = strlen(name);
+
+	for (unsigned i = 0; i < list->count; i++) {
+		const char *word = list->values[i];
+
+		for (;; word++) {
+			if (!strncmp(word, name, bytes) && (!word[bytes] || word[bytes] == ','))
+				return true;
+			word = strchr(word, ',');
+			if (!word)
+				break;
+		}
+	}
+	return false;
+}
+
 static enum opts_result switch_part(struct record_opts *o, const char *word, size_t bytes, bool on,
 				    struct option_error *error)
 {
@@ -160,6 +181,15 @@ static enum opts_result switch_part(struct record_opts *o, const char *word, siz
 			     on ? "" : "out", name, near ? ", did you mean '" : "",
 			     near ? near : "", near ? "'?" : " (see 'ebprec record --list')");
 	}
+	if (k < PART_COUNT && parts[k].offset == NO_SWITCH)
+		return on ? OPTS_RUN
+			  : wrong(error,
+				  "option '--without' cannot leave out '%s', only make it rare "
+				  "(-F 1)",
+				  name);
+	if (!on && is_named(&o->with, names[k]))
+		return wrong(error, "options '--with %s' and '--without %s' exclude each other",
+			     names[k], names[k]);
 	if (k < PART_COUNT)
 		*(bool *)((char *)o + parts[k].offset) = on;
 	else if (on)

@@ -29,6 +29,31 @@ here() {
 	[ ! -e ebprec.data ] || fail "the list recorded something"
 }
 
+@test "each says what it needs and what it costs, and which are on by default" {
+	ebprec record --list >list
+	awk '
+		/^[a-z]/ { name = $1; names++; next }
+		/^ +needs: ./ { needs[name]++; next }
+		/^ +costs: .*[a-z]/ { costs[name]++; next }
+		/^ +here:  (yes$|no, .)/ { here[name]++; next }
+		{ print "not expected: " $0; bad = 1 }
+		END {
+			for (n in needs) if (needs[n] != costs[n] || costs[n] != here[n]) { print n; bad = 1 }
+			exit bad || names < 12
+		}' list
+	same "cpu mark sched" "$(awk '/\(on by default\)$/ { print $1 }' list | sort -u | tr '\n' ' ' | sed 's/ $//')"
+}
+
+@test "what this kernel lacks is told, and left out of the recording" {
+	hiding /sys/kernel/btf ebprec record --list >list
+	same no, "$(here sched list)"
+	same no, "$(here syscalls list)"
+	contains "$(cat list)" "no BTF"
+	hiding /sys/kernel/btf ebprec record --with syscalls -o x.data -- true 2>err
+	contains "$(cat err)" "cannot record 'syscalls'"
+	contains "$(cat err)" "skipping"
+}
+
 @test "who may not use BPF is told so" {
 	as_nobody "$BUILD/ebprec-record" --list >list
 	same no, "$(here sched list)"

@@ -82,6 +82,7 @@ static void opts_read_values(void **state)
 {
 	struct option_error error;
 	struct record_opts o;
+	uint32_t all;
 
 	assert_int_equal(parse("-F 997 -e cycles -d 2.5 -z 19 -m 64 -o x -qv", &o, &error),
 			 OPTS_RUN);
@@ -97,8 +98,14 @@ static void opts_read_values(void **state)
 	assert_int_equal(o.freq_hz, MAX_HZ);
 	assert_int_equal(o.ring_bytes, 512 << 10);
 	assert_int_equal(o.event, RECORD_CPU_CLOCK);
-	assert_int_equal(parse("--without sched --without mark --with mark", &o, &error), OPTS_RUN);
-	assert_true(!o.sched);
+	assert_int_equal(parse("--without sched --without kallsyms --with cpu,mark", &o, &error),
+			 OPTS_RUN);
+	assert_true(!o.sched && !o.kallsyms && o.mark && !o.metrics);
+	assert_int_equal(parse("--with all --without locks", &o, &error), OPTS_RUN);
+	assert_true(o.metrics);
+	all = o.metrics;
+	assert_int_equal(parse("--with locks", &o, &error), OPTS_RUN);
+	assert_true(o.metrics && !(o.metrics & all));
 	assert_int_equal(parse("--ring 90s", &o, &error), OPTS_RUN);
 	assert_true(o.keep.ns == 90000000000ULL && !o.keep.bytes);
 	assert_int_equal(parse("--ring 64M", &o, &error), OPTS_RUN);
@@ -136,6 +143,9 @@ static void opts_say_in_one_line_what_is_wrong(void **state)
 		{ "-m x", "" },
 		{ "-d x", "" },
 		{ "--without shced", "did you mean 'sched'" },
+		{ "--without cpu", "-F 1" },
+		{ "--with mark --without mark", "'--with mark' and '--without mark'" },
+		{ "--without block,locks --with syscalls,locks", "'--without locks'" },
 		{ "--with everything", "--list" },
 		{ "--with sched,everything", "--list" },
 		{ "--slower 10", "unit" },

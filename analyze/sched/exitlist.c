@@ -130,7 +130,9 @@ static int add_process(struct loader *l, const struct filter *f, size_t from, si
 			part = t->as, ended = true;
 		part.threads = sum.threads + 1;
 		part.runtime_ns = sum.runtime_ns + t->as.runtime_ns;
-		part.voluntary = sum.voluntary + t->as.voluntary;
+		/* As wait4() has it: of other threads but the first nobody sees the last switch. */
+		part.voluntary = sum.voluntary + t->as.voluntary -
+				 (t->tid != t->as.pid && t->as.voluntary);
 		part.involuntary = sum.involuntary + t->as.involuntary;
 		sum = part;
 	}

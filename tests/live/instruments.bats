@@ -84,6 +84,28 @@ between() {
 	[ "$(ebprec metrics exits -i m.data --json | grep -c "\"pid\": $pid,")" -eq 1 ]
 }
 
+# sched --exited is of events, this of a table: the same facts.
+@test "exits: sched says the same of who ended" {
+	ebprec sched --json m.data 2>/dev/null >sched.json
+	ebprec metrics exits -i m.data --json >exits.json
+	perl -MJSON::PP -e '
+		my ($sched, $exits) = map { local (@ARGV, $/) = $_; decode_json(<>) } qw(sched.json exits.json);
+		exit if $sched->{sched}{lost}; # and says so
+		my %by = map { $_->{pid} => $_ } @{$sched->{exited}};
+		my $n = 0;
+		for my $e (grep { $_->{comm} =~ /^(work|killed)$/ } @{$exits->{tables}[0]{rows}}) {
+			my $s = $by{$e->{pid}} or die "no $e->{comm}\n";
+			for (qw(comm ppid prio nice voluntary involuntary threads runtime_ns)) {
+				die "$e->{comm}: $_ $s->{$_}, in the table $e->{$_}\n" if $s->{$_} ne $e->{$_};
+			}
+			my $code = $s->{exit_code} << 8 | $s->{signal};
+			die "$e->{comm}: ended $code, not $e->{exit_code}\n" if $code != $e->{exit_code};
+			die "$e->{comm}: $s->{policy}\n" if uc $s->{policy} ne $e->{policy};
+			$n++;
+		}
+		die "only $n\n" if $n != 2'
+}
+
 @test "faults: minor and major ones of each process are those that wait4 says" {
 	truth work
 	near "$minor" "$(field m.data faults "pid=$pid,comm=work" minor)" 2

@@ -19,6 +19,7 @@ struct signal_struct {
 	int nr_threads;
 	unsigned int flags; /* SIGNAL_EXITING */
 	int group_exit_code;
+	struct task_struct *group_exec_task; /* whose exec all others die for; NULL: none */
 	/* Of threads that are gone: */
 	unsigned long long sum_sched_runtime;
 	unsigned long nvcsw, nivcsw, min_flt, maj_flt;

@@ -280,6 +280,18 @@ static __always_inline void fill_switch(struct switch_event *ev, bool direct, bo
 	ev->weight = 0;
 }
 
+/*
+ * The first thread of a process dies when another one execs, and the process lives on.  In a moment
+ * the kernel gives it the other's id; here it has that already, so that its own is seen to end once.
+ */
+static __always_inline __u32 id_at_exit(struct task_struct *t)
+{
+	struct task_struct *other = BPF_CORE_READ(t, signal, group_exec_task);
+	__u32 tid = BPF_CORE_READ(t, pid);
+
+	return other && tid == (__u32)BPF_CORE_READ(t, tgid) ? BPF_CORE_READ(other, pid) : tid;
+}
+
 /* Here its times and switches are complete, which they are not yet at sched_process_exit. */
 static __always_inline void send_exit(void *ring, struct task_struct *t, __u64 now_ns)
 {
@@ -291,7 +303,7 @@ static __always_inline void send_exit(void *ring, struct task_struct *t, __u64 n
 	}
 	fill_header_at(&ev->h, EBPREC_EV_EXIT, sizeof(*ev), now_ns);
 	ev->pid = BPF_CORE_READ(t, tgid);
-	ev->tid = BPF_CORE_READ(t, pid);
+	ev->tid = id_at_exit(t);
 	ev->ppid = BPF_CORE_READ(t, real_parent, tgid);
 	ev->prio = BPF_CORE_READ(t, prio);
 	ev->nice = BPF_CORE_READ(t, static_prio) - 120;

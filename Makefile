@@ -61,12 +61,19 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record unit tests check check-live check-waits check-exports check-kernels check-kills \
+.PHONY: all analyze record man unit tests check check-live check-waits check-exports check-kernels check-kills \
 	check-mixed check-lines check-memory check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
 
-all: analyze record			## ebprec and ebprec-record (the default)
+all: analyze record man			## ebprec, ebprec-record and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
 record: $(O)/ebprec-record		## ebprec-record alone
+
+# A page is its text and the table of options of the program itself.
+man: $(MAN:docs/man/%=$(O)/man/%)	## the manual pages, with the options of the programs
+$(O)/man/%.1: docs/man/%.1 scripts/man.awk $(O)/ebprec $(O)/ebprec-record
+	@mkdir -p $(@D)
+	$(call say,MAN,$@)$(O)/ebprec $(subst ebprec,help,$(subst ebprec-,,$*)) --help=lines | \
+		awk -f scripts/man.awk - $< >$@
 
 $(O)/ebprec: $(call obj,$(SRCS_analyze)) $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
@@ -242,7 +249,7 @@ install: all				## into $(DESTDIR)$(prefix)
 	put 644 scripts/completions/ebprec.fish share/fish/vendor_completions.d/ebprec.fish; \
 	put 644 format/ebprec-mark.h include/ebprec-mark.h; \
 	for f in LICENSE README.md docs/FORMAT.md; do put 644 $$f share/doc/ebprec/$${f##*/}; done; \
-	for f in $(MAN); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
+	for f in $(MAN:docs/man/%=$(O)/man/%); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
 
 clean:					## remove the build folder
 	$(Q)rm -rf build

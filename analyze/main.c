@@ -85,6 +85,10 @@ static int run_help(int argc, char **argv)
 	char option[] = "--help", *of_command[] = { NULL, option, NULL };
 	const struct command *c;
 
+	if (argc == 2 && options_wants_lines(argc, argv)) {
+		options_print_lines(habits_options(true), false, stdout);
+		return SAY_OK;
+	}
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		argc = 1;
 	if (argc == 1) {

@@ -430,6 +430,40 @@ void options_print(const struct option *table, FILE *to)
 	print_table(help, column, to);
 }
 
+static const char *kind_of(const struct option *o)
+{
+	char no[64];
+
+	if (o->type == OPT_FORM)
+		return "form";
+	if (takes_value(o))
+		return "value";
+	snprintf(no, sizeof(no), "--no-%s", o->long_name);
+	return o->type == OPT_FLAG && strstr(o->help, no) ? "switch" : "flag";
+}
+
+void options_print_lines(const struct option *table, bool with_help, FILE *to)
+{
+	for (const struct option *o = table; o->type != OPT_END; o++) {
+		fprintf(to, "%s%.1s\t--%s\t%s\t%s\t", o->short_name ? "-" : "",
+			o->short_name ? &o->short_name : "", o->long_name,
+			o->value_name ? o->value_name : "", kind_of(o));
+		for (const char *c = o->help; *c; c++)
+			fputc(*c == '\n' ? ' ' : *c, to);
+		fputc('\n', to);
+	}
+	if (with_help)
+		fputs("-h\t--help\t\tflag\tshow this help\n", to);
+}
+
+bool options_wants_lines(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--help=lines"))
+			return true;
+	return false;
+}
+
 /* ---- the nearest name ---- */
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)

@@ -68,6 +68,15 @@ void options_print(const struct option *table, FILE *to);
 void options_print_bare(const struct option *table, FILE *to);
 
 /*
+ * The table as programs read it, for completion and manual pages: a line an option, of "-x" or nothing,
+ * "--long", the value's name or nothing, what it is (flag; switch: with a --no-; value; form: a value
+ * may follow behind '='), and the help, with a tab between them.  with_help: --help, too.
+ */
+void options_print_lines(const struct option *table, bool with_help, FILE *to);
+/* Whether the -ECANCELED of options_parse() was for `--help=lines`. */
+bool options_wants_lines(int argc, char **argv);
+
+/*
  * The entry of names[] nearest to word: edit distance (a swap of neighbours is one edit) at most 2 or
  * a third of its length, or word is its beginning.  NULL: none.
  */

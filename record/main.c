@@ -54,8 +54,7 @@ static uint64_t lost_events(const struct account *a)
 	       a->lost_count[EBPREC_EV_TASK] + a->lost_count[EBPREC_EV_EXIT] +
 	       a->lost_count[EBPREC_EV_WAKER] + a->lost_count[EBPREC_EV_MARK] +
 	       a->lost_count[EBPREC_EV_PROBE] + a->lost_count[EBPREC_EV_METRIC] +
-	       a->lost_count[EBPREC_EV_EXEC] +
-	       a->side_lost_count;
+	       a->lost_count[EBPREC_EV_EXEC] + a->side_lost_count;
 }
 
 static double seconds(uint64_t ns)
@@ -216,7 +215,10 @@ int main(int argc, char **argv)
 		return prober_serve();
 	switch (opts_parse(argc, argv, max_freq_hz(), &opts, &error)) {
 	case OPTS_HELP:
-		opts_print_help(stdout);
+		if (options_wants_lines(argc, argv))
+			opts_print_lines(stdout);
+		else
+			opts_print_help(stdout);
 		return EXIT_SUCCESS;
 	case OPTS_VERSION:
 		puts("ebprec-record " EBPREC_VERSION);

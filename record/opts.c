@@ -567,3 +567,8 @@ void opts_print_help(FILE *to)
 	      "COMMAND could not be run, 130 interrupted twice\n",
 	      to);
 }
+
+void opts_print_lines(FILE *to)
+{
+	options_print_lines(options, true, to);
+}

@@ -65,5 +65,6 @@ enum opts_result { OPTS_RUN, OPTS_HELP, OPTS_VERSION, OPTS_LIST, OPTS_DOCTOR, OP
 enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct record_opts *out,
 			    struct option_error *error);
 void opts_print_help(FILE *to);
+void opts_print_lines(FILE *to); /* the options alone, for programs */
 
 #endif

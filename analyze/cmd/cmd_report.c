@@ -73,7 +73,7 @@ static const struct option report_options[] = {
 	{ OPT_FLAG, 0, "wall", NULL, AT(wall), 0, 0,
 	  "time on and off the CPU together: all that threads lived" },
 	{ OPT_STRING, 0, "of", "NAME", AT(of), 0, 0,
-	  "stacks of an instrument's events (--with NAME), weighted by its own unit: the time of slow\n"
+	  "stacks of an instrument's events (--with NAME), weighted by its own unit: the time of slow "
 	  "system calls and disk I/O, page faults, bytes of memory" },
 	{ OPT_FLAG, 0, "annotate", NULL, AT(annotate), 0, 0,
 	  "folded: put _[k] behind kernel functions" },

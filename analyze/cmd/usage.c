@@ -25,6 +25,13 @@ int usage_error(const struct usage *u, const char *fmt, ...)
 	return SAY_USAGE;
 }
 
+static void print_lines(const struct usage *u)
+{
+	options_print_lines(u->options, true, stdout);
+	if (u->reads)
+		options_print_lines(habits_options(u->shows), false, stdout);
+}
+
 static void print(const struct usage *u)
 {
 	printf("usage: ebprec %s %s\n\n%s\n", u->command, u->words, u->about);
@@ -41,7 +48,10 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 	int rc = options_parse(u->options, opts, argc, argv, /* permute= */ true, &first, &error);
 
 	if (rc == -ECANCELED) {
-		print(u);
+		if (options_wants_lines(argc, argv))
+			print_lines(u);
+		else
+			print(u);
 		*status = SAY_OK;
 		return false;
 	}

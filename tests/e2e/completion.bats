@@ -38,3 +38,41 @@ offered() {
 	: >capture.data
 	same "capture.data" "$(offered ebprec report capt)"
 }
+
+@test "bash: the value of an option is a file, and each switch can be taken back" {
+	cd "$BATS_TEST_TMPDIR" || return
+	: >-o.data
+	same "-o.data" "$(offered ebprec slice -i -o.)"
+	same "--no-idle" "$(offered ebprec report --no-i | sort)"
+	same "" "$(offered ebprec slice --no-l)"
+}
+
+# The shells themselves are asked, with the files that are installed.
+fish_offers() {
+	HOME=$BATS_TEST_TMPDIR fish --no-config -c "source '$scripts/ebprec.fish'; complete -C '$1'" | cut -f 1
+}
+
+zsh_offers() {
+	mkdir -p "$BATS_TEST_TMPDIR/zsh"
+	HOME=$BATS_TEST_TMPDIR timeout 60 zsh -f "$BATS_TEST_DIRNAME/offers.zsh" "$scripts" \
+		"$BATS_TEST_TMPDIR/zsh" "$1"
+}
+
+bash_offers() {
+	# shellcheck disable=SC2086 # words
+	offered $1
+}
+
+@test "bash, zsh and fish offer the same commands and options" {
+	scripts=$BATS_TEST_DIRNAME/../../scripts/completions
+	for shell in fish zsh bash; do
+		same "summary" "$(${shell}_offers "ebprec summ")"
+		same "diff" "$(${shell}_offers "ebprec help dif")"
+		same $'--callees\n--callers' "$(${shell}_offers "ebprec report --calle" | sort -u)"
+		same "--no-idle" "$(${shell}_offers "ebprec report --no-i" | sort -u)"
+	done
+	want=$(ebprec diff --help=lines | awk -F '\t' '{ print $2 } $4 == "switch" { print "--no-" substr($2, 3) }' | sort -u)
+	for shell in fish zsh bash; do
+		same "$want" "$(${shell}_offers "ebprec diff --" | sort -u)"
+	done
+}

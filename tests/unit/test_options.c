@@ -367,6 +367,33 @@ static void options_nearest_name(void **state)
 	assert_null(options_nearest("info", names, 0));
 }
 
+static void lines_are_the_table_for_programs(void **state)
+{
+	static const struct option few[] = {
+		{ OPT_FLAG, 'q', "quiet", NULL, 0, 0, 0, "say nothing" },
+		{ OPT_FLAG, 0, "idle", NULL, 0, 0, 0, "count it; --no-idle: leave\nit out" },
+		{ OPT_LIST, 'c', "comm", "NAME,...", 0, 0, 0, "only these" },
+		{ OPT_FORM, 0, "json", "FORM", 0, 0, 0, "as JSON" },
+		{ OPT_COUNT, 'v', "verbose", NULL, 0, 0, 0, "say more" },
+		{ 0 },
+	};
+	char *words[] = { (char *)"x", (char *)"--help=lines", NULL }, *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	options_print_lines(few, true, to);
+	fclose(to);
+	assert_string_equal(text, "-q\t--quiet\t\tflag\tsay nothing\n"
+				  "\t--idle\t\tswitch\tcount it; --no-idle: leave it out\n"
+				  "-c\t--comm\tNAME,...\tvalue\tonly these\n"
+				  "\t--json\tFORM\tform\tas JSON\n"
+				  "-v\t--verbose\t\tflag\tsay more\n"
+				  "-h\t--help\t\tflag\tshow this help\n");
+	free(text);
+	assert_true(options_wants_lines(2, words));
+	assert_false(options_wants_lines(1, words));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +409,7 @@ int main(void)
 		cmocka_unit_test(options_help_is_asked_for),
 		cmocka_unit_test(options_help_text_is_aligned),
 		cmocka_unit_test(options_nearest_name),
+		cmocka_unit_test(lines_are_the_table_for_programs),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);

@@ -86,6 +86,52 @@ blocks() {
 	same "$(awk '{ n += $NF } END { print n }' none)" "$(awk '{ n += $NF } END { print n }' inlined)"
 }
 
+# without_columns - the chains that llvm-symbolizer says, as chains does
+without_columns() {
+	sed 's/^\(.*:[0-9]*\):[0-9]*$/\1/'
+}
+
+@test "every version of DWARF and 32 bits: the chains at pinned addresses" {
+	# hot() begins at 0x412000, cold() at 0x433000.
+	for how in dwarf2 dwarf3 dwarf4 dwarf5 32; do
+		program=$fixtures/pinned-$how
+		[ -e "$program" ] || fail "no $program"
+		addresses "$program" 1 >addresses
+		grep -qx 0x412000 addresses || fail "hot() is not where it belongs: $(head -3 addresses)"
+		grep -qx 0x433000 addresses
+		chains --all "$program" <addresses >ours 2>err
+		grep -q '^0 of ' err || fail "$how: $(cat err)"
+		chains "$program" <addresses >libdw
+		cmp ours libdw
+		llvm-symbolizer --functions=linkage -e "$program" <addresses | without_columns >llvm
+		cmp ours llvm || fail "$how: $(diff ours llvm | head -5)"
+		[ "$(grep -c '^innermost$' ours)" -ge 4 ] || fail "$how: no inlined functions"
+	done
+}
+
+@test "split DWARF: lines are there, no other file is opened" {
+	[ -e "$fixtures/pinned-split" ] || fail "no fixture"
+	addresses "$fixtures/pinned-split" 1 >addresses
+	chains "$fixtures/pinned-dwarf5" <addresses >whole
+	strace -f -e trace=openat -o opened chains --all "$fixtures/pinned-split" <addresses >ours 2>err
+	! grep -E 'dwo|dwp' opened || fail "opened another file"
+	# The innermost line of each address is in the program itself.
+	awk -v RS= -F'\n' '{ print $2 }' whole >want
+	awk -v RS= -F'\n' '{ print $2 }' ours >got
+	cmp want got || fail "$(diff want got | head -5)"
+}
+
+@test "lines of a stripped program are in its debug file, at the pinned addresses" {
+	addresses "$fixtures/pinned-dwarf5" 1 >addresses
+	grep -qx 0x412000 addresses
+	chains --all "$fixtures/pinned-dwarf5" <addresses >want 2>/dev/null
+	grep -q '^innermost$' want
+	chains --all "$fixtures/pinned.debug" <addresses >got 2>/dev/null
+	cmp want got
+	[ -e "$fixtures/pinned.stripped" ]
+	run ! chains "$fixtures/pinned.stripped" </dev/null
+}
+
 # away ARGS... - a report with no file of this machine.
 away() {
 	HOME=/nowhere ebprec report --symfs "$PWD/empty" "$@" 2>/dev/null

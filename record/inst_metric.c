@@ -12,6 +12,7 @@
 
 #include "record/clock.h"
 #include "record/collector.h"
+#include "record/heapprobes.h"
 #include "record/instrument.h"
 #include "record/metrickept.h"
 #include "record/metriclist.h"
@@ -114,9 +115,15 @@ static int metric_attach(struct instrument_ctx *c)
 	for (size_t i = 0; i < s->obj_count; i++) {
 		err = metricobj_attach(&s->objs[i], since_ns);
 		if (!err)
+			err = heapprobes_attach(&s->objs[i], c);
+		if (!err)
 			continue;
-		note(c->notes, NOTE_WARNING, "cannot attach '%s': %s, skipping",
-		     bpf_object__name(s->objs[i].obj), strerror(-err));
+		if (c->notes->failure[0])
+			note(c->notes, NOTE_WARNING, "%s, skipping", c->notes->failure);
+		else
+			note(c->notes, NOTE_WARNING, "cannot attach '%s': %s, skipping",
+			     bpf_object__name(s->objs[i].obj), strerror(-err));
+		notes_forgive(c->notes);
 		metricobj_stop(&s->objs[i]);
 	}
 	return s->counters ? counters_begin(s->counters) : 0;

@@ -93,6 +93,17 @@ int keymap_put(struct keymap *m, uint64_t a, uint64_t b, uint32_t value)
 	return 0;
 }
 
+const struct keymap_slot *keymap_next(const struct keymap *m, size_t *at)
+{
+	while (*at < m->slot_count) {
+		const struct keymap_slot *slot = &m->slots[(*at)++];
+
+		if (slot->state == SLOT_USED)
+			return slot;
+	}
+	return NULL;
+}
+
 void keymap_remove(struct keymap *m, uint64_t a, uint64_t b)
 {
 	struct keymap_slot *slot = find(m, a, b);

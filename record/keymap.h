@@ -30,6 +30,8 @@ void keymap_done(struct keymap *m);
 uint32_t *keymap_get(const struct keymap *m, uint64_t a, uint64_t b);
 /* Sets or replaces.  -ENOMEM. */
 int keymap_put(struct keymap *m, uint64_t a, uint64_t b, uint32_t value);
+/* The first key from place *at on, which is moved behind it; NULL: there is none.  Begin with 0. */
+const struct keymap_slot *keymap_next(const struct keymap *m, size_t *at);
 void keymap_remove(struct keymap *m, uint64_t a, uint64_t b);
 
 #endif

@@ -5,6 +5,7 @@
 #include "bpf/cache.skel.h"
 #include "bpf/exits.skel.h"
 #include "bpf/faults.skel.h"
+#include "bpf/heap.skel.h"
 #include "bpf/irq.skel.h"
 #include "bpf/kmem.skel.h"
 #include "bpf/locks.skel.h"
@@ -16,28 +17,31 @@
 
 const struct metricinst metriclist[] = {
 	{ "syscalls", "system calls: how many, how long, with which errors", "0.1 us a call",
-	  syscalls_bpf__elf_bytes },
-	{ "exits", "what became of each process that ended", "1 us a process",
-	  exits_bpf__elf_bytes },
+	  syscalls_bpf__elf_bytes, false },
+	{ "exits", "what became of each process that ended", "1 us a process", exits_bpf__elf_bytes,
+	  false },
 	{ "faults", "page faults, minor and major", "nothing when one happens",
-	  faults_bpf__elf_bytes },
+	  faults_bpf__elf_bytes, false },
 	{ "block", "disk I/O by process, and by disk and kind", "1 us a request",
-	  block_bpf__elf_bytes },
+	  block_bpf__elf_bytes, false },
 	{ "cache", "the page cache: reads that hit and missed, writes, dirty and mapped pages",
-	  "60 ns a system call, 0.25 us a read or write, 0.13 us a page", cache_bpf__elf_bytes },
+	  "60 ns a system call, 0.25 us a read or write, 0.13 us a page", cache_bpf__elf_bytes,
+	  false },
 	{ "kmem", "memory of the kernel: allocated, freed, still held, by process and stack",
-	  "0.15 us an allocation, 0.06 us a free", kmem_bpf__elf_bytes },
+	  "0.15 us an allocation, 0.06 us a free", kmem_bpf__elf_bytes, false },
+	{ "heap", "malloc and free of chosen programs: what is held, by stack; leaks at the end",
+	  "4 us a malloc with its free", heap_bpf__elf_bytes, true },
 	{ "runq", "time on a CPU, in the run queue and asleep, added up", "0.4 us a switch",
-	  runq_bpf__elf_bytes },
-	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes },
+	  runq_bpf__elf_bytes, false },
+	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes, false },
 	{ "tcp", "connections made, failed, ended; what was sent again", "1 us a change of state",
-	  tcp_bpf__elf_bytes },
+	  tcp_bpf__elf_bytes, false },
 	{ "net", "packets of interfaces, sends and receives of processes", "0.5 us a packet",
-	  net_bpf__elf_bytes },
+	  net_bpf__elf_bytes, false },
 	{ "locks", "waits at futexes, and for locks of the kernel", "0.2 us a futex call",
-	  locks_bpf__elf_bytes },
+	  locks_bpf__elf_bytes, false },
 	{ "counters", "CPUs, memory, pressure, disks, interfaces, processes, as in /proc",
-	  "20 us a process and interval", NULL },
+	  "20 us a process and interval", NULL, false },
 };
 
 const size_t metriclist_count = sizeof(metriclist) / sizeof(metriclist[0]);

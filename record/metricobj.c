@@ -263,6 +263,7 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 	struct bpf_program *prog;
 	struct bpf_link *link;
 	uint64_t *start = metricobj_variable(o, "metric_start_ns", sizeof(*start));
+	const char *section;
 	bool is_iter;
 	int err;
 
@@ -283,7 +284,10 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 				return err;
 			continue;
 		}
-		is_iter = !strncmp(bpf_program__section_name(prog), "iter/", 5);
+		section = bpf_program__section_name(prog);
+		if (!strcmp(section, "uprobe") || !strcmp(section, "uretprobe"))
+			continue; /* it does not say where: record/heapprobes does */
+		is_iter = !strncmp(section, "iter/", 5);
 		if ((is_iter ? o->iter_count : o->link_count) == METRICOBJ_LINKS_MAX)
 			return -EOVERFLOW;
 		link = bpf_program__attach(prog);

@@ -16,7 +16,7 @@
 #include "record/metricperf.h"
 #include "record/metrictab.h"
 
-#define METRICOBJ_LINKS_MAX   32
+#define METRICOBJ_LINKS_MAX   256
 #define METRICOBJ_FLUSHES_MAX 4
 
 struct metricobj {

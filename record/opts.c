@@ -51,6 +51,8 @@ static const struct option options[] = {
 	  "single events that take as long, with stacks: 10ms, 1.5s" },
 	{ OPT_UINT, 0, "sample-bytes", "N", AT(sample_bytes), 1, 1u << 30,
 	  "of allocations take one in as many bytes (default 65536; 1: each)" },
+	{ OPT_LIST, 0, "heap-lib", "FILE", AT(heap_libs), 0, 0,
+	  "the file with malloc(), for the instrument heap: in all processes that use it" },
 	{ OPT_FLAG, 'g', "graph", NULL, AT(graph), 0, 0,
 	  "for habits from perf: stacks are always on" },
 	{ OPT_STRING, 0, "call-graph", "HOW", AT(call_graph), 0, 0,
@@ -170,7 +172,8 @@ static enum opts_result switch_part(struct record_opts *o, const char *word, siz
 
 	snprintf(name, sizeof(name), "%.*s", (int)bytes, word);
 	if (!strcmp(name, "all")) {
-		o->metrics = on ? (1u << metriclist_count) - 1 : 0;
+		for (k = 0, o->metrics = 0; on && k < metriclist_count; k++)
+			o->metrics |= metriclist[k].named ? 0 : 1u << k;
 		return OPTS_RUN;
 	}
 	for (k = 0; k < count && strcmp(name, names[k]); k++)
@@ -466,6 +469,20 @@ static enum opts_result read_slower(struct record_opts *o, struct option_error *
 		     o->slower);
 }
 
+/* Probes make all who run into them slower, so somebody has to be meant. */
+static enum opts_result check_heap(const struct record_opts *o, struct option_error *error)
+{
+	for (size_t k = 0; k < metriclist_count; k++) {
+		if (o->metrics & 1u << k && metriclist[k].named && o->system_wide &&
+		    !o->heap_libs.count)
+			return wrong(error,
+				     "option '--with %s' needs -p, a command without -a, "
+				     "or --heap-lib",
+				     metriclist[k].name);
+	}
+	return OPTS_RUN;
+}
+
 static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 			       struct option_error *error)
 {
@@ -511,7 +528,7 @@ static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 			     "option '--table-cache' needs an absolute path or 'none', not '%.60s'",
 			     o->table_cache);
 	o->system_wide = o->all || (!o->pid_count && !o->command);
-	return OPTS_RUN;
+	return check_heap(o, error);
 }
 
 enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct record_opts *out,

@@ -5,7 +5,7 @@
  * Loads built to hurt an instrument: calls (system calls), faults (minor page faults), connects (TCP
  * connections to itself, 127.0.0.1), ios (O_DIRECT reads of 4 KiB from FILE), ends (processes),
  * pings (switches to another process and back), wakes (futex calls that wake nobody), reads (of a
- * page of FILE that is in memory).
+ * page of FILE that is in memory), mallocs (and frees).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -105,6 +105,16 @@ static void reads(long n, const char *file)
 	}
 }
 
+static void mallocs(long n, const char *file)
+{
+	void *volatile p;
+
+	while (n--) {
+		p = malloc(64);
+		free(p);
+	}
+}
+
 static void ends(long n, const char *file)
 {
 	pid_t pid;
@@ -154,7 +164,7 @@ int main(int argc, char **argv)
 		void (*run)(long n, const char *file);
 	} kinds[] = { { "calls", calls }, { "faults", faults }, { "connects", connects },
 		      { "ios", ios },     { "ends", ends },     { "pings", pings },
-		      { "wakes", wakes }, { "reads", reads } };
+		      { "wakes", wakes }, { "reads", reads },   { "mallocs", mallocs } };
 	long n = argc > 2 ? atol(argv[2]) : 0;
 
 	for (size_t i = 0; n > 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -164,7 +174,7 @@ int main(int argc, char **argv)
 		printf("%.1f\n", (cpu_ns(RUSAGE_SELF) + cpu_ns(RUSAGE_CHILDREN)) / (double)n);
 		return 0;
 	}
-	fputs("usage: bench_hurt calls|faults|connects|ios|ends|pings|wakes|reads N [FILE]\n",
+	fputs("usage: bench_hurt calls|faults|connects|ios|ends|pings|wakes|reads|mallocs N [FILE]\n",
 	      stderr);
 	return 2;
 }

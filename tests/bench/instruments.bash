@@ -37,6 +37,15 @@ instrument_row() {
 	printf '| %s | %s %s | %s | %s | %s | %s |\n' "$name" "$n" "$kind" "$none" "$ours" "$peer" "${1:--}"
 }
 
+# heap_row - the program itself is what is recorded: a probe slows down all who run into it
+heap_row() {
+	local n=300000 none ours
+	none=$(alone mallocs $n)
+	ours=$("$ebprec" record -q --without sched,mark --with heap -F 1 -o "$work/instrument.data" -- \
+		"$build/tests/bench/bench_hurt" mallocs $n)
+	printf '| heap | %s mallocs and frees | %s | %s | - | - |\n' $n "$none" "$ours"
+}
+
 part_instruments() {
 	dd if=/dev/zero of="$work/hurt.bin" bs=4096 count=256 2>/dev/null
 	sync "$work/hurt.bin"
@@ -55,6 +64,7 @@ part_instruments() {
 	instrument_row cache calls 3000000
 	instrument_row kmem ends 10000
 	instrument_row kmem connects 20000
+	heap_row
 	instrument_row irq ios 20000 hardirqs 1
 	instrument_row counters calls 3000000
 }

@@ -299,4 +299,5 @@ sum() {
 	same 1009 "$(sum metrics.data cache write_pages pid "$pid")"
 	read -r _ _ pid _ < <(grep '^cached warm' metrics.out)
 	same 3027 "$(sum metrics.data cache read_hits pid "$pid")"
+	same 503 "$(sum heap.data heap_held held kind calloc)"
 }

@@ -2,13 +2,17 @@
 #include "analyze/layerstores.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#define CONFIG_LINE_BYTES 4096
+#define CONFIG_LINES_MAX  10000
+
 struct store {
-	const char *folder; /* whose folders are the layers */
+	const char *folder; /* whose folders are the layers, or a file that tells it */
 	const char *inside; /* where in a layer its files are */
 	int below_home;
 };
@@ -21,21 +25,25 @@ static const struct store stores[] = {
 	{ "/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots", "fs", 0 },
 };
 
-static int each_layer(const struct store *s, const char *home, const char *path, layerstores_fn fn,
+/* Where podman and CRI-O are told to put their layers, besides or in place of the usual folder. */
+static const struct store configs[] = {
+	{ "/etc/containers/storage.conf", NULL, 0 },
+	{ "/usr/share/containers/storage.conf", NULL, 0 },
+	{ "/.config/containers/storage.conf", NULL, 1 },
+};
+
+static int each_layer(const char *folder, const char *inside, const char *path, layerstores_fn fn,
 		      void *ctx)
 {
 	struct dirent *entry;
 	unsigned left = LAYERSTORES_LAYERS_MAX;
-	char *folder, *file;
-	DIR *dir = NULL;
+	char *file;
+	DIR *dir = opendir(folder);
 	int stop = 0;
 
-	if (asprintf(&folder, "%s%s", s->below_home ? home : "", s->folder) < 0)
-		return 0;
-	dir = opendir(folder);
 	while (dir && !stop && left-- && (entry = readdir(dir))) {
 		if (*entry->d_name == '.' || !strcmp(entry->d_name, "l") ||
-		    asprintf(&file, "%s/%s/%s%s", folder, entry->d_name, s->inside, path) < 0)
+		    asprintf(&file, "%s/%s/%s%s", folder, entry->d_name, inside, path) < 0)
 			continue;
 		if (!access(file, F_OK))
 			stop = fn(ctx, file);
@@ -43,19 +51,71 @@ static int each_layer(const struct store *s, const char *home, const char *path,
 	}
 	if (dir)
 		closedir(dir);
-	free(folder);
+	return stop;
+}
+
+/* The absolute path in a line of TOML, as `graphroot = "/srv/images"`; it is cut out of the line.  NULL: none. */
+static char *graphroot_in(char *line)
+{
+	static const char *const keys[] = { "graphroot", "rootless_storage_path" };
+	char *p = line + strspn(line, " \t"), *end;
+	size_t n = strcspn(p, " \t=");
+	bool known = false;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		known |= n == strlen(keys[i]) && !strncmp(p, keys[i], n);
+	p += n;
+	p += strspn(p, " \t");
+	if (!known || *p++ != '=')
+		return NULL;
+	p += strspn(p, " \t");
+	if (p[0] != '"' || p[1] != '/')
+		return NULL;
+	end = strchr(++p, '"');
+	if (!end)
+		return NULL;
+	*end = '\0';
+	return p;
+}
+
+static int each_configured(const char *config, const char *path, layerstores_fn fn, void *ctx)
+{
+	FILE *f = fopen(config, "re");
+	char line[CONFIG_LINE_BYTES], *root, *folder;
+	int stop = 0;
+
+	for (unsigned n = 0; f && !stop && n < CONFIG_LINES_MAX && fgets(line, sizeof(line), f);
+	     n++) {
+		root = graphroot_in(line);
+		if (!root || asprintf(&folder, "%s/overlay", root) < 0)
+			continue;
+		stop = each_layer(folder, "diff", path, fn, ctx);
+		free(folder);
+	}
+	if (f)
+		fclose(f);
 	return stop;
 }
 
 int layerstores_each(const char *path, layerstores_fn fn, void *ctx)
 {
+	const size_t store_count = sizeof(stores) / sizeof(stores[0]);
+	const size_t config_count = sizeof(configs) / sizeof(configs[0]);
 	const char *home = getenv("HOME");
 	int stop = 0;
 
 	if (*path != '/' || strstr(path, "/../"))
 		return 0;
-	for (size_t i = 0; !stop && i < sizeof(stores) / sizeof(stores[0]); i++)
-		if (!stores[i].below_home || (home && *home == '/'))
-			stop = each_layer(&stores[i], home, path, fn, ctx);
+	for (size_t i = 0; !stop && i < store_count + config_count; i++) {
+		const struct store *s = i < store_count ? &stores[i] : &configs[i - store_count];
+		char *at;
+
+		if ((s->below_home && (!home || *home != '/')) ||
+		    asprintf(&at, "%s%s", s->below_home ? home : "", s->folder) < 0)
+			continue;
+		stop = s->inside ? each_layer(at, s->inside, path, fn, ctx)
+				 : each_configured(at, path, fn, ctx);
+		free(at);
+	}
 	return stop;
 }

@@ -3,7 +3,8 @@
  * layerstores - the folders in which container engines keep the layers of images and containers
  *
  * fuse-overlayfs and snapshotters show no layers among the mounts, and a container that is gone has
- * no mounts.  What is left is the layout of the stores: podman's and CRI-O's, docker's, containerd's.
+ * no mounts.  What is left is the layout of the stores: podman's and CRI-O's (also where storage.conf
+ * says that they are), docker's, containerd's.
  * All layers that have a file of that path are candidates; a build-id must say which is the one.
  */
 #ifndef EBPREC_ANALYZE_LAYERSTORES_H

@@ -126,3 +126,58 @@ named() {
 	ebprec scrub -q -o clean.data x.data --check "$id"
 	ebprec report -q --sort cgroup clean.data | grep -q libpod
 }
+
+# own - a program of the host that needs nothing, as it is named in its stacks
+own() {
+	cat >own.c <<-'END'
+		#include <time.h>
+		volatile long x;
+		__attribute__((noinline)) void own_inner(void) { for (int i = 0; i < 100000; i++) x += i; }
+		__attribute__((noinline)) void own_outer(void) { for (int i = 0; i < 10; i++) own_inner(); }
+		int main(void) { for (int i = 0; i < 400; i++) own_outer(); return 0; }
+	END
+	cc -O1 -static -Wl,--build-id=none -o "$1" own.c
+}
+
+# own_named - its functions have their names
+own_named() {
+	ebprec report --folded -i x.data >folded 2>err
+	grep -q '^own;.*main;own_outer;own_inner ' folded ||
+		fail "$(grep '^own;' folded | tail -3; ebprec report --symbols-report -q -i x.data | grep own)"
+}
+
+@test "a bind mount whose names hold blanks and backslashes" {
+	mkdir 'my \tools'
+	own 'my \tools/own'
+	work() { in_pod run --rm -v "$PWD/my \tools:/mnt/the \ir tools" ebprec-test:one '/mnt/the \ir tools/own'; }
+	recorded
+	own_named
+}
+
+@test "a process that goes into a chroot inside of its container" {
+	mkdir tree
+	own tree/own
+	work() {
+		in_pod run --rm -v "$PWD/tree:/mnt/tree" ebprec-test:one /bin/sh -c \
+			'ln -s /bin/sh /bin/chroot && exec /bin/chroot /mnt/tree /own'
+	}
+	recorded
+	own_named
+}
+
+@test "layers in a store that only storage.conf tells of" {
+	mkdir -p home/.config/containers
+	pod save -q -o one.tar ebprec-test:one
+	pod --root "$PWD/store" --runroot "$PWD/run" load -q -i one.tar >/dev/null
+	work() {
+		pod --root "$PWD/store" --runroot "$PWD/run" run --rm --ulimit nofile=1024:1024 \
+			--ulimit nproc=1000:1000 --network=none ebprec-test:one /opt/spinner
+	}
+	recorded
+	pod rmi -f ebprec-test:one ebprec-test:two >/dev/null 2>&1 # where else it could be found
+	printf '[storage]\ndriver = "overlay"\ngraphroot = "%s/store"\n' "$PWD" >home/.config/containers/storage.conf
+	HOME=/nowhere ebprec report --folded x.data 2>/dev/null >folded
+	if grep -q '^spinner;.*layer_one' folded; then fail "it is found without storage.conf, too"; fi
+	HOME=$PWD/home
+	named spinner layer_one
+}

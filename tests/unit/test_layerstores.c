@@ -58,10 +58,44 @@ static void layerstores_finds_all_layers_with_the_file(void **state)
 	run("rm -rf %s", home);
 }
 
+static void layerstores_looks_where_storage_conf_says(void **state)
+{
+	static const char *const wrong[] = {
+		"",
+		"graphroot = \\\"relative\\\"",
+		"graphroot = \\\"%s/no-end",
+		"graphroots = \\\"%s/store\\\"",
+		"# graphroot = \\\"%s/store\\\"",
+		"graphroot \\\"%s/store\\\"",
+	};
+	char home[] = "/tmp/layers-XXXXXX", command[600], line[300];
+	struct seen s = { .home = home };
+
+	assert_non_null(mkdtemp(home));
+	setenv("HOME", home, 1);
+	run("s=%s && mkdir -p $s/.config/containers $s/store/overlay/a/diff/opt && "
+	    "touch $s/store/overlay/a/diff/opt/x",
+	    home);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(line, sizeof(line), wrong[i], home);
+		snprintf(command, sizeof(command),
+			 "echo \"%s\" >%s/.config/containers/storage.conf", line, home);
+		assert_int_equal(system(command), 0);
+		assert_int_equal(layerstores_each("/opt/x", note, &s), 0);
+		assert_int_equal(s.count, 0);
+	}
+	run("echo \"  graphroot=\\\"%s/store\\\" # here\" >$HOME/.config/containers/storage.conf",
+	    home);
+	assert_int_equal(layerstores_each("/opt/x", note, &s), 0);
+	assert_int_equal(s.count, 1);
+	run("rm -rf %s", home);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(layerstores_finds_all_layers_with_the_file),
+		cmocka_unit_test(layerstores_looks_where_storage_conf_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

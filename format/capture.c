@@ -28,6 +28,11 @@ static int capture_from_source(struct source *source, struct capture **out, stru
 
 	if (!c)
 		return -ENOMEM;
+	c->frames_read = calloc(1, sizeof(*c->frames_read));
+	if (!c->frames_read) {
+		free(c);
+		return -ENOMEM;
+	}
 	c->source = *source;
 	ret = read_all(c, err);
 	if (ret) {
@@ -83,6 +88,7 @@ void capture_close(struct capture *c)
 	free(c->parts);
 	free(c->objects);
 	free(c->object_parts);
+	free(c->frames_read);
 	free(c);
 }
 
@@ -192,4 +198,10 @@ const struct capture_object *capture_objects(const struct capture *c, size_t *co
 {
 	*count = c->object_count;
 	return c->objects;
+}
+
+uint64_t capture_frames_read(const struct capture *c, uint64_t *all)
+{
+	*all = c->frame_count;
+	return __atomic_load_n(c->frames_read, __ATOMIC_RELAXED);
 }

@@ -130,6 +130,9 @@ const struct capture_object *capture_objects(const struct capture *c, size_t *co
 int capture_object_read(const struct capture *c, const struct capture_object *o, uint8_t **out,
 			size_t *size_bytes);
 
+/* How many frames were read so far, by all iterators together, again and again; *all: how many there are. */
+uint64_t capture_frames_read(const struct capture *c, uint64_t *all);
+
 /* ---- records ---- */
 
 struct record {

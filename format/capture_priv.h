@@ -51,6 +51,7 @@ struct capture {
 	size_t *object_parts; /* index of each object's first part */
 	size_t object_count;
 	uint64_t next_seq;
+	uint64_t *frames_read; /* counted by all who iterate; owned */
 };
 
 /* Makes room for one more in an array of elem_bytes elements.  The array, or NULL: no memory. */

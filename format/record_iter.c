@@ -115,6 +115,7 @@ static bool wanted(const struct record_iter *it, const struct capture_frame *f)
 /* Reads the frame's bytes into stored. */
 static int load_stored(struct record_iter *it, const struct capture_frame *f)
 {
+	__atomic_fetch_add(it->c->frames_read, 1, __ATOMIC_RELAXED);
 	if (f->file_bytes > STORED_ROOM ||
 	    source_read(&it->c->source, f->off_bytes, it->stored, f->file_bytes) != f->file_bytes)
 		return -ENODATA;

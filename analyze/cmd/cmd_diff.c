@@ -301,7 +301,7 @@ static int read_side(struct diff *d, int side, const char *path)
 	status = pickopts_parse(&d->opts->pick, &diff_usage, &picked);
 	if (status)
 		return status;
-	status = cmd_open(path, "compare", &in);
+	status = cmd_open(path, "compare", d->opts->quiet, &in);
 	if (!status) {
 		status = make_side(d, side, path, &in.report, &picked);
 		cmd_close(&in);

@@ -143,7 +143,7 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 static int open_and_export(const struct exporter *e, const struct export_opts *o, struct picked *p)
 {
 	struct cmd_open in;
-	int status = cmd_open(o->input, "export", &in);
+	int status = cmd_open(o->input, "export", o->quiet, &in);
 
 	if (status)
 		return status;

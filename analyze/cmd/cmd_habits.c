@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyze/cmd/confine.h"
+#include "analyze/cmd/progress.h"
 
 /* F: quit when it fits; R: colours; S: cut long lines; X: leave the text there; K: end by Ctrl-C. */
 #define LESS_HABITS "FRSXK"
@@ -147,6 +148,17 @@ static bool is_there(const char *command)
 	return found;
 }
 
+/* Until there is something to page, progress is shown there. */
+static void keep_terminal(void)
+{
+	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", fd);
+	if (fd >= 0)
+		setenv(PROGRESS_VARIABLE, number, 1);
+}
+
 static void start_pager(struct habits *h)
 {
 	const char *command = pager_command();
@@ -163,8 +175,10 @@ static void start_pager(struct habits *h)
 		h->pager_pid = pid;
 		setenv("EBPREC_PAGER_IN_USE", "1", 1);
 		dup2(ends[1], STDOUT_FILENO);
-		if (isatty(STDERR_FILENO))
+		if (isatty(STDERR_FILENO)) {
+			keep_terminal();
 			dup2(ends[1], STDERR_FILENO);
+		}
 	}
 	close(ends[1]);
 }
@@ -172,6 +186,7 @@ static void start_pager(struct habits *h)
 void habits_begin(struct habits *h, bool paged)
 {
 	unsetenv("EBPREC_PAGER_IN_USE");
+	unsetenv(PROGRESS_VARIABLE);
 	if (strcmp(h->color, "auto") != 0)
 		setenv("EBPREC_COLOR", h->color, 1);
 	if (h->utf8_given)

@@ -469,10 +469,11 @@ static int open_and_show(const struct marks_opts *o, struct filter *filter)
 {
 	struct shown s = { .filter = filter };
 	struct cmd_open in;
-	int status = cmd_open(o->input, "show", &in);
+	int status = cmd_open(o->input, "show", false, &in);
 
 	if (status)
 		return status;
+	progress_hide(in.progress);
 	s.c = in.capture;
 	s.model = in.report.model;
 	s.names = in.report.names;

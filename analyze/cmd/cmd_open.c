@@ -14,25 +14,32 @@ int cmd_input(const struct usage *usage, char *const *words, const char **input)
 	return 0;
 }
 
-int cmd_open(const char *path, const char *verb, struct cmd_open *out)
+int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *out)
 {
+	struct cmd_open fresh = { .progress = quiet ? NULL : progress_begin() };
 	struct parse_err where = { 0 };
-	struct cmd_open fresh;
 	int err = capture_open(path, &fresh.capture, &where);
 
-	if (err)
+	if (err) {
+		progress_end(fresh.progress);
 		return say_cannot_open(path, err, &where);
+	}
+	progress_watch(fresh.progress, fresh.capture);
 	err = report_open(fresh.capture, &fresh.report);
 	if (err) {
+		progress_end(fresh.progress);
 		capture_close(fresh.capture);
 		return say_error("cannot %s '%s': %s", verb, path, strerror(-err));
 	}
+	fresh.report.on_made = progress_hide;
+	fresh.report.on_made_arg = fresh.progress;
 	*out = fresh;
 	return 0;
 }
 
 void cmd_close(struct cmd_open *o)
 {
+	progress_end(o->progress);
 	report_done(&o->report);
 	capture_close(o->capture);
 }

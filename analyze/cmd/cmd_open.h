@@ -8,6 +8,7 @@
 #ifndef EBPREC_ANALYZE_CMD_CMD_OPEN_H
 #define EBPREC_ANALYZE_CMD_CMD_OPEN_H
 
+#include "analyze/cmd/progress.h"
 #include "analyze/cmd/usage.h"
 #include "analyze/report/report.h"
 
@@ -20,13 +21,15 @@ int cmd_input(const struct usage *usage, char *const *words, const char **input)
 struct cmd_open {
 	struct capture *capture;
 	struct report report;
+	struct progress *progress; /* until report_make(), or progress_hide() before any output */
 };
 
 /*
  * Opens the capture and its model; cmd_close() when that succeeded.  verb: of messages, "show".
+ * quiet: without progress.
  * 0, or the exit status after an error was said.
  */
-int cmd_open(const char *path, const char *verb, struct cmd_open *out);
+int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *out);
 void cmd_close(struct cmd_open *o);
 
 #endif

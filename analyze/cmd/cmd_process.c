@@ -476,7 +476,7 @@ int cmd_process(const struct process_ask *ask)
 	status = pickopts_parse(&ask->pick, ask->usage, &picked);
 	if (status)
 		return status;
-	status = cmd_open(ask->input, "report", &in);
+	status = cmd_open(ask->input, "report", ask->quiet, &in);
 	if (!status) {
 		status = answer(ask, &in.report, &picked);
 		cmd_close(&in);

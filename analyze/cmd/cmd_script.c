@@ -196,12 +196,14 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 static int open_and_print(const struct script_opts *o, struct filter *filter, unsigned fields)
 {
 	struct cmd_open in;
-	int status = cmd_open(o->input, "print", &in);
+	int status = cmd_open(o->input, "print", o->quiet, &in);
 
 	if (status)
 		return status;
 	status = pickopts_time(&o->when, &script_usage, o->input, in.capture,
 			       report_span(&in.report), filter);
+	if (!status)
+		progress_hide(in.progress);
 	if (!status)
 		status = run_script(o, &in.report, filter, fields);
 	cmd_close(&in);

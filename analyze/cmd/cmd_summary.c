@@ -196,7 +196,8 @@ static int show(struct view *v, struct report *r, const struct summary_opts *o,
 	return err;
 }
 
-static int summarize(struct report *r, const struct summary_opts *o, struct picked *p)
+static int summarize(struct report *r, const struct summary_opts *o, struct picked *p,
+		     struct progress *progress)
 {
 	struct summary s = { 0 };
 	struct tally t = { 0 };
@@ -215,6 +216,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	err = view_open(stdout, o->json, &v);
 	if (!err) {
 		/* What the file says of itself is there at once, the samples of a long one are not. */
+		progress_clear(progress);
 		show_capture(v, r, o->input, &capture_attrs(r->capture, &count)[p->query.attr]);
 		fflush(stdout);
 		err = report_make(r, &p->query);
@@ -254,9 +256,9 @@ int cmd_summary(int argc, char **argv)
 	if (status)
 		return status;
 	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* large tables go back when freed */
-	status = cmd_open(opts.input, "summarize", &in);
+	status = cmd_open(opts.input, "summarize", opts.quiet, &in);
 	if (!status) {
-		status = summarize(&in.report, &opts, &picked);
+		status = summarize(&in.report, &opts, &picked, in.progress);
 		cmd_close(&in);
 	}
 	pickopts_done(&picked);

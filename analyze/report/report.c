@@ -216,7 +216,7 @@ static int pick_stacks(struct report *r, const struct report_query *query)
 	return err;
 }
 
-int report_make(struct report *r, const struct report_query *query)
+static int make(struct report *r, const struct report_query *query)
 {
 	struct load_query load = {
 		.attr = query->attr,
@@ -266,6 +266,15 @@ int report_make(struct report *r, const struct report_query *query)
 	model_free(r->model);
 	r->model = NULL;
 	return err ? err : verdict_make(&r->stacks, &r->naming, r->names, &r->verdict);
+}
+
+int report_make(struct report *r, const struct report_query *query)
+{
+	int err = make(r, query);
+
+	if (r->on_made)
+		r->on_made(r->on_made_arg);
+	return err;
 }
 
 int report_comm_label(struct report *r, uint32_t group, uint32_t *label)

@@ -29,6 +29,8 @@ struct report {
 	struct model *model; /* NULL once the stacks are made */
 	struct load_scan scan;
 	struct model_counts counts;
+	void (*on_made)(void *arg); /* called at the end of report_make(); NULL: nobody */
+	void *on_made_arg;
 	/* The second half. */
 	struct stacks stacks;  /* frames: functions of naming */
 	struct groups *groups; /* of the stacks; their cgroups are numbers in names */

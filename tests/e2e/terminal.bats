@@ -144,3 +144,29 @@ pipe=$'\xe2\x94\x9c'
 	done
 	case $(ebprec help slice) in *--pager*) fail "slice shows nothing" ;; esac
 }
+
+@test "a long load says how far it is, on a terminal, unless it shall be quiet" {
+	mkfifo quiet file loud
+	timeout 60 script -qec "ebprec report --no-pager -q -i - <quiet" /dev/null </dev/null >raw.quiet &
+	exec 7>quiet
+	timeout 60 script -qec "ebprec report --no-pager -i - <file 2>raw.file" /dev/null </dev/null >raw.out &
+	exec 8>file
+	timeout 60 script -qec "ebprec report --no-pager -i - <loud" /dev/null </dev/null >raw.loud &
+	exec 9>loud
+	for _ in $(seq 400); do
+		! grep -q "reading" raw.loud || break
+		sleep 0.05
+	done
+	cat capture.data >&7
+	cat capture.data >&8
+	cat capture.data >&9
+	exec 7>&- 8>&- 9>&-
+	wait
+	contains "$(cat raw.loud)" "${escape}[Kreading ..."
+	# It is gone before anything else is there.
+	contains "$(tr -d '\r' <raw.loud)" "${escape}[K# "
+	for quiet in raw.quiet raw.file raw.out; do
+		same 0 "$(grep -c reading $quiet)"
+		[ -s $quiet ]
+	done
+}

@@ -138,6 +138,10 @@ int BPF_PROG(exits_leave, bool preempt, struct task_struct *prev)
 	v = METRIC_ENTRY(&table_exits, &key, struct exits_value);
 	if (!v)
 		return 0;
+	if (!v->comm[0]) { /* in a later interval than its exit */
+		bpf_probe_read_kernel(v->comm, sizeof(v->comm), prev->group_leader->comm);
+		v->cgroup = cgroup_of(prev);
+	}
 	ADD(v->runtime_ns, prev->se.sum_exec_runtime - told->runtime_ns);
 	/* Of other threads but the first nobody ever sees this one. */
 	ADD(v->voluntary, prev->nvcsw - told->voluntary - (prev->pid != prev->tgid));

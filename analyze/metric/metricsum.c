@@ -7,13 +7,15 @@
 
 #include "analyze/vec.h"
 
-enum merge { MERGE_LAST, MERGE_ADD, MERGE_MAX, MERGE_NOW };
+enum merge { MERGE_LAST, MERGE_IS, MERGE_ADD, MERGE_MAX, MERGE_NOW };
 
 static enum merge merge_of(const struct metric_field *f)
 {
 	if (f->is_key || f->kind == METRIC_TEXT || !strcmp(f->name, "cgroup") ||
-	    !strcmp(f->name, "pid") || !strcmp(f->name, "tid") || !strncmp(f->name, "is_", 3))
+	    !strcmp(f->name, "pid") || !strcmp(f->name, "tid"))
 		return MERGE_LAST;
+	if (!strncmp(f->name, "is_", 3))
+		return MERGE_IS;
 	if (!strncmp(f->name, "max_", 4))
 		return MERGE_MAX;
 	return strncmp(f->name, "now_", 4) != 0 ? MERGE_ADD : MERGE_NOW;
@@ -89,7 +91,18 @@ static int group_of(struct metricsum *s, const uint64_t *slots, uint32_t *out, b
 	return 0;
 }
 
-static void merge_field(const struct metric_field *f, uint64_t *to, const uint64_t *from, bool now)
+/* A row whose is_* are all 0 says nothing of them. */
+static bool says_what_is(const struct metric_table *t, const uint64_t *slots)
+{
+	for (size_t i = 0; i < t->fmt.field_count; i++) {
+		if (merge_of(&t->fmt.fields[i]) == MERGE_IS && slots[t->slots[i]])
+			return true;
+	}
+	return false;
+}
+
+static void merge_field(const struct metric_field *f, uint64_t *to, const uint64_t *from, bool now,
+			bool is)
 {
 	enum merge how = merge_of(f);
 	uint32_t count = f->kind == METRIC_TEXT ? 1 : f->count;
@@ -97,7 +110,8 @@ static void merge_field(const struct metric_field *f, uint64_t *to, const uint64
 	for (uint32_t i = 0; i < count; i++) {
 		if (how == MERGE_ADD || (how == MERGE_NOW && now))
 			to[i] += from[i];
-		else if (how == MERGE_LAST || (how == MERGE_MAX && from[i] > to[i]))
+		else if (how == MERGE_LAST || (how == MERGE_IS && is) ||
+			 (how == MERGE_MAX && from[i] > to[i]))
 			to[i] = from[i];
 	}
 }
@@ -121,6 +135,7 @@ static void merge(struct metricsum *s, uint32_t id, bool fresh, const uint64_t *
 	struct metric_group *g = &s->groups[id];
 	uint64_t *own = s->slots + (size_t)id * t->slot_count;
 	uint64_t comm = t->comm == METRICROWS_NONE ? 0 : own[t->comm];
+	bool is = says_what_is(t, slots);
 
 	if (interval > g->now_interval) {
 		clear_now(s, id);
@@ -128,7 +143,7 @@ static void merge(struct metricsum *s, uint32_t id, bool fresh, const uint64_t *
 	}
 	for (size_t i = 0; i < t->fmt.field_count; i++)
 		merge_field(&t->fmt.fields[i], own + t->slots[i], slots + t->slots[i],
-			    interval == g->now_interval);
+			    interval == g->now_interval, is);
 	for (size_t i = 0; i < s->key_count; i++) /* a group may be by what otherwise adds up */
 		own[s->keys[i]] = slots[s->keys[i]];
 	if (t->comm != METRICROWS_NONE && !fresh && g->comm_is_leaders && !leader)

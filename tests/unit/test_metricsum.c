@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-enum { SINCE, INTERVAL, PID, COMM, COUNT, MOST, NOW, HIST, SLOTS = HIST + 3 };
+enum { SINCE, INTERVAL, PID, COMM, COUNT, MOST, NOW, HIST, IS = HIST + 3, SLOTS = IS + 2 };
 
 static struct metric_table table(void)
 {
@@ -29,6 +29,10 @@ static struct metric_table table(void)
 	metricfmt_add(&t.fmt, "hist_ns", METRIC_UNSIGNED, 4, 3, false);
 	for (uint32_t i = 0; i < t.fmt.field_count; i++)
 		t.slots[i] = i;
+	for (uint32_t i = 0; i < 2; i++) {
+		metricfmt_add(&t.fmt, i ? "is_nice" : "is_code", METRIC_UNSIGNED, 8, 1, false);
+		t.slots[t.fmt.field_count - 1] = IS + i;
+	}
 	return t;
 }
 
@@ -72,6 +76,30 @@ static void metricsum_adds_by_the_names_of_fields(void **state)
 	assert_int_equal(metricsum_slots(&s, 1)[NOW], 0); /* it is no more */
 	assert_int_equal(s.from_ns, 0);
 	assert_int_equal(s.to_ns, 200);
+	metricsum_done(&s);
+}
+
+/* What a process left behind after its end was told must not make the end forgotten. */
+static void metricsum_keeps_what_a_later_row_does_not_say(void **state)
+{
+	static const uint32_t by_pid[] = { PID };
+	static const struct {
+		uint64_t code, nice, want_code, want_nice;
+	} rows[] = { { 0, 0, 0, 0 }, { 7, 5, 7, 5 }, { 0, 0, 7, 5 }, { 9, 0, 9, 0 } };
+	struct metric_table t = table();
+	struct metricsum s;
+
+	metricsum_init(&s, &t, by_pid, 1, false);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t slots[SLOTS] = {
+			[INTERVAL] = i, [PID] = 7, [IS] = rows[i].code, [IS + 1] = rows[i].nice
+		};
+		struct metric_row r = { .table = &t, .slots = slots, .pid = 7, .tid = 7 };
+
+		assert_int_equal(metricsum_add(&s, &r), 0);
+		assert_int_equal(metricsum_slots(&s, 0)[IS], rows[i].want_code);
+		assert_int_equal(metricsum_slots(&s, 0)[IS + 1], rows[i].want_nice);
+	}
 	metricsum_done(&s);
 }
 
@@ -135,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metricsum_adds_by_the_names_of_fields),
+		cmocka_unit_test(metricsum_keeps_what_a_later_row_does_not_say),
 		cmocka_unit_test(metricsum_groups_by_a_number_that_adds_up),
 		cmocka_unit_test(metricsum_folds_to_the_same_sums),
 		cmocka_unit_test(metricsum_keeps_events_apart),

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{ "sched", cmd_sched, "how long threads ran, waited for a CPU, and slept", COMMAND_SHOWS },
 	{ "metrics", cmd_metrics, "what the instruments counted: system calls, block I/O, ...",
 	  COMMAND_SHOWS },
+	{ "live", cmd_live, "what instruments count, every second, without a capture", COMMAND_ACTS },
 	{ "script", cmd_script, "every sample as text, as perf script prints it", COMMAND_SHOWS },
 	{ "diff", cmd_diff, "what changed between two captures, and what is noise", COMMAND_SHOWS },
 	{ "marks", cmd_marks, "moments and spans that programs marked", COMMAND_SHOWS },

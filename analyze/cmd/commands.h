@@ -26,6 +26,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_sched(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
+int cmd_live(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_summary(int argc, char **argv);
 int cmd_diff(int argc, char **argv);

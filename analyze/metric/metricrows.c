@@ -189,6 +189,25 @@ static void see_lost(struct walk *w, const struct perf_event_header *h)
 	}
 }
 
+static int see(struct walk *w, const struct perf_event_header *h)
+{
+	if (h->type == PERF_RECORD_SAMPLE)
+		return take(w, h);
+	see_lost(w, h);
+	return 0;
+}
+
+int metricrows_record(struct metricrows *m, struct strings *names, const struct filter *filter,
+		      const struct perf_event_header *record,
+		      int (*row)(void *ctx, const struct metric_row *r), void *ctx)
+{
+	struct walk w = { m, names, filter, row, ctx, NULL };
+	size_t count;
+
+	w.first = capture_attrs(m->c, &count);
+	return count ? see(&w, record) : 0;
+}
+
 int metricrows_walk(struct metricrows *m, struct strings *names, const struct filter *filter,
 		    int (*row)(void *ctx, const struct metric_row *r), void *ctx)
 {
@@ -206,12 +225,8 @@ int metricrows_walk(struct metricrows *m, struct strings *names, const struct fi
 			      &it);
 	if (err)
 		return err;
-	while (!err && record_iter_next(it, &rec) == 1) {
-		if (rec.header->type == PERF_RECORD_SAMPLE)
-			err = take(&w, rec.header);
-		else
-			see_lost(&w, rec.header);
-	}
+	while (!err && record_iter_next(it, &rec) == 1)
+		err = see(&w, rec.header);
 	record_iter_free(it);
 	return err;
 }

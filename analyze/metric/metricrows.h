@@ -60,4 +60,9 @@ uint32_t metricrows_slot(const struct metric_table *t, const char *field);
 int metricrows_walk(struct metricrows *m, struct strings *names, const struct filter *filter,
 		    int (*row)(void *ctx, const struct metric_row *r), void *ctx);
 
+/* The same for one record that comes from elsewhere, of the capture's events: row, if it is one. */
+int metricrows_record(struct metricrows *m, struct strings *names, const struct filter *filter,
+		      const struct perf_event_header *record,
+		      int (*row)(void *ctx, const struct metric_row *r), void *ctx);
+
 #endif

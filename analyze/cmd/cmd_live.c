@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * ebprec live - the tables of instruments as they fill, without a capture
+ *
+ * Starts the recorder with a pipe for its capture, and shows the rows of each interval when they are
+ * all there.  Ctrl-C ends the recorder, which writes its last interval, and then us.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/cmd_metricjobs.h"
+#include "analyze/say.h"
+#include "format/pipefeed.h"
+
+struct live_opts {
+	const char *by, *sort, *every, *slower;
+	struct option_list pids;
+	bool json, histogram;
+	unsigned top, count;
+};
+
+#define AT(field) offsetof(struct live_opts, field)
+
+static const struct option live_options[] = {
+	{ OPT_STRING, 0, "interval", "SECONDS", AT(every), 0, 0,
+	  "how often the tables are shown (default 1)" },
+	{ OPT_UINT, 0, "count", "N", AT(count), 1, UINT32_MAX, "so many times, then end" },
+	{ OPT_STRING, 0, "by", "WHAT[,WHAT]", AT(by), 0, 0,
+	  "process, thread, comm, cgroup, or a key of the table" },
+	{ OPT_STRING, 0, "sort", "COLUMN", AT(sort), 0, 0,
+	  "largest first in this column, as --json names it" },
+	{ OPT_UINT, 'n', "top", "N", AT(top), 0, UINT32_MAX,
+	  "no more rows than this (default 10, 0: all; --json: all)" },
+	{ OPT_FLAG, 0, "histogram", NULL, AT(histogram), 0, 0,
+	  "how the times or sizes of each row are spread" },
+	{ OPT_STRING, 0, "slower", "TIME", AT(slower), 0, 0,
+	  "a row of its own for each event that takes so long, as 10ms" },
+	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0,
+	  "only these processes, and those that they start" },
+	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "as JSON, a document each interval" },
+	{ 0 },
+};
+
+static const struct usage live_usage = {
+	.command = "live",
+	.words = "NAME... [OPTIONS]",
+	.about = "Shows what instruments count every interval, until Ctrl-C: the tables of\n"
+		 "'ebprec metrics', without a capture.  'ebprec record --list' names them.\n",
+	.options = live_options,
+};
+
+struct live {
+	const struct live_opts *opts;
+	char **words;
+	size_t word_count;
+	struct metricjobs_ask ask;
+	struct metricjobs jobs;
+	struct metricrows rows;
+	struct strings *names;
+	struct filter all;
+	uint64_t interval, end_ns; /* of the rows that wait to be shown; interval: and 1, 0: none */
+	unsigned shown;
+	int status;
+	pid_t recorder;
+	int from, signals; /* what the recorder writes; what is sent to us */
+};
+
+#define ENOUGH (-ECANCELED) /* what was asked for has been shown */
+
+/* ---- what comes in ---- */
+
+static int on_begin(void *arg, const struct capture *c)
+{
+	struct live *l = arg;
+	struct timespan whole;
+	int err = metricrows_open(c, &l->rows);
+
+	if (err)
+		return err;
+	l->jobs.rows = &l->rows;
+	l->jobs.start_ns = timespan_of_capture(c, &whole) ? 0 : whole.from_ns;
+	for (size_t i = 0; i < l->word_count && !l->status; i++)
+		l->status = metricjobs_make(&l->jobs, l->words[i]);
+	return l->status ? ENOUGH : 0;
+}
+
+static int show(struct live *l)
+{
+	if (!l->ask.form && l->shown)
+		putchar('\n');
+	if (!l->jobs.start_ns)
+		l->jobs.start_ns = l->end_ns;
+	l->status = metricjobs_show(&l->jobs);
+	metricjobs_clear(&l->jobs);
+	l->rows.lost = 0;
+	l->interval = 0;
+	l->shown++;
+	if (fflush(stdout) || ferror(stdout)) {
+		l->status = errno == EPIPE ? SAY_OK : say_cannot_write("standard output", -errno);
+		clearerr(stdout); /* as with `| head`: the reader has what it wants */
+		return ENOUGH;
+	}
+	return l->status || (l->opts->count && l->shown >= l->opts->count) ? ENOUGH : 0;
+}
+
+static int on_row(void *arg, const struct metric_row *r)
+{
+	struct live *l = arg;
+	uint64_t interval = r->table->is_interval ? r->slots[r->table->interval] + 1 : l->interval;
+	int err = 0;
+
+	if (l->interval && interval != l->interval)
+		err = show(l);
+	l->interval = interval;
+	l->end_ns = r->time_ns;
+	return err ? err : metricjobs_row(&l->jobs, r);
+}
+
+static int on_record(void *arg, const struct perf_event_header *rec)
+{
+	struct live *l = arg;
+
+	return metricrows_record(&l->rows, l->names, &l->all, rec, on_row, l);
+}
+
+/* All rows of an interval are written in one go. */
+static int on_round(void *arg)
+{
+	struct live *l = arg;
+
+	return l->interval ? show(l) : 0;
+}
+
+/* Waits for bytes.  A signal ends the recorder, whose last rows are still taken. */
+static ssize_t read_more(const struct live *l, char *bytes, size_t room)
+{
+	struct pollfd fds[] = { { .fd = l->from, .events = POLLIN },
+				{ .fd = l->signals, .events = POLLIN } };
+	struct signalfd_siginfo info;
+
+	if (poll(fds, 2, -1) < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	if (fds[1].revents && read(l->signals, &info, sizeof(info)) > 0)
+		kill(l->recorder, SIGINT);
+	if (!fds[0].revents)
+		return -EAGAIN;
+	for (;;) {
+		ssize_t n = read(l->from, bytes, room);
+
+		if (n >= 0 || errno != EINTR)
+			return n < 0 ? -errno : n;
+	}
+}
+
+static int feed(struct live *l)
+{
+	static const struct pipefeed_calls calls = { on_begin, on_record, on_round };
+	struct pipefeed *feed = NULL;
+	char bytes[65536];
+	ssize_t n = 1;
+	int err;
+
+	err = pipefeed_new(&calls, l, 1u << EBX_STREAM_METRIC | 1u << EBX_STREAM_SIDE, &feed);
+	if (err)
+		kill(l->recorder, SIGINT);
+	/* To the end in any case: a recorder that nobody reads from would never end. */
+	while (n) {
+		n = read_more(l, bytes, sizeof(bytes));
+		if (n < 0 && n != -EAGAIN)
+			break;
+		if (n <= 0 || err)
+			continue;
+		err = pipefeed_push(feed, bytes, (size_t)n);
+		if (err)
+			kill(l->recorder, SIGINT);
+	}
+	if (!err && n < 0)
+		err = (int)n;
+	if (!err && l->interval)
+		err = on_round(l);
+	metricjobs_done(&l->jobs);
+	metricrows_done(&l->rows);
+	pipefeed_free(feed);
+	return err;
+}
+
+/* ---- the recorder ---- */
+
+#define ARGS_MAX 64
+
+/* Owned; NULL: no memory. */
+static char *joined(char **words, size_t count)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	for (size_t i = 0; to && i < count; i++)
+		fprintf(to, "%s%s", i ? "," : "", words[i]);
+	if (to)
+		fclose(to);
+	return text;
+}
+
+static void run_recorder(const struct live *l, const char *path, const char *with, int fd,
+			 const sigset_t *mask)
+{
+	const struct live_opts *o = l->opts;
+	const char *argv[ARGS_MAX] = { "ebprec-record", "--quiet",    "--output",     "-",
+				       "--freq",        "1",          "--call-graph", "none",
+				       "--without",     "sched,mark", "--with",       with };
+	char *pids = o->pids.count ? joined((char **)(uintptr_t)o->pids.values, o->pids.count)
+				   : NULL;
+	size_t n = 12;
+
+	argv[n++] = pids ? "--pid" : "-a";
+	if (pids)
+		argv[n++] = pids;
+	if (o->every)
+		argv[n++] = "--interval";
+	if (o->every)
+		argv[n++] = o->every;
+	if (o->slower)
+		argv[n++] = "--slower";
+	if (o->slower)
+		argv[n++] = o->slower;
+	dup2(fd, STDOUT_FILENO);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execv(path, (char **)(uintptr_t)argv);
+	_exit(127);
+}
+
+static int start_recorder(struct live *l, const sigset_t *mask)
+{
+	char *path = cmd_record_find(), *with = joined(l->words, l->word_count);
+	int ends[2], err = !path ? -ENOENT : !with ? -ENOMEM : 0;
+
+	if (!err && pipe2(ends, O_CLOEXEC))
+		err = -errno;
+	if (!err) {
+		l->recorder = fork();
+		if (!l->recorder)
+			run_recorder(l, path, with, ends[1], mask);
+		err = l->recorder < 0 ? -errno : 0;
+		close(ends[1]);
+		l->from = ends[0];
+	}
+	free(path);
+	free(with);
+	return err;
+}
+
+/* What it had to say was on stderr. */
+static int end_recorder(const struct live *l, int err)
+{
+	int status = 0;
+
+	while (waitpid(l->recorder, &status, 0) < 0 && errno == EINTR)
+		;
+	if (err == ENOUGH)
+		return l->status;
+	if (err)
+		return say_error("cannot read what the recorder writes: %s", strerror(-err));
+	if (WIFEXITED(status) && WEXITSTATUS(status))
+		return WEXITSTATUS(status);
+	return l->status;
+}
+
+/* Ctrl-C comes to the recorder, too; a signal to us alone is passed on. */
+static int take_signals(struct live *l, sigset_t *was)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, SIG_DFL); /* shells ignore it for what is in the background */
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, was);
+	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return l->signals < 0 ? -errno : 0;
+}
+
+static int run(struct live *l)
+{
+	sigset_t mask;
+	int err = take_signals(l, &mask);
+
+	if (!err)
+		err = start_recorder(l, &mask);
+	if (err)
+		return say_error("cannot start the recorder: %s", strerror(-err));
+	err = feed(l);
+	close(l->from);
+	close(l->signals);
+	return end_recorder(l, err);
+}
+
+int cmd_live(int argc, char **argv)
+{
+	struct live_opts opts = { .top = UINT32_MAX };
+	struct live l = { .opts = &opts };
+	int status;
+
+	if (!usage_parse(&live_usage, &opts, argc, argv, 1, METRIC_TABLES_MAX, &l.words, &status))
+		return status;
+	while (l.words[l.word_count])
+		l.word_count++;
+	l.ask = (struct metricjobs_ask){
+		.usage = &live_usage,
+		.from = "the recording",
+		.by = opts.by,
+		.sort = opts.sort,
+		.form = opts.json ? METRIC_JSON_FORM : METRIC_TEXT_FORM,
+		.histogram = opts.histogram,
+		.top = opts.top,
+	};
+	l.jobs.ask = &l.ask;
+	if (strings_new(&l.names))
+		return say_error("cannot begin: %s", strerror(ENOMEM));
+	l.jobs.names = l.names;
+	filter_init(&l.all);
+	status = run(&l);
+	filter_done(&l.all);
+	strings_free(l.names);
+	return status;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/cmd_metricjobs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/say.h"
+#include "analyze/vec.h"
+
+/* ---- what is shown by what ---- */
+
+static int add_dim(struct job *j, const char *name)
+{
+	const struct metric_dim *d;
+	uint32_t slots[4];
+	size_t count;
+
+	if (j->by_count == METRIC_BY_MAX - 1)
+		return -EOVERFLOW;
+	d = metricview_dim(j->table, name, &j->own[j->by_count]);
+	if (!d)
+		return -ENOENT;
+	count = metricview_dim_slots(j->table, d, slots);
+	memcpy(j->keys + j->key_count, slots, count * sizeof(*slots));
+	j->key_count += count;
+	j->by[j->by_count++] = d;
+	if (j->by_count == 1)
+		j->outer_key_count = j->key_count;
+	return 0;
+}
+
+/* --by A,B; --by A: with what the view has first below it, unless that is A itself. */
+static int dims_asked_for(struct job *j, const char *by, const char **unknown)
+{
+	const char *below;
+	char *words = strdup(by), *word, *save = NULL;
+	int err = words ? 0 : -ENOMEM;
+
+	for (word = words ? strtok_r(words, ",", &save) : NULL; word && !err;
+	     word = strtok_r(NULL, ",", &save)) {
+		err = add_dim(j, word);
+		if (err == -ENOENT || err == -EOVERFLOW)
+			*unknown = by;
+		if (!err && j->by[j->by_count - 1] == &j->own[j->by_count - 1]) {
+			/* its name is the word, which is about to go: take the table's */
+			const struct metric_field *f = metricfmt_find(&j->table->fmt, word);
+
+			j->own[j->by_count - 1].name = j->own[j->by_count - 1].title =
+				j->own[j->by_count - 1].fields[0] = f->name;
+		}
+	}
+	free(words);
+	if (err || j->by_count != 1 || strchr(by, ','))
+		return err;
+	below = j->view->by[0];
+	if (below && !strcmp(below, j->by[0]->name))
+		below = j->view->by[1];
+	return below ? add_dim(j, below) : 0;
+}
+
+static int set_dims(struct job *j, const struct metricjobs_ask *ask, const char **unknown)
+{
+	int err = 0;
+
+	if (ask->by)
+		return dims_asked_for(j, ask->by, unknown);
+	for (size_t i = 0; i < METRIC_BY_MAX && j->view->by[i] && !err; i++)
+		err = add_dim(j, j->view->by[i]);
+	return err;
+}
+
+static bool is_meant(const struct metric_view *v, const char *name)
+{
+	return !name || !strcmp(v->instrument, name) || !strcmp(v->table, name);
+}
+
+static int add_job(struct metricjobs *m, const struct metric_table *t, const char *name)
+{
+	struct job *j = &m->jobs[m->job_count];
+	const char *unknown = NULL;
+	int err;
+
+	j->table = t;
+	j->view = metricview_of(t, &j->own_view);
+	if (!is_meant(j->view, name))
+		return 0;
+	err = set_dims(j, m->ask, &unknown);
+	if (unknown && (name || m->rows->count == 1) && !strcmp(j->view->table, name ? name : ""))
+		return usage_error(m->ask->usage, "option '--by': '%s' has no '%s'", t->fmt.name,
+				   unknown);
+	if (unknown) { /* of other tables it may be a key */
+		*j = (struct job){ 0 };
+		return 0;
+	}
+	if (err)
+		return say_error("cannot show '%s': %s", t->fmt.name, strerror(-err));
+	m->job_count++;
+	return 0;
+}
+
+static int unknown_name(const struct metricjobs *m, const char *name)
+{
+	const char *names[2 * METRIC_TABLES_MAX], *near;
+	struct metric_view own;
+	size_t count = 0;
+
+	for (size_t i = 0; i < m->rows->count; i++) {
+		const struct metric_view *v = metricview_of(&m->rows->tables[i], &own);
+
+		names[count++] = m->rows->tables[i].fmt.name;
+		if (v != &own)
+			names[count++] = v->instrument;
+	}
+	near = options_nearest(name, names, count);
+	return say_error("'%s' has no table '%s'%s%s%s (--list names them)", m->ask->from, name,
+			 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+int metricjobs_make(struct metricjobs *m, const char *name)
+{
+	size_t before = m->job_count;
+	int status = 0;
+
+	for (size_t i = 0; i < m->rows->count && !status; i++)
+		status = add_job(m, &m->rows->tables[i], name);
+	if (status || m->job_count > before)
+		return status;
+	if (!m->rows->count)
+		return say_error("'%s' has no tables (record some: ebprec record --with syscalls)",
+				 m->ask->from);
+	if (m->ask->by && !name)
+		return usage_error(m->ask->usage, "option '--by': no table has '%s'", m->ask->by);
+	if (m->ask->by) {
+		for (size_t i = 0; i < m->rows->count; i++) {
+			struct metric_view own;
+
+			if (is_meant(metricview_of(&m->rows->tables[i], &own), name))
+				return usage_error(m->ask->usage, "option '--by': '%s' has no '%s'",
+						   name, m->ask->by);
+		}
+	}
+	return unknown_name(m, name);
+}
+
+/* ---- rows ---- */
+
+static int sum_of(const struct metricjobs *m, struct job *j, const struct metric_row *r,
+		  struct metricsum **out)
+{
+	uint64_t number = 0;
+
+	if (m->ask->interval && j->table->is_interval) {
+		number = r->slots[j->table->interval];
+		if (!j->sum_count)
+			j->first_interval = number;
+		if (number < j->first_interval || number - j->first_interval > 1000000)
+			return -EOVERFLOW; /* not what a recorder writes */
+		number -= j->first_interval;
+	}
+	if (vec_reserve(&j->sums, &j->sum_capacity, (size_t)number + 1))
+		return -ENOMEM;
+	for (; j->sum_count <= number; j->sum_count++)
+		metricsum_init(&j->sums[j->sum_count], j->table, j->keys, j->key_count,
+			       !j->by_count);
+	*out = &j->sums[number];
+	return 0;
+}
+
+int metricjobs_row(void *ctx, const struct metric_row *r)
+{
+	struct metricjobs *m = ctx;
+	struct metricsum *sum;
+	int err = 0;
+
+	for (size_t i = 0; i < m->job_count && !err; i++) {
+		if (m->jobs[i].table != r->table)
+			continue;
+		err = sum_of(m, &m->jobs[i], r, &sum);
+		if (!err)
+			err = metricsum_add(sum, r);
+	}
+	return err;
+}
+
+/* ---- showing ---- */
+
+static int put_sum(const struct metricjobs *m, const struct job *j, struct metricsum *sum,
+		   bool first)
+{
+	const struct metricjobs_ask *o = m->ask;
+	struct metric_shown s = {
+		.view = j->view,
+		.by_count = j->by_count,
+		.sort = o->sort ? o->sort : j->view->sort,
+		.texts = { .names = m->names, .model = m->model },
+		.histogram = o->histogram,
+		.start_ns = m->start_ns,
+	};
+	int err = 0;
+
+	metricsum_finish(sum);
+	s.inner = *sum;
+	memcpy(s.by, j->by, sizeof(s.by));
+	s.top = o->top != UINT32_MAX ? o->top : o->form != METRIC_TEXT_FORM ? 0 : 10;
+	s.top_inner = s.top && s.top < 5 ? s.top : s.top ? 5 : 0;
+	if (j->by_count > 1)
+		err = metricsum_fold(sum, j->keys, j->outer_key_count, &s.outer);
+	if (!err)
+		err = metricout_put(&s, o->form, first, stdout);
+	metricsum_done(&s.outer);
+	return err;
+}
+
+int metricjobs_show(const struct metricjobs *m)
+{
+	bool first = true;
+	int err = 0;
+
+	if (m->ask->form == METRIC_JSON_FORM)
+		printf("{\"schema\": 1, \"lost\": %" PRIu64 ", \"tables\": [", m->rows->lost);
+	for (size_t i = 0; i < m->job_count && !err; i++) {
+		const struct job *j = &m->jobs[i];
+
+		if (m->ask->form == METRIC_CSV_FORM && i)
+			putchar('\n');
+		for (size_t k = 0; k < j->sum_count && !err; k++) {
+			err = put_sum(m, j, &j->sums[k],
+				      m->ask->form == METRIC_CSV_FORM ? !k : first);
+			first = false;
+		}
+	}
+	if (m->ask->form == METRIC_JSON_FORM)
+		puts("\n]}");
+	if (m->rows->lost)
+		say_note("%" PRIu64 " events found no room in the tables and are missing",
+			 m->rows->lost);
+	return err ? say_error("cannot show '%s': %s", m->ask->from, strerror(-err)) : SAY_OK;
+}
+
+bool metricjobs_want_cgroups(const struct metricjobs *m)
+{
+	bool wanted = false;
+
+	for (size_t i = 0; i < m->job_count; i++) {
+		for (size_t k = 0; k < m->jobs[i].by_count; k++)
+			wanted |= !strcmp(m->jobs[i].by[k]->fields[0], "cgroup");
+	}
+	return wanted;
+}
+
+void metricjobs_clear(struct metricjobs *m)
+{
+	for (size_t i = 0; i < m->job_count; i++) {
+		for (size_t k = 0; k < m->jobs[i].sum_count; k++)
+			metricsum_done(&m->jobs[i].sums[k]);
+		m->jobs[i].sum_count = 0;
+	}
+}
+
+void metricjobs_done(struct metricjobs *m)
+{
+	metricjobs_clear(m);
+	for (size_t i = 0; i < m->job_count; i++)
+		free(m->jobs[i].sums);
+	m->job_count = 0;
+}

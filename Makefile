@@ -62,7 +62,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record man unit tests check check-live check-waits check-exports check-kernels check-kills \
-	check-mixed check-lines check-memory check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
+	check-mixed check-lines check-memory check-valgrind check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
 
 all: analyze record man			## ebprec, ebprec-record and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -210,13 +210,16 @@ check-faults: all tests			## disks that fail, CPUs that go, 10,000 processes: mi
 check-memory: all tests			## does a window's memory stand still? 1000 programs a second; root and BPF
 	$(Q)scripts/check-memory.sh $(O)
 
+check-valgrind: all tests $(call have,test)	## the recorder's user side under valgrind; minutes; root and BPF
+	$(Q)scripts/check-valgrind.sh $(O)
+
 check-kernels: all tests $(call have,kernels)	## record under Debian's stock kernels, emulated
 	$(Q)scripts/run-tests.sh $(O) kernels
 
 bench: all tests $(call prog,$(wildcard tests/bench/bench_*.c)) $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/bench/run $(O)
 
-lint: $(call have,lint)			## clang-format, cppcheck, clang-tidy, shellcheck
+lint: $(call have,lint)			## clang-format, cppcheck, clang-tidy, gcc -fanalyzer, shellcheck
 	$(Q)scripts/lint.sh
 
 fuzz: $(call have,fuzz)			## fuzz each target for TIME=60 seconds

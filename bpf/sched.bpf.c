@@ -79,7 +79,7 @@ struct thread_facts {
 	__u8 woken;           /* by_* are of the wakeup that is under way */
 	__u8 has_stack;       /* its wait has: so should who ends it */
 	__u8 pad;
-	__u64 ready_ns;       /* it waits for a CPU since then, where late_ns asks; 0: it does not */
+	__u64 ready_ns; /* it waits for a CPU since then, where late_ns asks; 0: it does not */
 	__u32 stack_ticks[8]; /* when its last stack was taken, by system call modulo 8; 1.05 ms */
 };
 

@@ -120,6 +120,20 @@ record_small() {
 		[ "$(account r.data lost side_records)" -gt 0 ]
 }
 
+@test "a recorder that stands still for a while, as in a suspend: what the rings cannot hold is counted" {
+	busy 60
+	ebprec-record -a -F 997 -m 128K -q -o r.data sleep 8 2>err 3>&- &
+	pid=$!
+	sleep 2
+	kill -STOP $pid
+	sleep 3
+	kill -CONT $pid
+	wait $pid
+	whole r.data
+	all=$(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)
+	[ "$all" -gt 0 ] || fail "nothing was lost"
+}
+
 @test "a reader of a pipe that stops for a while: what the rings cannot hold is counted" {
 	busy 60
 	ebprec-record -a -F 997 -m 128K -q -o - sleep 8 2>err 3>&- | { head -c 65536; sleep 5; cat; } >p

@@ -131,6 +131,21 @@ shared() {
 	same shares "$(folded pid.data | cut -d';' -f1 | sort -u)"
 }
 
+@test "the wall clock jumps to 2001 and to 2096: the times of records go on" {
+	recorded clock
+	[ "$(cat clock.out)" -ge 4000000000 ] || fail "it did not jump: $(cat clock.out)"
+	ebprec info clock.data >"$BATS_TEST_TMPDIR/info"
+	grep -qx '  state *finished' "$BATS_TEST_TMPDIR/info"
+	grep -qx '  any *no' "$BATS_TEST_TMPDIR/info"
+	ms=$(($(account clock.data duration_ns) / 1000000))
+	[ $ms -ge 1000 ] && [ $ms -lt 600000 ] || fail "$ms ms"
+	perf script -F time -i clock.data 2>/dev/null | tr -d ': ' | awk -v most=$ms '
+		!first { first = $1 }
+		$1 < last { print $1 " after " last; exit 1 }
+		{ last = $1 }
+		END { if (!first || last - first > most / 1000 + 1) { print first ".." last; exit 1 } }'
+}
+
 @test "perf opens all of them" {
 	for file in *.data; do
 		perf script -i "$file" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"

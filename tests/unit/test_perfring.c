@@ -95,7 +95,7 @@ static void perfring_refuses_what_cannot_be_a_record(void **state)
 		{ "position near the end of numbers", UINT64_MAX - 7, 8, 8 },
 	};
 	struct perfring_record r;
-	uint8_t data[RING];
+	uint8_t data[RING] = { 0 };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		put(data, cases[i].at & ~7ULL, cases[i].size, 0);

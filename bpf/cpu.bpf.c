@@ -137,11 +137,10 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 	ev->stack.how = walk_how(w);
 	ev->stack.why = w->why;
 	ev->stack.flags = (w->compat ? STACKINFO_COMPAT : 0) |
-		    (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
+			  (w->why == UNWIND_MAX_FRAMES ? STACKINFO_CUT : 0);
 	if (!wants_copy(w))
 		return false;
-	if ((stacks == CPU_STACKS_COPY || copy_take_token()) &&
-	    send_copy(ctx, ring, w, weight))
+	if ((stacks == CPU_STACKS_COPY || copy_take_token()) && send_copy(ctx, ring, w, weight))
 		return true;
 	ev->stack.flags |= CPU_FLAG_COPY_REFUSED;
 	return false;

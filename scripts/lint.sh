@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# lint.sh [TOOL...] - clang-format, cppcheck, clang-tidy and shellcheck over the tree
+# lint.sh [TOOL...] - clang-format, cppcheck, clang-tidy, gcc's analyzer and shellcheck over the tree
 #
 # Prints only what is wrong; status 1 when anything is.  FIX=1 lets clang-format rewrite.
 set -eu
 
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- format shell cppcheck tidy
+[ $# -gt 0 ] || set -- format shell cppcheck tidy analyzer
 status=0
 jobs=$(nproc)
 
@@ -56,12 +56,30 @@ lint_tidy() {
 		sed "s|^$PWD/||" | awk "{ print; n++ } END { exit n > 0 }"' lint
 }
 
+# What is known and no mistake stands in scripts/analyzer-known, without the number of a line.
+lint_analyzer() {
+	# shellcheck disable=SC2016 # the inner shell expands
+	units | grep -E '^(format|record|analyze)/' | xargs -r -n 1 -P "$jobs" sh -c 'gcc -std=gnu11 -D_GNU_SOURCE \
+		-DEBPREC_VERSION=\"\" -I. -Ibuild -O1 -fanalyzer -fdiagnostics-plain-output -c -o /dev/null "$1" 2>&1 |
+		grep -a "Wanalyzer-" | sed "s|^\./||"' lint | awk '
+		FNR == NR { if (!/^#/ && NF) known[$0] = 1; next }
+		{
+			key = $0
+			sub(/(:[0-9]+:[0-9]+)?: warning:/, ":", key)
+			any = key
+			sub(/^[^:]*:/, "*:", any)
+			if (!(key in known) && !(any in known)) { print; n++ }
+		}
+		END { exit n > 0 }' scripts/analyzer-known -
+}
+
 lint() {
 	case $1 in
 	format) lint_format ;;
 	shell) lint_shell ;;
 	cppcheck) lint_cppcheck ;;
 	tidy) lint_tidy ;;
+	analyzer) lint_analyzer ;;
 	*)
 		echo "lint.sh: no such tool: $1" >&2
 		return 1 ;;

@@ -149,7 +149,7 @@ lives() {
 }
 
 @test "a thread that is moved between CPUs keeps its times" {
-	read -r pid cpus <moved
+	read -r _ cpus <moved
 	[ "$cpus" -gt 1 ] || skip "needs two CPUs"
 	lives '
 		my ($t) = whole(of("moved")) or die "no mover\n";

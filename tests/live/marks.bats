@@ -67,6 +67,49 @@ marker/whole span dur=7000000 ns:' "$(said x.data)"
 		/cross begin/ { from = $1 } END { exit !(from && $1) }'
 }
 
+# sums NAME WANT_NS CHOICE... - of the one thread of marker, in what is chosen: running, runnable and blocked
+# are all of it, in numbers and as stacks
+sums() {
+	local name=$1 want=$2
+	shift 2
+	ebprec sched --json --comm marker "$@" x.data 2>/dev/null >part.json
+	ebprec report -q --wall --folded --comm marker "$@" x.data >wall
+	ebprec report -q --off-cpu --folded --comm marker "$@" x.data >off
+	perl -MJSON::PP -e '
+		my ($name, $want) = splice @ARGV, 0, 2;
+		my ($json, $wall, $off) = map { local (@ARGV, $/) = $_; scalar <> } qw(part.json wall off);
+		my @t = @{decode_json($json)->{threads}};
+		die "$name: ", scalar(@t), " threads\n" if @t != 1;
+		my $sum = 0;
+		$sum += $t[0]{"${_}_ns"} for qw(run wait sleep block stop unknown);
+		die "$name: $sum, lasted $want\n" if $sum != $want || $t[0]{elapsed_ns} != $want;
+		for ([wall => $wall, $want], [off => $off, $want - $t[0]{run_ns}]) {
+			my ($what, $text, $ns) = @$_;
+			my ($us, $lines) = (0, 0);
+			$text =~ s/ (\d+)$/$us += $1, $lines++/gem;
+			# Each line is rounded.
+			die "$name: $us us $what, not $ns ns\n"
+				if abs($us - $ns / 1000) > $lines + 1 + $t[0]{unknown_ns} / 1000;
+		}' "$name" "$want" || fail "$(cat part.json wall off)"
+}
+
+@test "in spans and between marks, running, runnable and blocked are all of the time" {
+	ebprec record -q -o x.data -- marker nest overlap nest
+	ebprec marks --json x.data >marks.json
+	span_ns() {
+		perl -MJSON::PP -e '
+			local $/; my $m = decode_json(<STDIN>); my ($from, $to) = @ARGV; my $ns = 0;
+			my %begin = map { $_->{name} => $_->{time_ns} } grep { $_->{kind} eq "begin" } @{$m->{marks}};
+			if (defined $to) { $ns = $begin{$to} - $begin{$from} }
+			else { $ns += $_->{duration_ns} for grep { $_->{name} eq $from } @{$m->{spans}} }
+			print $ns' "$@" <marks.json
+	}
+	sums outer "$(span_ns outer)" --during outer
+	sums inner "$(span_ns inner)" --during marker/inner
+	sums a-b "$(span_ns a b)" --between a b
+	[ "$(span_ns inner)" -ge 40000000 ] || fail "two of 20 ms: $(span_ns inner)"
+}
+
 @test "programs that start later, new files too, and a shell's spans" {
 	start_recorder -a
 	cp "$(command -v marker)" fresh

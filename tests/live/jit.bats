@@ -68,6 +68,50 @@ hot() {
 	hot '^node'
 }
 
+# leaves - of samples as ebprec or perf print them, with ip and sym: "PERCENT NAME" of the functions of
+# JavaScript that they were in, the most frequent first
+leaves() {
+	awk 'NF == 0 { first = 1; next }
+		first || NR == 1 {
+			first = 0
+			if (match($0, /JS:[^(]*/)) {
+				name = substr($0, RSTART, RLENGTH)
+				sub(/ *$/, "", name)
+				count[name]++
+				all++
+			}
+		}
+		END { for (name in count) print int(100 * count[name] / all), name }' |
+		sort -rn
+}
+
+@test "a jitdump's functions have the samples that perf inject --jit gives them" {
+	command -v node >/dev/null || skip "needs node"
+	need_perf
+	cat >work.js <<-'END'
+		function most(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i * 7919 % 1000); return s; }
+		function least(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s; }
+		let x = 0;
+		for (let i = 0; i < 2500; i++) x += most(30000) + least(20000);
+		console.log(x > 0);
+	END
+	# Both watch the same process.
+	export HOME=$PWD
+	ebprec record -q -F 499 --without sched -o x.data -- \
+		perf record -q -k mono -F 499 -g -o p.data node --perf-prof --no-turbo-inlining work.js
+	perf inject --jit -i p.data -o injected.data
+	perf script -i injected.data -F ip,sym 2>/dev/null | leaves >theirs
+	ebprec script -q -c node -i x.data -F ip,sym 2>/dev/null | leaves >ours
+	read -r share _ <theirs
+	[ "$share" -ge 30 ] || fail "perf has no names: $(head -3 theirs)"
+	while read -r share name; do
+		mine=$(name=$name awk '{ share = $1; sub(/^[0-9]* /, ""); if ($0 == ENVIRON["name"]) print share }' ours)
+		[ "$share" -ge 30 ] || continue
+		[ "${mine:-0}" -gt $((share - 20)) ] && [ "${mine:-0}" -lt $((share + 20)) ] ||
+			fail "$name: $share of 100 by perf, ${mine:-0} by us"
+	done <theirs
+}
+
 @test "a jitdump that is none costs names, and nothing else" {
 	# As a runtime announces it: its first page, mapped for code.
 	for what in nothing rubbish; do

@@ -168,7 +168,7 @@ static struct stacks_key mapped_key(const struct stacks *from, size_t i, const u
 
 static int merge_entries(struct stacks *s, const struct stacks *from, const uint32_t *nodes)
 {
-	uint64_t hashes[FETCH_AHEAD];
+	uint64_t hashes[FETCH_AHEAD] = { 0 };
 	size_t count = from->entry_count;
 	int err = 0;
 

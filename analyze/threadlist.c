@@ -14,7 +14,7 @@ static uint32_t find(const struct threadlist *l, uint32_t tid)
 	uint32_t pos = hashidx_start(&l->index, hash), id;
 
 	while ((id = hashidx_match(&l->index, hash, &pos)) != HASHIDX_NONE)
-		if (l->list[id].tid == tid)
+		if (l->list[id].tid == tid) /* NOLINT: what the index finds is in the list */
 			return id;
 	return HASHIDX_NONE;
 }

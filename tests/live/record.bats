@@ -31,10 +31,14 @@ small_disk() {
 		/main;outer;inner;share_three;burn_three / { three += $NF }
 		/main;outer;inner;share_two;burn_two / { two += $NF }
 		/main;outer;inner;share_one;burn_one / { one += $NF }
-		function near(part, want) { return part / all > want - 0.04 && part / all < want + 0.04 }
+		# A busy machine leaves few samples.
+		function near(part, want) {
+			d = part / all - want
+			return d * d < 0.0016 || d * d < 16 * want * (1 - want) / all
+		}
 		END {
 			printf "%d samples: %d %d %d\n", all, three, two, one
-			exit !(all > 500 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
+			exit !(all > 100 && near(three, 3 / 6) && near(two, 2 / 6) && near(one, 1 / 6))
 		}' folded >&2
 }
 
@@ -70,14 +74,15 @@ small_disk() {
 	for who in -q -aq; do
 		ebprec record $who -o pingpong.data -- sh -c 'pingpong 5000; true' >counted
 		[ "$(wc -l <counted)" -eq 2 ]
+		lost=$(account pingpong.data lost switches) # of a machine that others keep busy
+		[ "$lost" -lt 1000 ] || fail "$lost lost"
 		while read -r pid voluntary involuntary; do
 			# It may wait or be preempted a few times more between counting and its end.
 			read -r slept ran <<<"$(switches pingpong.data "$pid")"
-			[ "$slept" -ge "$voluntary" ] && [ "$slept" -le $((voluntary + 3)) ] &&
-				[ "$ran" -ge "$involuntary" ] && [ "$ran" -le $((involuntary + 9)) ] ||
-				fail "$who $pid: $slept $ran, not $voluntary $involuntary"
+			[ $((slept + lost)) -ge "$voluntary" ] && [ "$slept" -le $((voluntary + 3)) ] &&
+				[ $((ran + lost)) -ge "$involuntary" ] && [ "$ran" -le $((involuntary + 9)) ] ||
+				fail "$who $pid: $slept $ran, not $voluntary $involuntary, $lost lost"
 		done <counted
-		same 0 "$(account pingpong.data lost switches)"
 	done
 }
 
@@ -200,10 +205,16 @@ PERL
 	[ "$lost" -gt 30000 ] || fail "only $lost lost"
 	# The two of pingpong switch 40 000 times.
 	[ $((lost + $(account lost.data switches))) -ge 40000 ]
-	contains "$(cat said)" "$(($(account lost.data lost switches) + $(account lost.data lost samples) + $(account lost.data lost task_events) + $(account lost.data lost wakers) + $(account lost.data lost side_records))) lost"
 	samples=$(account lost.data lost samples)
-	events=$((lost + samples + $(account lost.data lost task_events) + $(account lost.data lost wakers)))
+	events=$((lost + samples + $(account lost.data lost task_events) + $(account lost.data lost wakers) +
+		$(account lost.data lost marks)))
 	side=$(account lost.data lost side_records)
+	# Others may have started programs meanwhile, whose command lines found no room either.
+	told=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' said)
+	execs=$((told - events - side))
+	[ $execs -ge 0 ] && [ $execs -le "$(account lost.data lost command_lines)" ] ||
+		fail "$events and $side in the file: $(cat said)"
+	events=$((events + execs))
 	# Each loss is told once, by everybody.
 	same "$events $side $lost" "$(ebprec info --json lost.data | perl -MJSON::PP -e '
 		my $i = decode_json(join "", <STDIN>);
@@ -330,5 +341,5 @@ PERL
 	grep -q '"ring_bytes_per_cpu"' info.txt
 	grep -qF "\"kernel_cmdline\": \"$(head -c 30 /proc/cmdline | cut -d'"' -f1)" info.txt
 	grep -qF "\"distribution\": \"$(. /etc/os-release && echo "$PRETTY_NAME")\"" info.txt
-	same '"target", "cpu", "sched"' "$(sed -n '/"instruments"/,/]/p' info.txt | tr -d '\n' | sed 's/.*\[ *//; s/ *\].*//; s/,  */, /g')"
+	same '"target", "exec", "cpu", "sched"' "$(sed -n '/"instruments"/,/]/p' info.txt | tr -d '\n' | sed 's/.*\[ *//; s/ *\].*//; s/,  */, /g')"
 }

@@ -57,7 +57,7 @@ struct account {
 	uint64_t thinned_most;    /* one of so many was taken, at the worst; 0: all always */
 	uint64_t ring_peak_bytes; /* the fullest that a ring was when it was emptied */
 	uint64_t startup_ns;      /* from the beginning until events are recorded */
-	uint64_t hurry_count;     /* how often rings filled so fast that we ran at real-time priority */
+	uint64_t hurry_count; /* how often rings filled so fast that we ran at real-time priority */
 	uint64_t longest_pass_ns; /* rings were not looked at for so long, at most */
 };
 

@@ -9,9 +9,8 @@
 #include "record/slurp.h"
 
 const char *const ksyms_well_known[KSYMS_NAMES] = {
-	[KSYMS_TEXT] = "_text",       [KSYMS_STEXT] = "_stext",
-	[KSYMS_ETEXT] = "_etext",     [KSYMS_SINIT] = "_sinittext",
-	[KSYMS_EINIT] = "_einittext",
+	[KSYMS_TEXT] = "_text",       [KSYMS_STEXT] = "_stext",     [KSYMS_ETEXT] = "_etext",
+	[KSYMS_SINIT] = "_sinittext", [KSYMS_EINIT] = "_einittext",
 };
 
 /* 16 and more: no digit. */
@@ -311,7 +310,8 @@ static bool is_text(const struct ksyms *k, uint64_t addr)
 	return addr >= k->named[KSYMS_STEXT] && addr < k->named[KSYMS_ETEXT];
 }
 
-#define TRACING_FRAMES_MAX 8 /* the program's functions, bpf_trace_run, __bpf_trace_, __traceiter_ */
+#define TRACING_FRAMES_MAX \
+	8 /* the program's functions, bpf_trace_run, __bpf_trace_, __traceiter_ */
 
 size_t ksyms_tracing_frames(struct ksyms *k, const uint64_t *frames, size_t count)
 {

@@ -7,10 +7,10 @@
 
 #include "record/ksyms.h"
 
-#define KSYMS_CACHE_SLOTS 8192 /* addresses touched before; a kernel has some hundred hot ones */
-#define KSYMS_TRACING_SLOTS 256 /* of ksyms_tracing_frames(): some tracepoints' few addresses */
-#define KSYMS_NOTES       1024 /* of more, the symbols are read anew when they are hit */
-#define KSYMS_LINE_BYTES  1024 /* a name has 511 bytes at most, that of a module 55 */
+#define KSYMS_CACHE_SLOTS   8192 /* addresses touched before; a kernel has some hundred hot ones */
+#define KSYMS_TRACING_SLOTS 256  /* of ksyms_tracing_frames(): some tracepoints' few addresses */
+#define KSYMS_NOTES         1024 /* of more, the symbols are read anew when they are hit */
+#define KSYMS_LINE_BYTES    1024 /* a name has 511 bytes at most, that of a module 55 */
 
 /* Names that ksyms_find() knows without a search; ksyms_well_known has them. */
 enum { KSYMS_TEXT, KSYMS_STEXT, KSYMS_ETEXT, KSYMS_SINIT, KSYMS_EINIT, KSYMS_NAMES };

@@ -113,9 +113,9 @@ static void ksyms_knows_the_way_from_a_tracepoint_to_a_program(void **state)
 {
 	enum { PROG = 0x10, TRACE, RUN, ITER, WORK, ALIAS, OTHER };
 	static const uint64_t at[] = {
-		[PROG] = 0xffffffffc0100010, [TRACE] = 0xffffffff81000110,
-		[RUN] = 0xffffffff81000210,  [ITER] = 0xffffffff81000310,
-		[WORK] = 0xffffffff81000410, [ALIAS] = 0xffffffff81000510,
+		[PROG] = 0xffffffffc0100010,  [TRACE] = 0xffffffff81000110,
+		[RUN] = 0xffffffff81000210,   [ITER] = 0xffffffff81000310,
+		[WORK] = 0xffffffff81000410,  [ALIAS] = 0xffffffff81000510,
 		[OTHER] = 0xffffffffc0200010,
 	};
 	static const struct {
@@ -134,16 +134,17 @@ static void ksyms_knows_the_way_from_a_tracepoint_to_a_program(void **state)
 		{ { PROG }, 1, 0 },
 		{ { 0 }, 0, 0 },
 	};
-	struct ksyms *k = load("ffffffff81000000 T _stext\n"
-			       "ffffffff81000100 t __bpf_trace_sys_exit\n"
-			       "ffffffff81000200 T bpf_trace_run2\n"
-			       "ffffffff81000300 T __traceiter_sys_exit\n"
-			       "ffffffff81000400 T do_work\n"
-			       "ffffffff81000500 T bpf_trace_run\n" /* no number: another function */
-			       "ffffffff81000500 t bpf_trace_run12\n"
-			       "ffffffff81001000 T _etext\n"
-			       "ffffffffc0100000 t bpf_prog_0123_main\t[bpf]\n"
-			       "ffffffffc0200000 t of_module\t[ext4]\n");
+	struct ksyms *k = load(
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81000100 t __bpf_trace_sys_exit\n"
+		"ffffffff81000200 T bpf_trace_run2\n"
+		"ffffffff81000300 T __traceiter_sys_exit\n"
+		"ffffffff81000400 T do_work\n"
+		"ffffffff81000500 T bpf_trace_run\n" /* no number: another function */
+		"ffffffff81000500 t bpf_trace_run12\n"
+		"ffffffff81001000 T _etext\n"
+		"ffffffffc0100000 t bpf_prog_0123_main\t[bpf]\n"
+		"ffffffffc0200000 t of_module\t[ext4]\n");
 	uint64_t frames[10];
 	size_t i, n, again;
 

@@ -62,7 +62,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record man unit tests check check-live check-waits check-exports check-kernels check-kills \
-	check-mixed check-lines check-memory check-valgrind check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
+	check-mixed check-lines check-memory check-soak check-valgrind check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
 
 all: analyze record man			## ebprec, ebprec-record and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -212,6 +212,8 @@ check-memory: all tests			## does a window's memory stand still? 1000 programs a
 
 check-valgrind: all tests $(call have,test)	## the recorder's user side under valgrind; minutes; root and BPF
 	$(Q)scripts/check-valgrind.sh $(O)
+check-soak: all				## all instruments at once on a mixed load, TIME=600 s; root and BPF
+	$(Q)scripts/check-soak.sh $(O) $(TIME)
 
 check-kernels: all tests $(call have,kernels)	## record under Debian's stock kernels, emulated
 	$(Q)scripts/run-tests.sh $(O) kernels

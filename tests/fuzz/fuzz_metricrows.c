@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * fuzz_metricrows - any format of a table, and any bytes as its rows, added up and shown
+ *
+ * The format comes inside a capture, as a stranger would send it.  The input: u16 the size of the
+ * format, the format, and rows: each u16 its size, and its bytes.
+ */
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analyze/metric/metricout.h"
+#include "format/cursor.h"
+#include "format/tracing.h"
+#include "format/writer.h"
+
+#define ROW_MAX 4096
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+/* EVENT_DESC: the event with its name. */
+static size_t describe(uint8_t out[512], const struct perf_event_attr *attr, const char *name)
+{
+	size_t at = 8;
+
+	memset(out, 0, 512);
+	le32_store(out, 1);
+	le32_store(out + 4, sizeof(*attr));
+	memcpy(out + at, attr, sizeof(*attr));
+	at += sizeof(*attr);
+	le32_store(out + at, 1);
+	le32_store(out + at + 4, 64);
+	snprintf((char *)out + at + 8, 64, "%s", name);
+	le64_store(out + at + 72, 1);
+	return at + 80;
+}
+
+static struct capture *with_format(int fd, const char *text, uint64_t config, const char *name)
+{
+	const struct tracing_event event = { "ebprec", text };
+	static const uint64_t id = 1;
+	const struct writer_attr attr = { .attr = { .type = PERF_TYPE_TRACEPOINT,
+						    .size = sizeof(attr.attr),
+						    .config = config,
+						    .sample_type = PERF_SAMPLE_IDENTIFIER |
+								   PERF_SAMPLE_RAW },
+					  .ids = &id,
+					  .id_count = 1 };
+	struct writer_feature features[2] = { { .bit = PERFFILE_TRACING_DATA },
+					      { .bit = PERFFILE_EVENT_DESC } };
+	struct writer_opts opts = { .attrs = &attr,
+				    .attr_count = 1,
+				    .features = features,
+				    .feature_count = 2,
+				    .level = 1 };
+	struct capture *c = NULL;
+	struct writer *w = NULL;
+	uint8_t *section = NULL, desc[512];
+	char path[48];
+
+	if (tracing_build(&event, 1, "", &section, &features[0].size_bytes))
+		return NULL;
+	features[0].data = section;
+	features[1].size_bytes = describe(desc, &attr.attr, name);
+	features[1].data = desc;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!writer_new(fd, &opts, &w))
+		(void)capture_open(path, &c, NULL);
+	writer_free(w);
+	free(section);
+	return c;
+}
+
+static int on_row(void *ctx, const struct metric_row *r)
+{
+	return metricsum_add(ctx, r);
+}
+
+/* IDENTIFIER, then RAW. */
+static void add_row(struct metricrows *m, struct strings *names, const struct filter *all,
+		    struct metricsum *sum, const uint8_t *raw, size_t raw_bytes)
+{
+	uint64_t record[(ROW_MAX + 32) / 8] = { 0 };
+	uint8_t *p = (uint8_t *)record;
+	size_t size = (8 + 8 + 4 + raw_bytes + 7) & ~(size_t)7;
+
+	le32_store(p, PERF_RECORD_SAMPLE);
+	le16_store(p + 6, (uint16_t)size);
+	le64_store(p + 8, 1);
+	le32_store(p + 16, (uint32_t)raw_bytes);
+	memcpy(p + 20, raw, raw_bytes);
+	(void)metricrows_record(m, names, all, (const struct perf_event_header *)record, on_row,
+				sum);
+}
+
+static void show(const struct metric_table *t, struct metricsum *sum, struct strings *names,
+		 FILE *to)
+{
+	struct metric_view own;
+	struct metric_shown s = { .view = metricview_of(t, &own),
+				  .texts = { .names = names },
+				  .histogram = true };
+
+	s.sort = s.view->sort;
+	metricsum_finish(sum);
+	s.inner = *sum;
+	for (int form = METRIC_TEXT_FORM; form <= METRIC_CSV_FORM; form++)
+		(void)metricout_put(&s, (enum metric_form)form, true, to);
+}
+
+static void try_rows(const struct capture *c, struct cursor *in, FILE *to)
+{
+	struct strings *names = NULL;
+	struct metricrows m;
+	struct metricsum sum;
+	struct filter all;
+	const uint8_t *raw;
+	size_t bytes;
+
+	if (strings_new(&names))
+		return;
+	filter_init(&all);
+	if (!metricrows_open(c, &m)) {
+		if (m.count) {
+			metricsum_init(&sum, &m.tables[0], NULL, 0, true);
+			while (cursor_left(in) > 2) {
+				bytes = cursor_u16(in) % ROW_MAX;
+				if (bytes > cursor_left(in))
+					bytes = cursor_left(in);
+				raw = cursor_bytes(in, bytes);
+				add_row(&m, names, &all, &sum, raw, bytes);
+			}
+			show(&m.tables[0], &sum, names, to);
+			metricsum_done(&sum);
+		}
+		metricrows_done(&m);
+	}
+	filter_done(&all);
+	strings_free(names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct cursor in = cursor_of(data, size_bytes);
+	size_t text_bytes = cursor_u16(&in);
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	FILE *nowhere = fopen("/dev/null", "we");
+	struct metric_format fmt = { 0 };
+	struct capture *c = NULL;
+	char *text = NULL, name[METRIC_NAME_BYTES + 8];
+	const uint8_t *raw;
+
+	if (text_bytes > cursor_left(&in))
+		text_bytes = cursor_left(&in);
+	raw = cursor_bytes(&in, text_bytes);
+	text = raw ? strndup((const char *)raw, text_bytes) : NULL;
+	if (fd >= 0 && nowhere && text && !metricfmt_parse(text, &fmt)) {
+		snprintf(name, sizeof(name), "ebprec:%s", fmt.name);
+		c = with_format(fd, text, fmt.id, name);
+	}
+	if (c)
+		try_rows(c, &in, nowhere);
+	capture_close(c);
+	free(text);
+	if (nowhere)
+		fclose(nowhere);
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}

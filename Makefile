@@ -212,6 +212,7 @@ check-memory: all tests			## does a window's memory stand still? 1000 programs a
 
 check-valgrind: all tests $(call have,test)	## the recorder's user side under valgrind; minutes; root and BPF
 	$(Q)scripts/check-valgrind.sh $(O)
+
 check-soak: all				## all instruments at once on a mixed load, TIME=600 s; root and BPF
 	$(Q)scripts/check-soak.sh $(O) $(TIME)
 

@@ -36,8 +36,8 @@ static int attach_at(struct metricobj *o, const char *program, bool is_return, i
 	if (o->link_count == METRICOBJ_LINKS_MAX)
 		return -EOVERFLOW;
 	link = bpf_program__attach_uprobe_opts(prog, pid, path, 0, &opts);
-	if (!link)
-		return -errno;
+	if (!link) /* libbpf's own numbers: it is no ELF file */
+		return errno > 4000 ? -ENOEXEC : -errno;
 	o->links[o->link_count++] = link;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "record/instrument.h"
 #include "record/metrickept.h"
 #include "record/metriclist.h"
+#include "record/pmuevents.h"
 #include "record/slurp.h"
 
 enum { CUSTOM_MAX = 8 }; /* objects of users */
@@ -116,6 +117,8 @@ static int metric_attach(struct instrument_ctx *c)
 		err = metricobj_attach(&s->objs[i], since_ns);
 		if (!err)
 			err = heapprobes_attach(&s->objs[i], c);
+		if (!err)
+			err = pmuevents_attach(&s->objs[i], c);
 		if (!err)
 			continue;
 		if (c->notes->failure[0])

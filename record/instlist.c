@@ -106,6 +106,8 @@ void instlist_print(FILE *to)
 	for (size_t i = 0; i < metriclist_count; i++) {
 		m = &metriclist[i];
 		lacks = m->elf ? instlist_lacks(NEED_BPF) : NULL;
+		if (!lacks && m->lacks)
+			lacks = m->lacks();
 		if (!lacks && metriclist_lacks(m, missing)) {
 			snprintf(why, sizeof(why), "this kernel has no tracepoint %s", missing);
 			lacks = why;

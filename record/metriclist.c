@@ -10,38 +10,43 @@
 #include "bpf/kmem.skel.h"
 #include "bpf/locks.skel.h"
 #include "bpf/net.skel.h"
+#include "bpf/pmu.skel.h"
 #include "bpf/runq.skel.h"
 #include "bpf/syscalls.skel.h"
 #include "bpf/tcp.skel.h"
 #include "record/metricobj.h"
+#include "record/pmuevents.h"
 
 const struct metricinst metriclist[] = {
 	{ "syscalls", "system calls: how many, how long, with which errors", "0.1 us a call",
-	  syscalls_bpf__elf_bytes, false },
+	  syscalls_bpf__elf_bytes, false, NULL },
 	{ "exits", "what became of each process that ended", "1 us a process", exits_bpf__elf_bytes,
-	  false },
+	  false, NULL },
 	{ "faults", "page faults, minor and major", "nothing when one happens",
-	  faults_bpf__elf_bytes, false },
+	  faults_bpf__elf_bytes, false, NULL },
 	{ "block", "disk I/O by process, and by disk and kind", "1 us a request",
-	  block_bpf__elf_bytes, false },
+	  block_bpf__elf_bytes, false, NULL },
 	{ "cache", "the page cache: reads that hit and missed, writes, dirty and mapped pages",
 	  "60 ns a system call, 0.25 us a read or write, 0.13 us a page", cache_bpf__elf_bytes,
-	  false },
+	  false, NULL },
 	{ "kmem", "memory of the kernel: allocated, freed, still held, by process and stack",
-	  "0.15 us an allocation, 0.06 us a free", kmem_bpf__elf_bytes, false },
+	  "0.15 us an allocation, 0.06 us a free", kmem_bpf__elf_bytes, false, NULL },
 	{ "heap", "malloc and free of chosen programs: what is held, by stack; leaks at the end",
-	  "4 us a malloc with its free", heap_bpf__elf_bytes, true },
+	  "4 us a malloc with its free", heap_bpf__elf_bytes, true, NULL },
+	{ "pmu", "cycles, instructions and cache misses of processes and functions",
+	  "0.1 us an event and switch", pmu_bpf__elf_bytes, false, pmuevents_lacks },
 	{ "runq", "time on a CPU, in the run queue and asleep, added up", "0.4 us a switch",
-	  runq_bpf__elf_bytes, false },
-	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes, false },
+	  runq_bpf__elf_bytes, false, NULL },
+	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes, false,
+	  NULL },
 	{ "tcp", "connections made, failed, ended; what was sent again", "1 us a change of state",
-	  tcp_bpf__elf_bytes, false },
+	  tcp_bpf__elf_bytes, false, NULL },
 	{ "net", "packets of interfaces, sends and receives of processes", "0.5 us a packet",
-	  net_bpf__elf_bytes, false },
+	  net_bpf__elf_bytes, false, NULL },
 	{ "locks", "waits at futexes, and for locks of the kernel", "0.2 us a futex call",
-	  locks_bpf__elf_bytes, false },
+	  locks_bpf__elf_bytes, false, NULL },
 	{ "counters", "CPUs, memory, pressure, disks, interfaces, processes, as in /proc",
-	  "20 us a process and interval", NULL, false },
+	  "20 us a process and interval", NULL, false, NULL },
 };
 
 const size_t metriclist_count = sizeof(metriclist) / sizeof(metriclist[0]);

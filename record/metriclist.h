@@ -13,6 +13,7 @@ struct metricinst {
 	 * needs none, it is record/counters. */
 	const void *(*elf)(size_t *size_bytes);
 	bool named; /* only when it is named: 'all' does not mean it */
+	const char *(*lacks)(void); /* what it needs besides, and is not there; NULL: nothing */
 };
 
 #define METRICLIST_MAX 16

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record/metricbtf.h"
+#include "record/pmuevents.h"
 
 /* ---- what the kernel has ---- */
 
@@ -72,7 +73,6 @@ static void leave_out_missing(const struct bpf_object *obj)
 
 /* ---- opening ---- */
 
-/* The first value of a variable, before the load. */
 static void set(const struct bpf_object *obj, const char *name, const void *value, uint32_t bytes)
 {
 	uint32_t off;
@@ -82,6 +82,11 @@ static void set(const struct bpf_object *obj, const char *name, const void *valu
 
 	if (data && off <= map_bytes && map_bytes - off >= bytes)
 		memcpy(data + off, value, bytes);
+}
+
+void metricobj_set(const struct metricobj *o, const char *name, const void *value, uint32_t bytes)
+{
+	set(o->obj, name, value, bytes);
 }
 
 /* After the load: where a variable is in the memory that is shared with the programs. */
@@ -243,11 +248,17 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 		return note_fail(c->notes, err, "see docs/instruments/custom.md",
 				 "cannot understand the tables of '%.60s'", name);
 	set_knobs(o, c, first_event);
+	err = pmuevents_name(o, c, tabs);
+	if (err)
+		return err;
 	err = share_maps(o->obj, c);
 	if (!err)
 		err = bpf_object__load(o->obj);
 	if (err)
 		return instrument_fail((struct instrument_ctx *)c, err, what);
+	err = pmuevents_count(o, c);
+	if (err)
+		return err;
 	share_variables(o);
 	o->interval = metricobj_variable(o, "metric_interval", sizeof(*o->interval));
 	if (!o->interval && tabs->count > o->first_table)
@@ -285,8 +296,10 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 			continue;
 		}
 		section = bpf_program__section_name(prog);
-		if (!strcmp(section, "uprobe") || !strcmp(section, "uretprobe"))
-			continue; /* it does not say where: record/heapprobes does */
+		/* They do not say where: record/heapprobes and record/pmuevents do. */
+		if (!strcmp(section, "uprobe") || !strcmp(section, "uretprobe") ||
+		    !strcmp(section, "perf_event"))
+			continue;
 		is_iter = !strncmp(section, "iter/", 5);
 		if ((is_iter ? o->iter_count : o->link_count) == METRICOBJ_LINKS_MAX)
 			return -EOVERFLOW;

@@ -42,6 +42,8 @@ bool metricobj_lacks(const struct bpf_object *obj, char out[64]);
  */
 int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_t elf_bytes,
 		   const struct instrument_ctx *c, struct metrictabs *tabs);
+/* The first value of a variable, before the load. */
+void metricobj_set(const struct metricobj *o, const char *name, const void *value, uint32_t bytes);
 /* Where a variable of the programs is in memory that is shared with them; NULL: there is none. */
 void *metricobj_variable(const struct metricobj *o, const char *name, uint32_t bytes);
 int metricobj_attach(struct metricobj *o, uint64_t now_ns);

@@ -19,7 +19,8 @@ static const struct {
 
 bool metricperf_is(const struct bpf_program *prog)
 {
-	return !strcmp(bpf_program__section_name(prog), "perf_event");
+	return !strcmp(bpf_program__section_name(prog), "perf_event") &&
+	       !strncmp(bpf_program__name(prog), "perf_", 5);
 }
 
 /* perf_EVENT_PERIOD */

@@ -53,6 +53,8 @@ static const struct option options[] = {
 	  "of allocations take one in as many bytes (default 65536; 1: each)" },
 	{ OPT_LIST, 0, "heap-lib", "FILE", AT(heap_libs), 0, 0,
 	  "the file with malloc(), for the instrument heap: in all processes that use it" },
+	{ OPT_STRING, 0, "pmu", "EVENT,...", AT(pmu), 0, 0,
+	  "what the instrument pmu counts: cycles, instructions, cache-misses ..." },
 	{ OPT_FLAG, 'g', "graph", NULL, AT(graph), 0, 0,
 	  "for habits from perf: stacks are always on" },
 	{ OPT_STRING, 0, "call-graph", "HOW", AT(call_graph), 0, 0,

@@ -19,7 +19,7 @@ struct record_opts {
 	bool all, graph, quiet, version, list, doctor, bpf, bundle, command_lines, environment;
 	unsigned verbose;
 	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;
-	const char *ring, *rotate, *slower;
+	const char *ring, *rotate, *slower, *pmu;
 	uint64_t duration_ns; /* 0: until it is stopped */
 	uint64_t ring_bytes;  /* of all CPUs together; 0: the default */
 	unsigned level;       /* zstd */

@@ -209,22 +209,25 @@ PERL
 	events=$((lost + samples + $(account lost.data lost task_events) + $(account lost.data lost wakers) +
 		$(account lost.data lost marks)))
 	side=$(account lost.data lost side_records)
-	# Others may have started programs meanwhile, whose command lines found no room either.
-	told=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' said)
-	execs=$((told - events - side))
-	[ $execs -ge 0 ] && [ $execs -le "$(account lost.data lost command_lines)" ] ||
-		fail "$events and $side in the file: $(cat said)"
-	events=$((events + execs))
-	# Each loss is told once, by everybody.
-	same "$events $side $lost" "$(ebprec info --json lost.data | perl -MJSON::PP -e '
+	# Others may have started programs meanwhile, whose command lines found no room either: they
+	# are counted apart.
+	read -r all_events all_side switches < <(ebprec info --json lost.data | perl -MJSON::PP -e '
 		my $i = decode_json(join "", <STDIN>);
 		my ($switch) = grep { $_->{name} eq "sched:sched_switch" } @{$i->{events}};
-		print "$i->{losses}{events_lost} $i->{losses}{side_records_lost} $switch->{lost}";')"
+		print "$i->{losses}{events_lost} $i->{losses}{side_records_lost} $switch->{lost}\n";')
+	execs=$(account lost.data lost command_lines)
+	same "$lost" "$switches"
+	[ "$all_events" -ge "$events" ] && [ "$all_events" -le $((events + execs)) ] &&
+		[ "$all_side" -ge "$side" ] && [ "$all_side" -le $((side + execs)) ] ||
+		fail "$all_events and $all_side in the records, $events, $side and $execs in the account"
+	told=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' said)
+	[ "$told" -ge $((events + side)) ] && [ "$told" -le $((events + side + execs)) ] ||
+		fail "$events, $side and $execs in the account: $(cat said)"
 	same "${samples#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
 		sed -n 's/^ebprec: lost: \([0-9]*\) samples were.*/\1/p')"
-	same "${side#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
+	same "${all_side#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
 		sed -n 's/^ebprec: lost: \([0-9]*\) events were.*/\1/p')"
-	same "$((events + side))" \
+	same "$told" \
 		"$(perf script -i lost.data --show-lost-events 2>/dev/null | awk '/PERF_RECORD_LOST/ { n += $NF } END { print n }')"
 }
 

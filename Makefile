@@ -61,7 +61,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all analyze record man unit tests check check-live check-waits check-exports check-kernels check-kills \
+.PHONY: all analyze record man unit tests check check-live check-waits check-exports check-kernels check-kills check-foreign \
 	check-mixed check-lines check-memory check-soak check-valgrind check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
 
 all: analyze record man			## ebprec, ebprec-record and the manual (the default)
@@ -191,6 +191,9 @@ check-live: all tests			## end to end; needs root and BPF
 
 storm: all tests			## 1000 programs a second for 10 s; needs root and BPF
 	$(Q)STORM_SECONDS=10 EBPREC_BUILD=$(abspath $(O)) bats -f thousand tests/live/tables.bats
+
+check-foreign: all				## every view of perf's files of twelve kinds; minutes, root, perf
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/foreign/foreign.bats
 
 # Real readers of what `ebprec export` writes, from npm: needs the network once.
 check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and speedscope's schema

@@ -43,3 +43,18 @@ void cmd_close(struct cmd_open *o)
 	report_done(&o->report);
 	capture_close(o->capture);
 }
+
+const struct timespan *cmd_span(const struct capture *c, struct timespan *room)
+{
+	struct report r;
+	bool known;
+
+	if (!timespan_of_capture(c, room))
+		return room;
+	if (report_open(c, &r))
+		return NULL;
+	known = r.scan.span_known;
+	*room = r.scan.span;
+	report_done(&r);
+	return known ? room : NULL;
+}

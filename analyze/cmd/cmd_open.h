@@ -32,4 +32,7 @@ struct cmd_open {
 int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *out);
 void cmd_close(struct cmd_open *o);
 
+/* From the first sample to the last; where the file does not say, its records are read.  NULL: none. */
+const struct timespan *cmd_span(const struct capture *c, struct timespan *room);
+
 #endif

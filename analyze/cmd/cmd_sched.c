@@ -492,7 +492,7 @@ int cmd_sched(int argc, char **argv)
 				&no_cpus);
 	if (!status)
 		status = pickopts_time(&opts.when, &sched_usage, opts.input, c,
-				       timespan_of_capture(c, &whole) ? NULL : &whole, &filter);
+				       cmd_span(c, &whole), &filter);
 	if (!status)
 		status = show(c, &opts, &filter);
 	filter_done(&filter);

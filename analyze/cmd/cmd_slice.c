@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/cmd/cmd_slice.h"
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/outfile.h"
 #include "analyze/cmd/reportopts.h"
@@ -94,8 +95,7 @@ static int run(const struct usage *u, const struct copy_opts *opts)
 	if (err)
 		return say_cannot_open(opts->input, err, &where);
 	filter_init(&filter);
-	status = pickopts_time(&opts->when, u, opts->input, c,
-			       timespan_of_capture(c, &whole) ? NULL : &whole, &filter);
+	status = pickopts_time(&opts->when, u, opts->input, c, cmd_span(c, &whole), &filter);
 	how.filter = &filter;
 	if (!status)
 		status = copy(c, opts, &how);

@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Every view of files that stock perf wrote, of many kinds: it answers, or says what the file lacks.
+
+# shellcheck source=tests/helper.bash
+. "$BATS_TEST_DIRNAME/../helper.bash"
+
+# A load with samples, switches, system calls and page faults, whatever else the machine does.
+load() {
+	i=0
+	while [ $i -lt 20 ]; do
+		head -c 3000000 /dev/zero | tr '\0' x | wc -c
+		i=$((i + 1))
+	done >/dev/null
+	sleep 0.02
+}
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	need_root
+	need_perf
+	declare -f load >load.sh
+	echo load >>load.sh
+	cpu="-e cpu-clock -F 499"
+	# shellcheck disable=SC2086 # words
+	{
+		perf record -q $cpu -g -o plain.data bash load.sh
+		perf record -q $cpu -o flat.data bash load.sh
+		perf record -q $cpu -g -z -o z.data bash load.sh
+		perf record -q $cpu -g -o - bash load.sh >pipe.data
+		perf record -q $cpu -g -z -o - bash load.sh >pipe-z.data
+		perf record -q $cpu --call-graph dwarf,4096 -o dwarf.data bash load.sh
+		perf record -q -e cpu-clock -e task-clock -e page-faults -c 10000 -g -o several.data bash load.sh
+		perf record -q -e sched:sched_switch -e sched:sched_wakeup -e syscalls:sys_enter_read -g -a \
+			-o trace.data bash load.sh
+		perf record -q -e '{cpu-clock,page-faults}:S' -o group.data bash load.sh
+		perf record -q $cpu -g -a --per-thread -o thread.data bash load.sh ||
+			perf record -q $cpu -g --per-thread -o thread.data bash load.sh
+		perf sched record -q -o sched.data bash load.sh
+		perf record -q $cpu --no-buildid --no-buildid-cache -o bare.data bash load.sh
+	} 2>perf.err >&2
+	kinds="plain flat z pipe pipe-z dwarf several trace group thread sched bare"
+	export kinds
+	for kind in $kinds; do
+		[ -s $kind.data ] || fail "perf wrote no $kind.data: $(cat perf.err)"
+	done
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# tries FILE WANTED-STATUSES COMMAND... - ends with one of these, without a crash or a hang.
+tries() {
+	local file=$1 statuses=$2 status=0
+	shift 2
+	timeout 60 "$@" >out 2>err </dev/null || status=$?
+	case " $statuses " in
+	*" $status "*) ;;
+	*) fail "$file: '$*' ended with $status: $(head -3 err)" ;;
+	esac
+	# What failed is said, in one line of ours.
+	[ "$status" -eq 0 ] || grep -q '^ebprec: ' err || fail "$file: '$*' failed without a word"
+}
+
+# heads - how many samples there are in the text of a script
+heads() {
+	grep -cE ' [0-9]+\.[0-9]{6}: '
+}
+
+# samples FILE - how many records of samples perf finds.  (Of a group that reads its members it prints one
+# for each of them, which ebprec does not.)
+samples() {
+	perf script -f -D -i "$1" 2>/dev/null | grep -c 'PERF_RECORD_SAMPLE'
+}
+
+@test "info and summary of every kind, the summary as its schema says" {
+	for kind in $kinds; do
+		tries $kind 0 ebprec info $kind.data
+		tries $kind 0 ebprec info --json --frames --objects $kind.data
+		tries $kind 0 ebprec summary -q $kind.data
+		tries $kind 0 ebprec summary -q --json $kind.data
+		python3 -c '
+import json, sys, jsonschema
+jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open("out")))
+' "$BATS_TEST_DIRNAME/../../docs/summary.schema.json" || fail "$kind: $(cat out)"
+		contains "$(cat out)" '"command_lines": false'
+	done
+}
+
+@test "reports of every kind, and they add up" {
+	for kind in $kinds; do
+		for view in "" --folded --tree --bottom-up "--callers ." "--callees ." --csv --json --threads \
+			"--sort comm,dso,symbol" "--sort cpu,category" "--sort cgroup,container" --no-children \
+			--lines --symbols-report "--weight period" "--no-idle --no-kernel-threads" "--no-system --tree"; do
+			# shellcheck disable=SC2086 # words
+			tries $kind "0" ebprec report $view $kind.data
+		done
+		ebprec report -q --folded $kind.data >folded
+		[ -s folded ] || fail "$kind: no stacks"
+		same "$(awk '{ n += $NF } END { print n }' folded)" \
+			"$(ebprec summary -q --json $kind.data | sed -n 's/^  "samples": \([0-9]*\),*$/\1/p')"
+	done
+}
+
+@test "script prints every sample of every kind" {
+	for kind in $kinds; do
+		tries $kind 0 ebprec script $kind.data
+		same "$kind $(samples $kind.data)" "$kind $(ebprec script -q $kind.data | heads)"
+	done
+}
+
+@test "what needs what a file does not have says so" {
+	for kind in $kinds; do
+		case $kind in
+		sched | trace) want=0 ;;
+		*) want=1 ;;
+		esac
+		tries $kind $want ebprec sched $kind.data
+		tries $kind $want ebprec report --off-cpu $kind.data
+		tries $kind "0 1" ebprec metrics $kind.data
+		tries $kind "0 1" ebprec marks $kind.data
+		tries $kind "0 1" ebprec report --of syscalls $kind.data
+		pid=$(perf script -f -F pid -i $kind.data 2>/dev/null | awk '$1 > 0 { print $1; exit }')
+		[ -z "$pid" ] || tries $kind 0 ebprec report --process "$pid" $kind.data
+		tries $kind 1 ebprec report --process 4194303 $kind.data
+	done
+}
+
+@test "filters and slices of every kind" {
+	for kind in $kinds; do
+		for filter in "--comm tr,wc" "--comm !tr" "--cpu 0" "--time 10%-60%" "--last 100ms" "--dso ." "--symbol ." \
+			"--parent ." "--cgroup !x" "--comm tr --cpu 0-1 --time 0%-90% --dso . --symbol !nothing"; do
+			# shellcheck disable=SC2086 # words
+			tries $kind 0 ebprec report $filter $kind.data
+		done
+		tries $kind "0" ebprec slice --time 10%-60% -o part.data -i $kind.data
+		tries $kind 0 ebprec report part.data
+		perf script -f -i part.data >/dev/null 2>err || fail "$kind: perf cannot read its slice: $(head -3 err)"
+	done
+}
+
+@test "exports, comparison, merging and copies of every kind" {
+	for kind in $kinds; do
+		for form in $(ebprec export --list | awk '{ print $1 }'); do
+			tries $kind 0 ebprec export --to $form -o exported -i $kind.data
+		done
+		ebprec export -q --raw -o exported -i $kind.data
+		same "$(samples $kind.data)" "$(samples exported)"
+		tries $kind "0" ebprec diff $kind.data $kind.data
+		tries $kind "0 1" ebprec merge -o merged.data $kind.data $kind.data
+		tries $kind "0 1" ebprec bundle -o bundled.data -i $kind.data
+		tries $kind "0 1" ebprec scrub -o scrubbed.data -i $kind.data
+	done
+}

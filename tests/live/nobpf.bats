@@ -127,12 +127,12 @@ shares_are_right() {
 		}
 		int main(void)
 		{
-			double early = now() + 1.2, late = early;
+			double early = now() + 2, late = early;
 			pthread_t a, b;
 			pthread_create(&a, NULL, spin, &early);
 			puts("ready");
 			fflush(stdout);
-			while (now() < early - 0.6)
+			while (now() < early - 1)
 				;
 			pthread_create(&b, NULL, spin, &late);
 			pthread_join(a, NULL);

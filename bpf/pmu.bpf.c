@@ -6,7 +6,7 @@
  * CPU, and at the end of an interval, and what was added belongs to the thread that was there.  The
  * other overflows some times a second: each time the stack is an event that stands for as many.
  *
- * Costs 0.1 us an event and switch.
+ * Costs 0.6 us an event and switch, and 16 us a stack (two software events, on a busy machine).
  */
 #include "bpf/metric.bpf.h"
 #include <linux/bpf_perf_event.h>

@@ -34,7 +34,7 @@ const struct metricinst metriclist[] = {
 	{ "heap", "malloc and free of chosen programs: what is held, by stack; leaks at the end",
 	  "4 us a malloc with its free", heap_bpf__elf_bytes, true, NULL },
 	{ "pmu", "cycles, instructions and cache misses of processes and functions",
-	  "0.1 us an event and switch", pmu_bpf__elf_bytes, false, pmuevents_lacks },
+	  "0.6 us an event and switch, 16 us a stack", pmu_bpf__elf_bytes, false, pmuevents_lacks },
 	{ "runq", "time on a CPU, in the run queue and asleep, added up", "0.4 us a switch",
 	  runq_bpf__elf_bytes, false, NULL },
 	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes, false,

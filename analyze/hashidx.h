@@ -25,6 +25,10 @@
 
 #define HASHIDX_NONE UINT32_MAX
 
+/* A table grows when three quarters are used; a large one, of which memory has to be saved, later. */
+#define HASHIDX_FULL  8
+#define HASHIDX_LARGE ((size_t)1 << 20)
+
 struct hashidx {
 	uint64_t *slots; /* 0: free; else hash bits << 32 | number + 1 */
 	uint32_t mask;   /* slot count - 1; the count is a power of two */
@@ -110,7 +114,8 @@ static inline int hashidx_reserve(struct hashidx *x)
 	uint64_t *slots;
 	uint32_t pos;
 
-	if (count && x->used < count / 4 * 3)
+	if (count &&
+	    x->used < count / HASHIDX_FULL * (HASHIDX_FULL - (count < HASHIDX_LARGE ? 2 : 1)))
 		return 0;
 	count = count ? count * 2 : 64;
 	if (count > UINT32_MAX)

@@ -20,6 +20,7 @@
 #define BATCH_FRAMES_MIN   16 /* 4 MiB of records */
 #define BATCH_FRAMES_MAX   256
 #define BATCHES_PER_THREAD 4
+#define FEW_FRAMES         128 /* 30 MiB of records */
 #define ALL_STREAMS        UINT32_MAX
 
 /* Which attr a record belongs to; remembers the last answer. */
@@ -300,8 +301,8 @@ struct second_pass {
 	struct unwinder *unwinder; /* NULL: the samples have no stack copies */
 	enum stack_told stacks_told;
 	uint32_t stream_mask;
-	bool *comm_passes; /* by number in the names; NULL: all do */
-	size_t frame_count, batch_frames;
+	bool *comm_passes;                           /* by number in the names; NULL: all do */
+	size_t first_frame, end_frame, batch_frames; /* what is divided: with all that is wanted */
 	bool divisible;
 	bool indexed; /* frames tell their times, and how many samples of the event they have */
 	atomic_size_t next_frame;
@@ -428,6 +429,30 @@ static bool is_in_span(const struct second_pass *p, const struct capture_frame *
 	       (f->t_min_ns <= filter->span.to_ns && f->t_max_ns >= filter->span.from_ns);
 }
 
+/* Whether the slice can do without the frame; the number of its samples is known. */
+static bool pass_by(const struct second_pass *p, const struct capture_frame *f,
+		    struct load_stats *stats)
+{
+	if (f->stream < EBX_STREAM_END && p->stream_mask >> f->stream & 1 && is_in_span(p, f))
+		return false;
+	if (f->stream == EBX_STREAM_CPU)
+		stats->event_samples += f->sample_count;
+	return true;
+}
+
+/* Threads divide what lies between the first frame that is wanted and the last. */
+static void choose_frames(struct second_pass *p, struct load_stats *stats)
+{
+	const struct capture_frame *frames = capture_frames(p->c, &p->end_frame);
+
+	if (!p->indexed)
+		return;
+	while (p->first_frame < p->end_frame && pass_by(p, &frames[p->first_frame], stats))
+		p->first_frame++;
+	while (p->first_frame < p->end_frame && pass_by(p, &frames[p->end_frame - 1], stats))
+		p->end_frame--;
+}
+
 /* The frames of a slice; of the others it is known how many samples they have. */
 static int count_batch(struct worker *w, size_t first, size_t count)
 {
@@ -462,10 +487,10 @@ static void *work(void *arg)
 		err = count_frames(w, 0, SIZE_MAX);
 	} else {
 		while (!err && !atomic_load(&p->err) &&
-		       (first = atomic_fetch_add(&p->next_frame, p->batch_frames)) < p->frame_count)
+		       (first = atomic_fetch_add(&p->next_frame, p->batch_frames)) < p->end_frame)
 			err = count_batch(w, first,
-					  p->frame_count - first < p->batch_frames
-						  ? p->frame_count - first
+					  p->end_frame - first < p->batch_frames
+						  ? p->end_frame - first
 						  : p->batch_frames);
 	}
 	if (w->it)
@@ -479,7 +504,7 @@ static void *work(void *arg)
 
 static unsigned choose_thread_count(const struct second_pass *p)
 {
-	size_t most = (p->frame_count + BATCH_FRAMES_MIN - 1) / BATCH_FRAMES_MIN;
+	size_t most = (p->end_frame - p->first_frame + BATCH_FRAMES_MIN - 1) / BATCH_FRAMES_MIN;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned count = p->query->thread_count;
 
@@ -496,7 +521,7 @@ static unsigned choose_thread_count(const struct second_pass *p)
 
 static size_t choose_batch_frames(const struct second_pass *p, unsigned thread_count)
 {
-	size_t share = p->frame_count / (thread_count * BATCHES_PER_THREAD);
+	size_t share = (p->end_frame - p->first_frame) / (thread_count * BATCHES_PER_THREAD);
 
 	return share < BATCH_FRAMES_MIN   ? BATCH_FRAMES_MIN
 	       : share > BATCH_FRAMES_MAX ? BATCH_FRAMES_MAX
@@ -532,10 +557,13 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 	int err = 0;
 
 	p->batch_frames = choose_batch_frames(p, count);
+	atomic_store(&p->next_frame, p->first_frame);
 	for (unsigned i = 0; !err && i < count; i++) {
 		workers[i].pass = p;
 		workers[i].finder = finder_of(p->c);
-		err = sampler_new(model, p->query->groups, &workers[i].sampler);
+		err = sampler_new(model, p->query->groups,
+				  p->indexed && p->end_frame - p->first_frame < FEW_FRAMES,
+				  &workers[i].sampler);
 		if (!err && p->unwinder)
 			err = unwinder_seat_new(p->unwinder, &workers[i].seat);
 	}
@@ -601,16 +629,16 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	int err;
 
 	attrs = capture_attrs(c, &attr_count);
-	capture_frames(c, &p.frame_count);
 	assert(query->attr < attr_count);
 	p.attr = &attrs[query->attr];
 	p.divisible = capture_is_divisible(c);
 	p.indexed = capture_get_kind(c) == CAPTURE_EBX && p.divisible && !query->attr;
 	p.stacks_told = where_told(c, query->attr);
 	/* Ours keep the samples of the first attr in a stream of their own, and those of tables. */
-	p.stream_mask = !query->attr         ? 1u << EBX_STREAM_CPU
+	p.stream_mask = !query->attr       ? 1u << EBX_STREAM_CPU
 			: is_table(p.attr) ? 1u << EBX_STREAM_METRIC
 					   : ALL_STREAMS & ~(1u << EBX_STREAM_SIDE);
+	choose_frames(&p, &fresh);
 	err = prepare_comms(&p);
 	if (!err)
 		err = prepare_unwinder(&p, model);

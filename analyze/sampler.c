@@ -16,6 +16,8 @@
 
 #define BATCH 128u
 
+#define FEW_SHRINK 3 /* caches for few samples have an eighth of the slots */
+
 #define ADDR_CACHE_SLOTS (1u << 15)
 #define MEMO_SLOTS       512u
 #define MEMO_FRAMES      96u /* outermost frames that a memo keeps */
@@ -112,6 +114,7 @@ struct item {
 struct sampler {
 	const struct model *model;
 	struct groups *groups; /* borrowed; NULL: by comm */
+	unsigned shrink;       /* caches have 1 / 2^shrink of their slots */
 	struct group_slot *group_cache;
 	struct stacks stacks;
 	struct stacks *parts; /* of the samplers that were joined */
@@ -169,7 +172,7 @@ static void fetch_chain(struct sampler *s, struct run *run)
 	check ^= check >> 31;
 	run->hash = hash;
 	run->check = check;
-	run->slot = &s->chains[hash & (CHAIN_CACHE_SLOTS - 1)];
+	run->slot = &s->chains[hash & ((CHAIN_CACHE_SLOTS >> s->shrink) - 1)];
 	__builtin_prefetch(run->slot, 1);
 }
 
@@ -284,8 +287,8 @@ static int add_wants(struct sampler *s, struct run *run)
 		want->slot = NULL;
 		if (!has_maps)
 			continue;
-		want->slot =
-			&s->cache[hash_pair(frame_at(run, i), space_key) & (ADDR_CACHE_SLOTS - 1)];
+		want->slot = &s->cache[hash_pair(frame_at(run, i), space_key) &
+				       ((ADDR_CACHE_SLOTS >> s->shrink) - 1)];
 		__builtin_prefetch(want->slot);
 	}
 	return 0;
@@ -588,7 +591,7 @@ static void fetch_stack(struct sampler *s, struct item *item)
 	item->hash = hash_pair(h[0], h[1]);
 	b = hash_pair(h[2] + count, h[3] ^ item->hash);
 	item->check = (uint32_t)(b >> 32);
-	item->slot = &s->whole[b & (STACK_CACHE_SLOTS - 1)];
+	item->slot = &s->whole[b & ((STACK_CACHE_SLOTS >> s->shrink) - 1)];
 	__builtin_prefetch(item->slot, 1);
 }
 
@@ -635,7 +638,7 @@ int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
 
 /* ---- the whole ---- */
 
-int sampler_new(const struct model *model, struct groups *groups, struct sampler **out)
+int sampler_new(const struct model *model, struct groups *groups, bool few, struct sampler **out)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
 	int err = -ENOMEM;
@@ -645,10 +648,11 @@ int sampler_new(const struct model *model, struct groups *groups, struct sampler
 	s->model = model;
 	s->groups = groups;
 	s->group_cache = calloc(groups ? GROUP_CACHE_SLOTS : 1, sizeof(*s->group_cache));
-	s->cache = bigmem_zeroed(ADDR_CACHE_SLOTS * sizeof(*s->cache));
+	s->shrink = few ? FEW_SHRINK : 0;
+	s->cache = bigmem_zeroed((ADDR_CACHE_SLOTS >> s->shrink) * sizeof(*s->cache));
 	s->memos = bigmem_zeroed(MEMO_SLOTS * sizeof(*s->memos));
-	s->chains = bigmem_zeroed(CHAIN_CACHE_SLOTS * sizeof(*s->chains));
-	s->whole = bigmem_zeroed(STACK_CACHE_SLOTS * sizeof(*s->whole));
+	s->chains = bigmem_zeroed((CHAIN_CACHE_SLOTS >> s->shrink) * sizeof(*s->chains));
+	s->whole = bigmem_zeroed((STACK_CACHE_SLOTS >> s->shrink) * sizeof(*s->whole));
 	s->items = calloc(BATCH, sizeof(*s->items));
 	s->runs = calloc(BATCH * CHAINCUT_RUNS, sizeof(*s->runs));
 	if (s->cache && s->memos && s->chains && s->whole && s->group_cache && s->items && s->runs)
@@ -729,6 +733,14 @@ int sampler_join(struct sampler *s, struct sampler *from)
 	}
 	free(numbers);
 	return err;
+}
+
+void sampler_take_part(struct sampler *s, size_t part, struct stacks *out)
+{
+	struct stacks *from = part ? &s->parts[part - 1] : &s->stacks;
+
+	*out = *from;
+	*from = (struct stacks){ 0 };
 }
 
 const struct stacks *sampler_part(const struct sampler *s, size_t part)

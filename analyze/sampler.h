@@ -43,9 +43,10 @@ struct sampler; /* opaque */
 
 /*
  * model must be sealed, and outlive the sampler, as must groups, which may be shared; without
- * groups (NULL) the group of a stack is its comm.  -ENOMEM.
+ * groups (NULL) the group of a stack is its comm.  few: for some 10 000 samples, so that clearing the
+ * caches would take longer than they save.  -ENOMEM.
  */
-int sampler_new(const struct model *model, struct groups *groups, struct sampler **out);
+int sampler_new(const struct model *model, struct groups *groups, bool few, struct sampler **out);
 void sampler_free(struct sampler *s); /* NULL is fine */
 
 /* What model_thread() says of the sample's thread; to be given to sampler_put(). */
@@ -71,6 +72,8 @@ int sampler_join(struct sampler *s, struct sampler *from);
 /* Gives back what only adding and merging into s need: from here on, s is only read or merged from. */
 void sampler_finish(struct sampler *s);
 
+/* Moves the part to *out, stacks_done(); in s it is empty then. */
+void sampler_take_part(struct sampler *s, size_t part, struct stacks *out);
 /* Borrowed; valid until the sampler changes. */
 const struct stacks *sampler_part(const struct sampler *s, size_t part); /* NULL: behind the last */
 const struct places *sampler_places(const struct sampler *s);

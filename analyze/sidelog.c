@@ -157,29 +157,65 @@ int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec
 	return 0;
 }
 
-static int by_time(const void *va, const void *vb)
+/* Merges [0, middle) and [middle, count) of from into to; of equal times the earlier one comes first. */
+static void merge_two(const struct event_key *from, size_t middle, size_t count,
+		      struct event_key *to)
 {
-	const struct event_key *a = va, *b = vb;
+	size_t a = 0, b = middle;
 
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	for (size_t i = 0; i < count; i++) {
+		bool second = a == middle || (b < count && from[b].time_ns < from[a].time_ns);
+
+		to[i] = from[second ? b++ : a++];
+	}
+}
+
+/* Where the run that begins at first ends: behind the last that is not before the one before it. */
+static size_t run_end(const struct event_key *keys, size_t first, size_t count)
+{
+	while (++first < count && keys[first].time_ns >= keys[first - 1].time_ns)
+		;
+	return first < count ? first : count;
+}
+
+/*
+ * Sorts by time, equal times as they came.  The records of a flush are nearly in order, so what is in
+ * order already is merged, pair by pair, until all is one run.  Either keys or room: where it ended.
+ */
+static struct event_key *sort_keys(struct event_key *keys, struct event_key *room, size_t count)
+{
+	struct event_key *swap;
+	size_t first, middle, end, runs;
+
+	do {
+		runs = 0;
+		for (first = 0; first < count; first = end) {
+			middle = run_end(keys, first, count);
+			end = middle < count ? run_end(keys, middle, count) : count;
+			merge_two(keys + first, middle - first, end - first, room + first);
+			runs++;
+		}
+		swap = keys;
+		keys = room;
+		room = swap;
+	} while (runs > 1);
+	return keys;
 }
 
 int sidelog_replay(const struct sidelog *log,
 		   int (*apply)(void *ctx, const struct side_event *event), void *ctx)
 {
 	struct event_key *keys = calloc(log->count + 1, sizeof(*keys));
-	int err = 0;
+	struct event_key *room = calloc(log->count + 1, sizeof(*room)), *sorted;
+	int err = keys && room ? 0 : -ENOMEM;
 
-	if (!keys)
-		return -ENOMEM;
-	for (size_t i = 0; i < log->count; i++)
-		keys[i] = (struct event_key){ log->events[i].time_ns, i };
-	qsort(keys, log->count, sizeof(*keys), by_time);
 	for (size_t i = 0; !err && i < log->count; i++)
-		err = apply(ctx, &log->events[keys[i].index]);
+		keys[i] = (struct event_key){ log->events[i].time_ns, i };
+	sorted = err ? NULL : sort_keys(keys, room, log->count);
+	for (size_t i = 0; !err && i < log->count; i++)
+		err = apply(ctx, &log->events[sorted[i].index]);
 	free(keys);
+	free(room);
 	return err;
 }
 

@@ -40,6 +40,8 @@ void stacks_finish(struct stacks *s)
 	free(s->paths);
 	s->paths = NULL;
 	s->path_capacity = 0;
+	vec_trim(&s->nodes, &s->node_capacity, s->node_count);
+	vec_trim(&s->entries, &s->entry_capacity, s->entry_count);
 	hashidx_done(&s->node_index);
 	hashidx_done(&s->entry_index);
 }

@@ -44,4 +44,14 @@ static inline void *vec_grow(void *old, size_t *capacity, size_t need, size_t el
 	return grown;
 }
 
+/* Gives back what count elements do not need; where that fails, nothing changes. */
+#define vec_trim(array, capacity, count)                                                          \
+	({                                                                                        \
+		void *vec_less = (count) ? realloc(*(array), (count) * sizeof(**(array))) : NULL; \
+		if (vec_less) {                                                                   \
+			*(array) = vec_less;                                                      \
+			*(capacity) = (count);                                                    \
+		}                                                                                 \
+	})
+
 #endif

@@ -115,7 +115,7 @@ static int name_places(struct report *r, const struct report_query *query,
 
 /* What one thread makes of a part of the sampler's stacks. */
 struct named_part {
-	const struct stacks *from;
+	struct stacks from;
 	const struct naming *naming;
 	struct stacks stacks;
 	pthread_t thread;
@@ -129,8 +129,9 @@ static void *name_part(void *arg)
 
 	p->err = stacks_init(&p->stacks);
 	if (!p->err)
-		p->err = stacks_merge_chains(&p->stacks, p->from, p->naming->by_place,
+		p->err = stacks_merge_chains(&p->stacks, &p->from, p->naming->by_place,
 					     p->naming->inlined, p->naming->inlined_first);
+	stacks_done(&p->from);
 	return NULL;
 }
 
@@ -149,7 +150,7 @@ static int add_part(struct report *r, struct named_part *p)
 }
 
 /* The stacks by function, of all parts: there are as many as threads took samples. */
-static int name_stacks(struct report *r, const struct sampler *sampler)
+static int name_stacks(struct report *r, struct sampler *sampler)
 {
 	struct named_part *parts;
 	size_t count = 0;
@@ -161,7 +162,7 @@ static int name_stacks(struct report *r, const struct sampler *sampler)
 	if (!parts)
 		return -ENOMEM;
 	for (size_t i = count; i-- > 0;) {
-		parts[i].from = sampler_part(sampler, i);
+		sampler_take_part(sampler, i, &parts[i].from);
 		parts[i].naming = &r->naming;
 		parts[i].started = i &&
 				   !pthread_create(&parts[i].thread, NULL, name_part, &parts[i]);

@@ -54,7 +54,7 @@ static struct fixture setup(void)
 	map(f.m, 11, 0x5000, 0x6000, "/bin/a");
 	assert_int_equal(model_add(f.m, &bpf), 0);
 	assert_int_equal(model_seal(f.m), 0);
-	assert_int_equal(sampler_new(f.m, NULL, &f.s), 0);
+	assert_int_equal(sampler_new(f.m, NULL, false, &f.s), 0);
 	return f;
 }
 
@@ -335,7 +335,7 @@ static void merged_samplers_say_what_one_would(void **state)
 	one = strdup(dump(&f, f.s));
 	srand(7);
 	for (unsigned i = 0; i < PARTS; i++)
-		assert_int_equal(sampler_new(f.m, NULL, &parts[i]), 0);
+		assert_int_equal(sampler_new(f.m, NULL, i % 2, &parts[i]), 0);
 	for (unsigned i = 0; i < SAMPLES; i++)
 		random_sample(parts[i * PARTS / SAMPLES]);
 	for (unsigned i = 1; i < PARTS; i++) {

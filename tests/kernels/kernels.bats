@@ -156,9 +156,10 @@ shared() {
 	done
 }
 
-# said NAME LINE - all it said; the step succeeded
+# said NAME LINE - all it said, but for what a slow emulator made it lose, and that command lines are
+# not read without BPF; the step succeeded
 said() {
-	same "ebprec: $2" "$(cat "$1.err")"
+	same "ebprec: $2" "$(grep -vE ' lost, [0-9.]+ s of CPU$|: cannot read command lines: ' "$1.err")"
 	same 0 "$(cat "$1.status")"
 }
 

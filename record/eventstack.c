@@ -17,8 +17,7 @@ void eventstack_read(const struct event_stack *stack, struct ksyms *k, struct ev
 	size_t own = 0, i;
 
 	if (k)
-		own = ksyms_tracing_frames(k, (const uint64_t *)stack->frames,
-					   stack->kernel_count);
+		own = ksyms_tracing_frames(k, (const uint64_t *)stack->frames, stack->kernel_count);
 	*out = (struct eventstack){
 		.kernel = stack->frames + own,
 		.kernel_count = stack->kernel_count - own,

@@ -23,7 +23,8 @@ struct on_cpu {
 enum { THREAD_LIVES, THREAD_ENDED, THREAD_TOLD };
 
 struct thread {
-	uint64_t known_ns; /* of its CPU time, what is counted */
+	uint64_t base_ns, known_ns; /* of its CPU time, what is counted: from here to there */
+	uint64_t base_at_ns;        /* when base_ns was seen */
 	int end;
 	struct runtime fresh;
 };
@@ -61,8 +62,23 @@ void runtimes_free(struct runtimes *r)
 	free(r);
 }
 
-/* The thread, which had run known_ns before it was first seen. */
-static int find(struct runtimes *r, uint32_t tid, uint64_t known_ns, struct thread **out)
+static void begin_earlier(struct thread *t, uint64_t known_ns, uint64_t at_ns)
+{
+	if (at_ns >= t->base_at_ns)
+		return;
+	t->base_at_ns = at_ns;
+	if (known_ns >= t->base_ns)
+		return;
+	t->fresh.sum_ns += t->base_ns - known_ns;
+	t->base_ns = known_ns;
+}
+
+/*
+ * The thread, which had run known_ns before what is seen at at_ns.  Another CPU may have told of a later
+ * turn before this: then what lies between is counted, too.
+ */
+static int find(struct runtimes *r, uint32_t tid, uint64_t known_ns, uint64_t at_ns,
+		struct thread **out)
 {
 	const uint32_t *at = keymap_get(&r->index, tid, 0);
 	size_t room = r->room ? 2 * r->room : 64;
@@ -70,6 +86,7 @@ static int find(struct runtimes *r, uint32_t tid, uint64_t known_ns, struct thre
 	int err;
 
 	if (at) {
+		begin_earlier(&r->threads[*at], known_ns, at_ns);
 		*out = &r->threads[*at];
 		return 0;
 	}
@@ -84,7 +101,9 @@ static int find(struct runtimes *r, uint32_t tid, uint64_t known_ns, struct thre
 	if (err)
 		return err;
 	*out = &r->threads[r->count++];
-	**out = (struct thread){ .known_ns = known_ns, .fresh.tid = tid };
+	**out = (struct thread){
+		.base_ns = known_ns, .known_ns = known_ns, .base_at_ns = at_ns, .fresh.tid = tid
+	};
 	return 0;
 }
 
@@ -112,7 +131,8 @@ static int switch_from(struct runtimes *r, const struct switch_event *ev)
 	if (!ev->prev_tid || !(ev->wanted & SWITCH_WANTS_PREV))
 		return 0;
 	/* Who was on a CPU from the beginning is first seen here. */
-	err = find(r, ev->prev_tid, ev->prev_ran_ns > most_ns ? ev->prev_ran_ns - most_ns : 0, &t);
+	err = find(r, ev->prev_tid, ev->prev_ran_ns > most_ns ? ev->prev_ran_ns - most_ns : 0,
+		   ev->h.time_ns, &t);
 	if (err)
 		return err;
 	on->pid = ev->prev_pid;
@@ -140,7 +160,7 @@ int runtimes_switch(struct runtimes *r, const struct switch_event *ev)
 	on->wanted = ev->next_tid && ev->wanted & SWITCH_WANTS_NEXT;
 	on->since_ns = ev->h.time_ns;
 	memcpy(on->comm, ev->next_comm, sizeof(on->comm));
-	return on->wanted ? find(r, on->tid, ev->next_ran_ns, &t) : 0;
+	return on->wanted ? find(r, on->tid, ev->next_ran_ns, ev->h.time_ns, &t) : 0;
 }
 
 int runtimes_until(struct runtimes *r, uint64_t now_ns)
@@ -154,7 +174,7 @@ int runtimes_until(struct runtimes *r, uint64_t now_ns)
 
 		if (!on->wanted || now_ns <= on->since_ns)
 			continue;
-		err = find(r, on->tid, 0, &t);
+		err = find(r, on->tid, 0, now_ns, &t);
 		if (err)
 			return err;
 		count_until(t, t->known_ns + (now_ns - on->since_ns), on, cpu);

@@ -193,6 +193,8 @@ static int write_block(struct walk *w, FILE *to)
 {
 	size_t size = w->block_bytes;
 
+	if (!size)
+		return 0;
 	w->block_bytes = 0;
 	errno = 0;
 	if (fwrite(w->block, 1, size, to) != size)

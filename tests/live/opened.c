@@ -91,6 +91,8 @@ int main(int argc, char **argv)
 
 	if (setrlimit(RLIMIT_NOFILE, &most) || pipe(told))
 		die("setrlimit");
+	/* All files are open within some milliseconds; the recorder shall know how to walk us by then. */
+	usleep(300000);
 	before = number_of("/proc/slabinfo", "filp ");
 	pid = hold(count, argc > 2 ? argv[2] : NULL, told[1]);
 	if (read(told[0], &byte, 1) != 1)

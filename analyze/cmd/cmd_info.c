@@ -302,7 +302,8 @@ static void show_kinds(struct view *v, const struct tally *t)
 
 /*
  * LOST records tell of every loss, and the frames' headers again of those of events.  The larger
- * number is taken: where it differs, LOST records are among what is broken.
+ * number is taken: where it differs, LOST records are among what is broken.  What side_records_lost
+ * has is not among the events.
  */
 static void show_losses(struct view *v, const struct capture *c, const struct tally *t)
 {
@@ -314,7 +315,7 @@ static void show_losses(struct view *v, const struct capture *c, const struct ta
 	for (i = 0; i < count; i++)
 		side_count += capture_attr_is_side(&attrs[i]) ? t->attrs[i].lost_count : 0;
 	for (i = 0; i < EBX_STREAM_END; i++)
-		frame_count += t->streams[i].lost_count;
+		frame_count += i == EBX_STREAM_SIDE ? 0 : t->streams[i].lost_count;
 	event_count = t->lost_count - side_count;
 	view_section(v, "losses");
 	view_number(v, "events_lost", event_count > frame_count ? event_count : frame_count);

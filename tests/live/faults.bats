@@ -60,7 +60,8 @@ setup() {
 	[ "$lost" -gt 0 ] || fail "nothing was lost"
 	# As full as it can be, but for less than an event.
 	[ "$(account r.data ring_peak_bytes)" -gt 60000 ] || fail "$(account r.data ring_peak_bytes)"
-	all=$(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)
+	# Samples and switches, and of the side-band the command line of pingpong if that found no room.
+	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
 	grep -q " $all lost, " err || fail "info says $all: $(cat err)"
 	# perf adds up the records that say so.
 	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null |

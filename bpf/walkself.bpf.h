@@ -73,14 +73,14 @@ static __always_inline __u64 stack_take(void *ctx, struct event_stack *s, struct
 }
 
 /* Sends an event that ends with its stacks and whose header is filled in but for the size. */
-#define STACK_SEND(ring, ev, frames)                                                      \
-	({                                                                                \
-		__u64 size__ = __builtin_offsetof(typeof(*(ev)), stack) +                 \
-			       EVENT_STACK_HEAD_BYTES + (frames) * sizeof(__u64);         \
-		(ev)->h.size_bytes = size__;                                              \
-		barrier_var(size__);                                                      \
-		size__ <= sizeof(*(ev)) &&                                                \
-			!bpf_ringbuf_output((ring), (ev), size__, wake_flags(ring));      \
+#define STACK_SEND(ring, ev, frames)                                                               \
+	({                                                                                         \
+		__u64 size__ = __builtin_offsetof(typeof(*(ev)), stack) + EVENT_STACK_HEAD_BYTES + \
+			       (frames) * sizeof(__u64);                                           \
+		(ev)->h.size_bytes = size__;                                                       \
+		barrier_var(size__);                                                               \
+		size__ <= sizeof(*(ev)) &&                                                         \
+			!bpf_ringbuf_output((ring), (ev), size__, wake_flags(ring));               \
 	})
 
 #endif

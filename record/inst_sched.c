@@ -60,7 +60,7 @@ struct sched_state {
 	struct tplayout runtime;
 	struct runtimes *runtimes; /* NULL: the kernel has no such tracepoint */
 	uint64_t told_ns, stopped_ns;
-	struct keymap named;          /* threads of others whose name is in the capture */
+	struct keymap named; /* threads of others whose name is in the capture */
 };
 
 /* tp_btf reads the tasks directly; raw_tp by a helper, where tp_btf is not to be had. */

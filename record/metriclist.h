@@ -12,7 +12,7 @@ struct metricinst {
 	/* The BPF object; its tables and events are found by their names (bpf/metric.bpf.h).  NULL: it
 	 * needs none, it is record/counters. */
 	const void *(*elf)(size_t *size_bytes);
-	bool named; /* only when it is named: 'all' does not mean it */
+	bool named;                 /* only when it is named: 'all' does not mean it */
 	const char *(*lacks)(void); /* what it needs besides, and is not there; NULL: nothing */
 };
 

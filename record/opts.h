@@ -25,7 +25,8 @@ struct record_opts {
 	unsigned level;       /* zstd */
 	unsigned max_frames;
 	unsigned sample_bytes; /* of allocations, of which one is drawn */
-	struct option_list pid_list, with, without, bpf_objects, heap_libs, triggers, marks; /* markspec.h */
+	struct option_list pid_list, with, without, bpf_objects, heap_libs, triggers,
+		marks; /* markspec.h */
 	/* What follows from it. */
 	unsigned freq_hz;
 	enum record_event event;

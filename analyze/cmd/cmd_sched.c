@@ -491,8 +491,8 @@ int cmd_sched(int argc, char **argv)
 	status = pickopts_lists(&filter, &sched_usage, &opts.comms, &opts.pids, &opts.tids,
 				&no_cpus);
 	if (!status)
-		status = pickopts_time(&opts.when, &sched_usage, opts.input, c,
-				       cmd_span(c, &whole), &filter);
+		status = pickopts_time(&opts.when, &sched_usage, opts.input, c, cmd_span(c, &whole),
+				       &filter);
 	if (!status)
 		status = show(c, &opts, &filter);
 	filter_done(&filter);

@@ -9,8 +9,8 @@ setup() {
 	fixtures=$BUILD/tests/fixtures
 }
 
-# addresses FILE STEP - of its instructions, each STEPth.
-addresses() {
+# places_of FILE STEP - of its instructions, each STEPth.
+places_of() {
 	objdump -d --no-show-raw-insn "$1" |
 		awk -v step="$2" '/^ +[0-9a-f]+:/ { sub(":", "", $1); if (n++ % step == 0) print "0x" $1 }'
 }
@@ -23,7 +23,7 @@ blocks() {
 @test "chains are those of three other tools" {
 	command -v llvm-symbolizer >/dev/null || skip "needs llvm-symbolizer"
 	# shellcheck disable=SC2094 # a function and a file
-	addresses "$fixtures/inlines" 3 >addresses
+	places_of "$fixtures/inlines" 3 >addresses
 	chains "$fixtures/inlines" <addresses >ours
 	addr2line -afie "$fixtures/inlines" <addresses | blocks >binutils
 	eu-addr2line -afie "$fixtures/inlines" <addresses | blocks >eu
@@ -36,7 +36,7 @@ blocks() {
 
 @test "all addresses at once have the chains that they have one by one" {
 	for program in inlines inlines.debug; do
-		addresses "$fixtures/inlines" 1 >addresses
+		places_of "$fixtures/inlines" 1 >addresses
 		chains "$fixtures/$program" <addresses >one
 		chains --all "$fixtures/$program" <addresses >all 2>err
 		cmp one all
@@ -51,7 +51,7 @@ blocks() {
 
 @test "DWARF may be in a debug file, and packed by dwz" {
 	# shellcheck disable=SC2094 # a function and a file
-	addresses "$fixtures/inlines" 7 >addresses
+	places_of "$fixtures/inlines" 7 >addresses
 	chains "$fixtures/inlines" <addresses >want
 	chains "$fixtures/inlines.debug" <addresses >debug
 	same "$(cat want)" "$(cat debug)"
@@ -96,7 +96,7 @@ without_columns() {
 	for how in dwarf2 dwarf3 dwarf4 dwarf5 32; do
 		program=$fixtures/pinned-$how
 		[ -e "$program" ] || fail "no $program"
-		addresses "$program" 1 >addresses
+		places_of "$program" 1 >addresses
 		grep -qx 0x412000 addresses || fail "hot() is not where it belongs: $(head -3 addresses)"
 		grep -qx 0x433000 addresses
 		chains --all "$program" <addresses >ours 2>err
@@ -111,7 +111,7 @@ without_columns() {
 
 @test "split DWARF: lines are there, no other file is opened" {
 	[ -e "$fixtures/pinned-split" ] || fail "no fixture"
-	addresses "$fixtures/pinned-split" 1 >addresses
+	places_of "$fixtures/pinned-split" 1 >addresses
 	chains "$fixtures/pinned-dwarf5" <addresses >whole
 	strace -f -e trace=openat -o opened chains --all "$fixtures/pinned-split" <addresses >ours 2>err
 	! grep -E 'dwo|dwp' opened || fail "opened another file"
@@ -122,7 +122,7 @@ without_columns() {
 }
 
 @test "lines of a stripped program are in its debug file, at the pinned addresses" {
-	addresses "$fixtures/pinned-dwarf5" 1 >addresses
+	places_of "$fixtures/pinned-dwarf5" 1 >addresses
 	grep -qx 0x412000 addresses
 	chains --all "$fixtures/pinned-dwarf5" <addresses >want 2>/dev/null
 	grep -q '^innermost$' want
@@ -133,7 +133,7 @@ without_columns() {
 }
 
 # away ARGS... - a report with no file of this machine.
-away() {
+from_afar() {
 	HOME=/nowhere ebprec report --symfs "$PWD/empty" "$@" 2>/dev/null
 }
 
@@ -156,9 +156,9 @@ away() {
 		ebprec report $how -i x.data >"home" 2>/dev/null || fail "$how"
 		mv app gone
 		# shellcheck disable=SC2086
-		away $how -i names.data >bare
+		from_afar $how -i names.data >bare
 		# shellcheck disable=SC2086
-		away $how -i lines.data >away
+		from_afar $how -i lines.data >away
 		mv gone app
 		cmp home away || fail "$how"
 		if cmp -s home bare; then fail "$how needs no lines"; fi

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Every view of files that stock perf wrote, of many kinds: it answers, or says what the file lacks.
 
+# shellcheck disable=SC2086,SC2046 # kinds are single words
+
 # shellcheck source=tests/helper.bash
 . "$BATS_TEST_DIRNAME/../helper.bash"
 

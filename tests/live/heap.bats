@@ -42,8 +42,8 @@ near() {
 @test "valgrind finds the same" {
 	valgrind --leak-check=full --show-leak-kinds=all leaks 2>&1 >/dev/null | tr -d , |
 		awk '/ bytes in [0-9]+ blocks are / { bytes = $2; blocks = $5 }
-			/ (by|at) .*: leak_/ { print "leaked", $4, blocks, bytes }' >valgrind
-	same "$(sort truth)" "$(sort valgrind)"
+			/ (by|at) .*: leak_/ { print "leaked", $4, blocks, bytes }' >found
+	same "$(sort truth)" "$(sort found)"
 }
 
 @test "what was given back is not held, and all was counted" {

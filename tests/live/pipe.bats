@@ -36,9 +36,9 @@ setup() {
 	done
 	cmp raw.counts script.counts
 	# Without its end it is a capture without an end.
-	head -c $(($(stat -c %s p) - 100)) p >cut
-	ebprec info cut | grep -qx '  state *unfinished'
-	ebprec report -i cut 2>/dev/null | grep -q ' burn_three'
+	head -c $(($(stat -c %s p) - 100)) p >cut.data
+	ebprec info cut.data | grep -qx '  state *unfinished'
+	ebprec report -i cut.data 2>/dev/null | grep -q ' burn_three'
 }
 
 @test "a reader that ends, ends the recording" {

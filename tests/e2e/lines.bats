@@ -166,11 +166,11 @@ from_afar() {
 	# Again, elsewhere, and with what hides: nothing of it is lost.
 	mv app gone
 	HOME=/nowhere ebprec bundle -q --lines --symfs "$PWD/empty" -o twice.data lines.data
-	away --folded --inline --annotate -i lines.data >once
-	away --folded --inline --annotate -i twice.data >twice
+	from_afar --folded --inline --annotate -i lines.data >once
+	from_afar --folded --inline --annotate -i twice.data >twice
 	cmp once twice
 	ebprec scrub -q -o clean.data lines.data
-	away --folded --inline -i lines.data >once
-	away --folded --inline -i clean.data >clean
+	from_afar --folded --inline -i lines.data >once
+	from_afar --folded --inline -i clean.data >clean
 	cmp once clean
 }

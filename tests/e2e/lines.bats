@@ -132,7 +132,7 @@ without_columns() {
 	run ! chains "$fixtures/pinned.stripped" </dev/null
 }
 
-# away ARGS... - a report with no file of this machine.
+# from_afar ARGS... - a report with no file of this machine.
 from_afar() {
 	HOME=/nowhere ebprec report --symfs "$PWD/empty" "$@" 2>/dev/null
 }

@@ -89,10 +89,6 @@ median() {
 	tr ' ' '\n' <<<"$*" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
-least() {
-	tr ' ' '\n' <<<"$*" | sort -g | head -n 1
-}
-
 # row WHAT OURS PERF UNIT TARGET - prints a line; TARGET bounds ours/perf: "<= 0.25", or "" for none.
 row() {
 	local ratio ok=''

@@ -19,10 +19,10 @@ static int add_dim(struct job *j, const char *name)
 
 	if (j->by_count == METRIC_BY_MAX - 1)
 		return -EOVERFLOW;
-	d = metricview_dim(j->table, name, &j->own[j->by_count]);
+	d = metricdim_find(j->table, name, &j->own[j->by_count]);
 	if (!d)
 		return -ENOENT;
-	count = metricview_dim_slots(j->table, d, slots);
+	count = metricdim_slots(j->table, d, slots);
 	memcpy(j->keys + j->key_count, slots, count * sizeof(*slots));
 	j->key_count += count;
 	j->by[j->by_count++] = d;

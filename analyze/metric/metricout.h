@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "analyze/metric/metricsum.h"
 #include "analyze/metric/metricview.h"
 
 enum metric_form { METRIC_TEXT_FORM, METRIC_JSON_FORM, METRIC_CSV_FORM };

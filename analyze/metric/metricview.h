@@ -7,11 +7,7 @@
 #ifndef EBPREC_ANALYZE_METRIC_METRICVIEW_H
 #define EBPREC_ANALYZE_METRIC_METRICVIEW_H
 
-#include <stdio.h>
-
-#include "analyze/metric/metricname.h"
-#include "analyze/metric/metricsum.h"
-#include "analyze/model.h"
+#include "analyze/metric/metricdim.h"
 
 enum metric_op {
 	METRIC_END = 0,
@@ -60,34 +56,10 @@ struct metric_view {
 	struct metric_column columns[METRIC_COLUMNS_MAX];
 };
 
-/* What a dimension of the view, or one that the user named, is made of. */
-struct metric_dim {
-	const char *name, *title;
-	const char *fields[4]; /* that make it; all must be there */
-	/* Writes the text; NULL: the first field as it is. */
-	void (*text)(const uint64_t *values, char out[METRICNAME_BYTES]);
-	bool with_comm; /* a column COMM stands behind it */
-};
-
 /* The i-th view of the list, whatever its table; NULL: behind the last. */
 const struct metric_view *metricview_at(size_t i);
 /* The view of a table, or one made from its fields in *own, whose texts are the table's. */
 const struct metric_view *metricview_of(const struct metric_table *t, struct metric_view *own);
-/* A dimension by its name, or one of the table's fields in *own; NULL: the table has neither. */
-const struct metric_dim *metricview_dim(const struct metric_table *t, const char *name,
-					struct metric_dim *own);
-/* The slots of a dimension; returns how many. */
-size_t metricview_dim_slots(const struct metric_table *t, const struct metric_dim *d,
-			    uint32_t slots[4]);
-
-/* What texts are made from besides the row. */
-struct metric_texts {
-	const struct strings *names;
-	const struct model *model; /* NULL: cgroups are shown by number */
-};
-
-void metricview_dim_text(const struct metric_table *t, const struct metric_dim *d,
-			 const uint64_t *slots, const struct metric_texts *texts, FILE *to);
 /* Whether the group belongs into the view at all. */
 bool metricview_wants(const struct metric_table *t, const struct metric_view *v,
 		      const uint64_t *slots);

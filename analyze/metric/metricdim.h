@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * metricdim - what rows of a table can be grouped by, and how that is called
+ *
+ * One table of dimensions; any field of a table is one, too, shown as it is.
+ */
+#ifndef EBPREC_ANALYZE_METRIC_METRICDIM_H
+#define EBPREC_ANALYZE_METRIC_METRICDIM_H
+
+#include <stdio.h>
+
+#include "analyze/metric/metricname.h"
+#include "analyze/metric/metricrows.h"
+#include "analyze/model.h"
+
+struct metric_dim {
+	const char *name, *title;
+	const char *fields[4]; /* that make it; all must be there */
+	/* Writes the text; NULL: the first field as it is. */
+	void (*text)(const uint64_t *values, char out[METRICNAME_BYTES]);
+	bool with_comm; /* a column COMM stands behind it */
+};
+
+/* A dimension by its name, or one of the table's fields in *own; NULL: the table has neither. */
+const struct metric_dim *metricdim_find(const struct metric_table *t, const char *name,
+					struct metric_dim *own);
+/* The slots of a dimension; returns how many. */
+size_t metricdim_slots(const struct metric_table *t, const struct metric_dim *d, uint32_t slots[4]);
+
+/* What texts are made from besides the row. */
+struct metric_texts {
+	const struct strings *names;
+	const struct model *model; /* NULL: cgroups are shown by number */
+};
+
+void metricdim_put(const struct metric_table *t, const struct metric_dim *d, const uint64_t *slots,
+		   const struct metric_texts *texts, FILE *to);
+
+#endif

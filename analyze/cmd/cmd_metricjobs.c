@@ -60,10 +60,20 @@ static int dims_asked_for(struct job *j, const char *by, const char **unknown)
 	return below ? add_dim(j, below) : 0;
 }
 
+/* Rows that are events by themselves are a list: what they say cannot be added up. */
+static bool is_list(const struct metric_table *t, const struct metric_view *v)
+{
+	return !t->is_interval && !v->by[0];
+}
+
 static int set_dims(struct job *j, const struct metricjobs_ask *ask, const char **unknown)
 {
 	int err = 0;
 
+	if (ask->by && is_list(j->table, j->view)) {
+		*unknown = ask->by;
+		return -ENOENT;
+	}
 	if (ask->by)
 		return dims_asked_for(j, ask->by, unknown);
 	for (size_t i = 0; i < METRIC_BY_MAX && j->view->by[i] && !err; i++)
@@ -87,9 +97,8 @@ static int add_job(struct metricjobs *m, const struct metric_table *t, const cha
 	if (!is_meant(j->view, name))
 		return 0;
 	err = set_dims(j, m->ask, &unknown);
-	if (unknown && (name || m->rows->count == 1) && !strcmp(j->view->table, name ? name : ""))
-		return usage_error(m->ask->usage, "option '--by': '%s' has no '%s'", t->fmt.name,
-				   unknown);
+	for (size_t i = 0; i < j->by_count; i++)
+		j->by_container |= !strcmp(j->by[i]->name, "container");
 	if (unknown) { /* of other tables it may be a key */
 		*j = (struct job){ 0 };
 		return 0;
@@ -118,6 +127,29 @@ static int unknown_name(const struct metricjobs *m, const char *name)
 			 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+static bool names_table(const struct metricjobs *m, const char *name)
+{
+	struct metric_view own;
+
+	for (size_t i = 0; i < m->rows->count; i++) {
+		if (is_meant(metricview_of(&m->rows->tables[i], &own), name))
+			return true;
+	}
+	return false;
+}
+
+static int no_such_by(const struct metricjobs *m, const char *name)
+{
+	const struct metric_table *t = metricrows_find(m->rows, name);
+	struct metric_view own;
+
+	if (t && is_list(t, metricview_of(t, &own)))
+		return usage_error(m->ask->usage,
+				   "option '--by': '%s' is a list of events, which do not add up",
+				   name);
+	return usage_error(m->ask->usage, "option '--by': '%s' has no '%s'", name, m->ask->by);
+}
+
 int metricjobs_make(struct metricjobs *m, const char *name)
 {
 	size_t before = m->job_count;
@@ -132,15 +164,8 @@ int metricjobs_make(struct metricjobs *m, const char *name)
 				 m->ask->from);
 	if (m->ask->by && !name)
 		return usage_error(m->ask->usage, "option '--by': no table has '%s'", m->ask->by);
-	if (m->ask->by) {
-		for (size_t i = 0; i < m->rows->count; i++) {
-			struct metric_view own;
-
-			if (is_meant(metricview_of(&m->rows->tables[i], &own), name))
-				return usage_error(m->ask->usage, "option '--by': '%s' has no '%s'",
-						   name, m->ask->by);
-		}
-	}
+	if (m->ask->by && names_table(m, name))
+		return no_such_by(m, name);
 	return unknown_name(m, name);
 }
 
@@ -168,20 +193,47 @@ static int sum_of(const struct metricjobs *m, struct job *j, const struct metric
 	return 0;
 }
 
+/* All cgroups of a container are one of them, so that their rows are one. */
+static int of_container(struct metricjobs *m, const struct metric_row *r,
+			uint64_t slots[METRIC_ROW_MAX])
+{
+	uint32_t slot = metricrows_slot(r->table, "cgroup");
+
+	memcpy(slots, r->slots, r->table->slot_count * sizeof(*slots));
+	return containers_first(&m->containers, m->model, m->names, slots[slot], &slots[slot]);
+}
+
 int metricjobs_row(void *ctx, const struct metric_row *r)
 {
+	uint64_t slots[METRIC_ROW_MAX];
 	struct metricjobs *m = ctx;
+	struct metric_row row = *r;
 	struct metricsum *sum;
 	int err = 0;
 
 	for (size_t i = 0; i < m->job_count && !err; i++) {
 		if (m->jobs[i].table != r->table)
 			continue;
-		err = sum_of(m, &m->jobs[i], r, &sum);
+		row.slots = r->slots;
+		if (m->jobs[i].by_container) {
+			err = of_container(m, r, slots);
+			row.slots = slots;
+		}
 		if (!err)
-			err = metricsum_add(sum, r);
+			err = sum_of(m, &m->jobs[i], &row, &sum);
+		if (!err)
+			err = metricsum_add(sum, &row);
 	}
 	return err;
+}
+
+bool metricjobs_is_empty(const struct metricjobs *m)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < m->job_count; i++)
+		count += m->jobs[i].sum_count;
+	return !count;
 }
 
 /* ---- showing ---- */
@@ -265,4 +317,5 @@ void metricjobs_done(struct metricjobs *m)
 	for (size_t i = 0; i < m->job_count; i++)
 		free(m->jobs[i].sums);
 	m->job_count = 0;
+	containers_done(&m->containers);
 }

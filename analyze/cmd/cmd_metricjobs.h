@@ -8,6 +8,7 @@
 #define EBPREC_ANALYZE_CMD_CMD_METRICJOBS_H
 
 #include "analyze/cmd/usage.h"
+#include "analyze/metric/containers.h"
 #include "analyze/metric/metricout.h"
 
 /* How tables are asked for. */
@@ -29,6 +30,7 @@ struct job {
 	struct metric_dim own[METRIC_BY_MAX];
 	const struct metric_dim *by[METRIC_BY_MAX];
 	size_t by_count;
+	bool by_container;
 	uint32_t keys[METRICSUM_KEYS_MAX];
 	size_t key_count, outer_key_count;
 	struct metricsum *sums; /* one, or one an interval */
@@ -44,6 +46,7 @@ struct metricjobs {
 	const struct model *model; /* NULL: cgroups are shown by number */
 	struct job jobs[METRIC_TABLES_MAX];
 	size_t job_count;
+	struct containers containers;
 	uint64_t start_ns;
 };
 
@@ -56,6 +59,8 @@ int metricjobs_make(struct metricjobs *m, const char *name);
 bool metricjobs_want_cgroups(const struct metricjobs *m);
 /* A row for metricrows_walk(); ctx: the struct metricjobs.  -ENOMEM, -EOVERFLOW. */
 int metricjobs_row(void *ctx, const struct metric_row *r);
+/* Whether no row has come. */
+bool metricjobs_is_empty(const struct metricjobs *m);
 /* Shows what was added up.  0, or the exit status after an error was said. */
 int metricjobs_show(const struct metricjobs *m);
 /* Forgets the rows. */

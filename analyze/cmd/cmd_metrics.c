@@ -7,13 +7,15 @@
 
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/cmd_metricjobs.h"
+#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/reportopts.h"
 #include "analyze/load.h"
 #include "analyze/say.h"
-#include "analyze/timespan.h"
 #include "analyze/cmd/usage.h"
 
 struct metrics_opts {
-	const char *input, *time, *by, *sort;
+	const char *input, *by, *sort;
+	struct timeopts when;
 	struct option_list comms, pids, tids;
 	bool json, csv, histogram, interval, list;
 	unsigned top;
@@ -35,8 +37,7 @@ static const struct option metrics_options[] = {
 	  "how the times or sizes of each row are spread" },
 	{ OPT_FLAG, 0, "interval", NULL, AT(interval), 0, 0,
 	  "each interval of the recording by itself" },
-	{ OPT_STRING, 't', "time", "FROM,TO", AT(time), 0, 0,
-	  "only intervals and events that end within, as 'ebprec report' takes it" },
+	TIMEOPTS(AT(when)),
 	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
 	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
@@ -78,43 +79,16 @@ static void list_tables(const struct metrics *m)
 
 /* ---- the command ---- */
 
-typedef int (*add_fn)(struct filter *f, const char *text, struct filter_error *error);
-
-static int add_list(struct filter *f, const char *option, const struct option_list *list,
-		    add_fn add)
-{
-	struct filter_error error;
-	int err;
-
-	for (unsigned i = 0; i < list->count; i++) {
-		err = add(f, list->values[i], &error);
-		if (err == -EINVAL)
-			return usage_error(&metrics_usage, "option '--%s': %s", option, error.text);
-		if (err)
-			return say_error("cannot read the options: %s", strerror(-err));
-	}
-	return 0;
-}
-
+/* Intervals and events are within the time when they end there. */
 static int make_filter(const struct metrics_opts *opts, const struct capture *c, struct filter *f)
 {
-	struct parse_err where = { 0 };
 	struct timespan whole;
-	int status, err;
+	int status = pickopts_lists(f, &metrics_usage, &opts->comms, &opts->pids, &opts->tids,
+				    &(struct option_list){ 0 });
 
-	status = add_list(f, "comm", &opts->comms, filter_add_comms);
-	if (!status)
-		status = add_list(f, "pid", &opts->pids, filter_add_pids);
-	if (!status)
-		status = add_list(f, "tid", &opts->tids, filter_add_tids);
-	if (status || !opts->time)
-		return status;
-	err = timespan_parse(opts->time, timespan_of_capture(c, &whole) ? NULL : &whole, &f->span,
-			     &where);
-	if (err)
-		return usage_error(&metrics_usage, "option '--time' cannot be '%s': %s", opts->time,
-				   where.what);
-	return 0;
+	return status ? status
+		      : pickopts_time(&opts->when, &metrics_usage, opts->input, c,
+				      cmd_span(c, &whole), f);
 }
 
 /* Cgroups have names in the side-band only. */
@@ -157,6 +131,8 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 		err = metricrows_walk(&m->rows, m->names, f, metricjobs_row, &m->jobs);
 	if (err)
 		return say_error("cannot read '%s': %s", m->opts->input, strerror(-err));
+	if (metricjobs_is_empty(&m->jobs))
+		say_note("no row in '%s' is of what was asked for", m->opts->input);
 	return metricjobs_show(&m->jobs);
 }
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/metric/containers.h"
 #include "analyze/report/keytab.h"
 
 /* ---- texts ---- */
@@ -136,30 +137,31 @@ static void text_lock(const uint64_t *values, char out[METRICNAME_BYTES])
 }
 
 static const struct metric_dim dims[] = {
-	{ "address", "ADDRESS", { "address" }, text_address, false },
-	{ "ip", "IP", { "family" }, text_family, false },
-	{ "saddr", "SADDR", { "saddr_hi", "saddr_lo" }, text_ip, false },
-	{ "daddr", "DADDR", { "daddr_hi", "daddr_lo" }, text_ip, false },
-	{ "protocol", "PROTOCOL", { "family", "protocol" }, text_protocol, false },
-	{ "result", "RESULT", { "error" }, text_result, false },
-	{ "lock", "LOCK", { "kind" }, text_lock, false },
-	{ "memory", "MEMORY", { "memory" }, NULL, false },
-	{ "resource", "RESOURCE", { "resource" }, NULL, false },
-	{ "device", "DEVICE", { "device" }, NULL, false },
-	{ "exit", "PID", { "start_ns", "pid" }, NULL, true },
-	{ "policy", "POLICY", { "is_policy" }, text_policy, false },
-	{ "ended", "ENDED", { "is_exit_code" }, text_ended, false },
-	{ "disk", "DISK", { "disk" }, NULL, false },
-	{ "op", "OP", { "op", "sync" }, text_op, false },
-	{ "cpu", "CPU", { "cpu" }, NULL, false },
-	{ "irq", "IRQ", { "irq_kind", "irq", "name" }, text_softirq, false },
-	{ "process", "PID", { "pid" }, NULL, true },
-	{ "thread", "TID", { "pid", "tid" }, NULL, true },
-	{ "comm", "COMM", { "comm" }, NULL, false },
-	{ "cgroup", "CGROUP", { "cgroup" }, NULL, false },
-	{ "container", "CONTAINER", { "cgroup" }, NULL, false },
-	{ "syscall", "SYSCALL", { "nr", "abi" }, text_syscall, false },
-	{ "error", "ERROR", { "error" }, text_errno, false },
+	{ "address", "ADDRESS", { "address" }, text_address, NULL },
+	{ "ip", "IP", { "family" }, text_family, NULL },
+	{ "saddr", "SADDR", { "saddr_hi", "saddr_lo" }, text_ip, NULL },
+	{ "daddr", "DADDR", { "daddr_hi", "daddr_lo" }, text_ip, NULL },
+	{ "protocol", "PROTOCOL", { "family", "protocol" }, text_protocol, NULL },
+	{ "result", "RESULT", { "error" }, text_result, NULL },
+	{ "lock", "LOCK", { "kind" }, text_lock, NULL },
+	{ "memory", "MEMORY", { "memory" }, NULL, NULL },
+	{ "resource", "RESOURCE", { "resource" }, NULL, NULL },
+	{ "device", "DEVICE", { "device" }, NULL, NULL },
+	{ "exit", "PID", { "start_ns", "pid" }, NULL, "comm" },
+	{ "policy", "POLICY", { "is_policy" }, text_policy, NULL },
+	{ "ended", "ENDED", { "is_exit_code" }, text_ended, NULL },
+	{ "disk", "DISK", { "disk" }, NULL, NULL },
+	{ "op", "OP", { "op", "sync" }, text_op, NULL },
+	{ "cpu", "CPU", { "cpu" }, NULL, NULL },
+	{ "irq", "IRQ", { "irq_kind", "irq", "name" }, text_softirq, NULL },
+	{ "process", "PID", { "pid" }, NULL, "comm" },
+	{ "thread", "TID", { "pid", "tid" }, NULL, "comm" },
+	{ "comm", "COMM", { "comm" }, NULL, NULL },
+	{ "cgroup", "CGROUP", { "cgroup" }, NULL, NULL },
+	{ "container", "CONTAINER", { "cgroup" }, NULL, NULL },
+	{ "syscall", "SYSCALL", { "nr", "abi" }, text_syscall, "category" },
+	{ "category", "CATEGORY", { "category" }, NULL, NULL },
+	{ "error", "ERROR", { "error" }, text_errno, NULL },
 };
 
 size_t metricdim_slots(const struct metric_table *t, const struct metric_dim *d, uint32_t slots[4])
@@ -190,6 +192,16 @@ const struct metric_dim *metricdim_find(const struct metric_table *t, const char
 	return own;
 }
 
+const char *metricdim_with(const struct metric_table *t, const struct metric_dim *d)
+{
+	return d->with && metricrows_slot(t, d->with) != METRICROWS_NONE ? d->with : NULL;
+}
+
+bool metricdim_with_comm(const struct metric_dim *d)
+{
+	return d->with && !strcmp(d->with, "comm");
+}
+
 static void cgroup_text(const struct metric_dim *d, uint64_t id, const struct metric_texts *texts,
 			FILE *to)
 {
@@ -205,7 +217,7 @@ static void cgroup_text(const struct metric_dim *d, uint64_t id, const struct me
 		return;
 	}
 	keytab_container(strings_text(texts->names, path), container);
-	fputs(*container ? container : "-", to);
+	fputs(*container ? container : CONTAINERS_HOST, to);
 }
 
 void metricdim_put(const struct metric_table *t, const struct metric_dim *d, const uint64_t *slots,

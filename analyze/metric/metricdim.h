@@ -18,7 +18,7 @@ struct metric_dim {
 	const char *fields[4]; /* that make it; all must be there */
 	/* Writes the text; NULL: the first field as it is. */
 	void (*text)(const uint64_t *values, char out[METRICNAME_BYTES]);
-	bool with_comm; /* a column COMM stands behind it */
+	const char *with; /* a field that it decides and that stands behind it; NULL: none */
 };
 
 /* A dimension by its name, or one of the table's fields in *own; NULL: the table has neither. */
@@ -26,6 +26,11 @@ const struct metric_dim *metricdim_find(const struct metric_table *t, const char
 					struct metric_dim *own);
 /* The slots of a dimension; returns how many. */
 size_t metricdim_slots(const struct metric_table *t, const struct metric_dim *d, uint32_t slots[4]);
+
+/* The field behind it, if the table has that; else NULL. */
+const char *metricdim_with(const struct metric_table *t, const struct metric_dim *d);
+/* The same for people: only the name of a process. */
+bool metricdim_with_comm(const struct metric_dim *d);
 
 /* What texts are made from besides the row. */
 struct metric_texts {

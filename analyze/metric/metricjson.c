@@ -41,37 +41,27 @@ static void put_quoted(const struct metric_shown *s, const struct metricsum *sum
 	free(text);
 }
 
-static bool is_number(const struct metric_table *t, const char *name)
-{
-	struct metric_dim own;
-	const struct metric_dim *d = metricdim_find(t, name, &own);
-	const struct metric_field *f = d ? metricfmt_find(&t->fmt, d->fields[0]) : NULL;
-
-	if (!d)
-		return !strcmp(name, "pid") || !strcmp(name, "tid");
-	return !d->text && f && f->kind != METRIC_TEXT && strcmp(f->name, "cgroup") != 0;
-}
-
 static void json_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
 		     const struct metric_dim *d, FILE *to)
 {
 	const struct metric_table *t = sum->table;
+	const char *with = metricdim_with(t, d);
 
 	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
-		if (d->text || !is_number(t, d->fields[i]))
+		if (d->text || !metricout_is_number(t, d->fields[i]))
 			continue;
 		fprintf(to, "\"%s\": ", d->fields[i]);
 		metricout_put_dim(s, sum, group, d->fields[i], to);
 		fputs(", ", to);
 	}
-	if (d->text || !d->fields[0] || !is_number(t, d->fields[0])) {
+	if (d->text || !d->fields[0] || !metricout_is_number(t, d->fields[0])) {
 		fprintf(to, "\"%s\": ", d->name);
 		put_quoted(s, sum, group, d->name, false, to);
 		fputs(", ", to);
 	}
-	if (d->with_comm && t->comm != METRICROWS_NONE) {
-		fputs("\"comm\": ", to);
-		put_quoted(s, sum, group, "comm", false, to);
+	if (with) {
+		fprintf(to, "\"%s\": ", with);
+		put_quoted(s, sum, group, with, false, to);
 		fputs(", ", to);
 	}
 }
@@ -91,7 +81,7 @@ static void json_values(const struct metric_shown *s, const struct metricsum *su
 				metricview_value(sum->table, c, metricsum_slots(sum, group),
 						 metricout_elapsed_ns(sum)),
 				to);
-		else if (is_number(sum->table, c->a))
+		else if (metricout_is_number(sum->table, c->a))
 			metricout_put_dim(s, sum, group, c->a, to);
 		else
 			put_quoted(s, sum, group, c->a, false, to);
@@ -181,8 +171,8 @@ static void csv_header(const struct metric_shown *s, FILE *to)
 	fputs("table,from_ns,to_ns", to);
 	for (size_t i = 0; i < s->by_count; i++) {
 		fprintf(to, ",%s", s->by[i]->name);
-		if (s->by[i]->with_comm && t->comm != METRICROWS_NONE)
-			fputs(",comm", to);
+		if (metricdim_with(t, s->by[i]))
+			fprintf(to, ",%s", s->by[i]->with);
 	}
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
 		if (metricview_has(t, c))
@@ -202,10 +192,10 @@ static void csv_row(const struct metric_shown *s, size_t group, FILE *to)
 	for (size_t i = 0; i < s->by_count; i++) {
 		putc(',', to);
 		put_quoted(s, sum, group, s->by[i]->name, true, to);
-		if (!s->by[i]->with_comm || sum->table->comm == METRICROWS_NONE)
+		if (!metricdim_with(sum->table, s->by[i]))
 			continue;
 		putc(',', to);
-		put_quoted(s, sum, group, "comm", true, to);
+		put_quoted(s, sum, group, s->by[i]->with, true, to);
 	}
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
 		if (!metricview_has(sum->table, c))

@@ -40,7 +40,7 @@ static const char *const calls_late[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-void metricname_syscall(uint32_t nr, bool compat, char out[METRICNAME_BYTES])
+const char *metricname_call(uint32_t nr, bool compat)
 {
 	const char *const *calls = compat ? calls_32 : calls_64;
 	size_t count = compat ? COUNT(calls_32) : COUNT(calls_64);
@@ -48,6 +48,13 @@ void metricname_syscall(uint32_t nr, bool compat, char out[METRICNAME_BYTES])
 
 	if (!name && nr >= LATE_FIRST && nr - LATE_FIRST < COUNT(calls_late))
 		name = calls_late[nr - LATE_FIRST];
+	return name;
+}
+
+void metricname_syscall(uint32_t nr, bool compat, char out[METRICNAME_BYTES])
+{
+	const char *name = metricname_call(nr, compat);
+
 	if (name)
 		snprintf(out, METRICNAME_BYTES, "%s%s", name, compat ? " (32-bit)" : "");
 	else

@@ -74,6 +74,17 @@ void metricout_put_dim(const struct metric_shown *s, const struct metricsum *sum
 		fprintf(to, "%u", sum->groups[group].tid);
 }
 
+bool metricout_is_number(const struct metric_table *t, const char *name)
+{
+	struct metric_dim own;
+	const struct metric_dim *d = metricdim_find(t, name, &own);
+	const struct metric_field *f = d ? metricfmt_find(&t->fmt, d->fields[0]) : NULL;
+
+	if (!d)
+		return !strcmp(name, "pid") || !strcmp(name, "tid");
+	return !d->text && f && f->kind != METRIC_TEXT && strcmp(f->name, "cgroup") != 0;
+}
+
 bool metricout_wants_histogram(const struct metric_shown *s, const struct metric_table *t)
 {
 	return s->histogram && s->view->histogram && metricfmt_find(&t->fmt, s->view->histogram);

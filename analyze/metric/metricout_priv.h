@@ -23,6 +23,8 @@ bool metricout_is_whole(const struct metric_column *c);
 /* The text of a dimension.  Of a row that is an event, pid and tid are the sample's. */
 void metricout_put_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
 		       const char *name, FILE *to);
+/* Whether a dimension is shown as the number that it is. */
+bool metricout_is_number(const struct metric_table *t, const char *name);
 bool metricout_wants_histogram(const struct metric_shown *s, const struct metric_table *t);
 /* Whether a group of inner is below that one of outer. */
 bool metricout_is_within(const struct metricsum *outer, size_t of, const struct metricsum *inner,

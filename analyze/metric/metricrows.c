@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/metric/metricname.h"
+#include "analyze/metric/syscallcat.h"
 #include "analyze/tpformat.h"
 #include "analyze/vec.h"
 #include "format/cursor.h"
@@ -20,10 +22,23 @@ uint32_t metricrows_slot(const struct metric_table *t, const char *field)
 	return f ? t->slots[f - t->fmt.fields] : METRICROWS_NONE;
 }
 
+/* What a system call is about, as a key: texts cannot be grouped by, but fields can. */
+static void add_category(struct metric_format *f)
+{
+	struct metric_field *last = &f->fields[f->field_count++];
+
+	*last = (struct metric_field){ .name = "category", .kind = METRIC_TEXT, .is_key = true };
+}
+
 static void lay_out(struct metric_table *t)
 {
 	const struct metric_field *f;
 
+	t->has_category = metricfmt_find(&t->fmt, "nr") && metricfmt_find(&t->fmt, "abi") &&
+			  !metricfmt_find(&t->fmt, "category") &&
+			  t->fmt.field_count < METRIC_FIELDS_MAX;
+	if (t->has_category)
+		add_category(&t->fmt);
 	for (size_t i = 0; i < t->fmt.field_count; i++) {
 		f = &t->fmt.fields[i];
 		t->slots[i] = t->slot_count;
@@ -109,14 +124,28 @@ struct walk {
 	const struct capture_attr *first; /* of the capture: where identifiers are */
 };
 
+static int set_category(struct walk *w, const struct metric_table *t, uint64_t *slots)
+{
+	const char *name = metricname_call((uint32_t)slots[metricrows_slot(t, "nr")],
+					   slots[metricrows_slot(t, "abi")] != 0);
+	const char *category = syscallcat_of(name ? name : "");
+	uint32_t text;
+	int err = strings_add(w->names, category, strlen(category), &text);
+
+	if (!err)
+		slots[t->slots[t->fmt.field_count - 1]] = text;
+	return err;
+}
+
 static int decode(struct walk *w, const struct metric_table *t, const struct perf_sample *s,
 		  uint64_t *slots)
 {
+	size_t recorded = t->fmt.field_count - t->has_category;
 	const struct metric_field *f;
 	uint32_t text;
 	int err;
 
-	for (size_t i = 0; i < t->fmt.field_count; i++) {
+	for (size_t i = 0; i < recorded; i++) {
 		f = &t->fmt.fields[i];
 		if (f->off_bytes + f->size_bytes * f->count > s->raw_bytes)
 			return -EBADMSG;
@@ -132,7 +161,7 @@ static int decode(struct walk *w, const struct metric_table *t, const struct per
 		for (uint32_t k = 0; k < f->count; k++)
 			slots[t->slots[i] + k] = metricfmt_number(f, s->raw, s->raw_bytes, k);
 	}
-	return 0;
+	return t->has_category ? set_category(w, t, slots) : 0;
 }
 
 static const struct metric_table *table_of(const struct walk *w, const struct perf_event_header *h)

@@ -23,6 +23,8 @@ struct metric_table {
 	struct metric_format fmt;
 	const struct capture_attr *attr;   /* borrowed from the capture */
 	uint32_t slots[METRIC_FIELDS_MAX]; /* of each field: where its first element is in a row */
+	/* The last field of a table of system calls is made here, of their names. */
+	bool has_category;
 	uint32_t slot_count;
 	bool is_interval; /* rows are of an interval, not of a moment */
 	/* Slots of what many tables have; METRICROWS_NONE: this one has not. */

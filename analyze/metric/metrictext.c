@@ -138,7 +138,7 @@ static void name_cell(struct cells *c, const struct metric_shown *s, const struc
 
 	if (to) {
 		fputs(indent, to);
-		if (d->with_comm) {
+		if (metricdim_with_comm(d)) {
 			char *number = NULL;
 			size_t number_bytes;
 			FILE *n = open_memstream(&number, &number_bytes);
@@ -166,7 +166,8 @@ static void header_cells(struct cells *c, const struct metric_shown *s,
 
 	if (s->by_count) {
 		const char *inner = s->by_count > 1 ? s->by[1]->title : NULL;
-		const char *comm = s->by[s->by_count - 1]->with_comm || s->by[0]->with_comm
+		const char *comm = metricdim_with_comm(s->by[s->by_count - 1]) ||
+						   metricdim_with_comm(s->by[0])
 					   ? " COMM"
 					   : "";
 
@@ -194,8 +195,8 @@ static void header_cells(struct cells *c, const struct metric_shown *s,
 	columns = 1;
 	for (const struct metric_column *col = s->view->columns; col->op; col++) {
 		if (is_shown(t, col))
-			c->left[columns++] = col->op == METRIC_DIM && strcmp(col->a, "pid") != 0 &&
-					     strcmp(col->a, "tid") != 0;
+			c->left[columns++] = col->op == METRIC_DIM &&
+					     !metricout_is_number(t, col->a);
 	}
 }
 

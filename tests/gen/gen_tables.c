@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * gen_tables - writes a capture with tables of instruments, of what a text says (standard input)
+ *
+ *	table NAME FIELD...		FIELD: [key.]NAME:u4|u8|s4|s8|tBYTES[*COUNT]; all before the first row
+ *	cgroup ID PATH
+ *	row TIME PID TID CPU TABLE NAME=VALUE...
+ *	lost TIME TABLE COUNT
+ *	flush
+ *
+ * Times are ns.  Values of numbers are as in C, commas between elements; a field that is not named is 0.
+ * Empty lines and lines that start with # are skipped.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "format/metricfmt.h"
+#include "format/tracing.h"
+#include "tests/gen/records.h"
+
+#define TABLES_MAX 48
+#define NAME_BYTES 64
+
+struct story {
+	struct metric_format tables[TABLES_MAX];
+	size_t table_count;
+	struct writer *w; /* from the first row on */
+	int fd;
+	uint64_t ids[TABLES_MAX];
+	uint8_t rec[REC_MAX];
+};
+
+static char *word(char **rest)
+{
+	char *w = strsep(rest, " \t");
+
+	while (w && !*w)
+		w = strsep(rest, " \t");
+	return w;
+}
+
+static uint64_t number(char **rest)
+{
+	const char *w = word(rest);
+
+	return w ? strtoull(w, NULL, 0) : 0;
+}
+
+/* ---- tables ---- */
+
+static int add_field(struct metric_format *f, char *text)
+{
+	bool is_key = !strncmp(text, "key.", 4);
+	char *name = is_key ? text + 4 : text, *type = strchr(name, ':'), *times;
+	enum metric_kind kind = METRIC_UNSIGNED;
+	uint32_t size, count = 1;
+
+	if (!type)
+		return -EINVAL;
+	*type++ = '\0';
+	times = strchr(type, '*');
+	size = (uint32_t)strtoul(type + 1, NULL, 10);
+	if (times)
+		count = (uint32_t)strtoul(times + 1, NULL, 10);
+	if (*type == 's')
+		kind = METRIC_SIGNED;
+	if (*type == 't') {
+		kind = METRIC_TEXT;
+		count = size;
+		size = 1;
+	}
+	return metricfmt_add(f, name, kind, size, count, is_key);
+}
+
+static int put_table(struct story *s, char *rest)
+{
+	struct metric_format *f = &s->tables[s->table_count];
+	const char *name = word(&rest);
+	char *field;
+	int err = 0;
+
+	if (s->w || !name || s->table_count == TABLES_MAX || strlen(name) >= sizeof(f->name))
+		return -EINVAL;
+	*f = (struct metric_format){ .id = METRIC_FIRST_ID + (uint32_t)s->table_count };
+	memcpy(f->name, name, strlen(name));
+	while (!err && (field = word(&rest)))
+		err = add_field(f, field);
+	s->table_count += !err;
+	return err;
+}
+
+/* EVENT_DESC: what each event is called. */
+static void describe(FILE *to, const struct writer_attr *attrs, size_t count, const struct story *s)
+{
+	char name[NAME_BYTES];
+	uint32_t numbers[2] = { (uint32_t)count, sizeof(attrs->attr) };
+	uint32_t sizes[2] = { 1, sizeof(name) };
+
+	fwrite(numbers, sizeof(numbers), 1, to);
+	for (size_t i = 0; i < count; i++) {
+		struct perf_event_attr attr = attrs[i].attr;
+
+		memset(name, 0, sizeof(name));
+		if (i < REC_ATTRS)
+			snprintf(name, sizeof(name), "event%zu", i);
+		else
+			snprintf(name, sizeof(name), "ebprec:%s", s->tables[i - REC_ATTRS].name);
+		attr.size = sizeof(attr);
+		fwrite(&attr, sizeof(attr), 1, to);
+		fwrite(sizes, sizeof(sizes), 1, to);
+		fwrite(name, sizeof(name), 1, to);
+		fwrite(attrs[i].ids, sizeof(uint64_t), 1, to);
+	}
+}
+
+static int begin(struct story *s)
+{
+	static uint8_t host[] = "\x08\0\0\0machine";
+	struct writer_feature features[] = { { PERFFILE_HOSTNAME, host, sizeof(host) },
+					     { PERFFILE_TRACING_DATA, NULL, 0 },
+					     { PERFFILE_EVENT_DESC, NULL, 0 } };
+	struct writer_attr attrs[REC_ATTRS + TABLES_MAX];
+	struct tracing_event events[TABLES_MAX];
+	const struct writer_opts opts = {
+		.attrs = attrs,
+		.attr_count = REC_ATTRS + s->table_count,
+		.features = features,
+		.feature_count = 3,
+		.clock_mono_ns = 1000000000,
+		.clock_wall_ns = 1700000000000000000,
+		.uuid = "gen_tables",
+		.level = 1,
+	};
+	char *desc = NULL;
+	uint8_t *tracing = NULL;
+	FILE *to;
+	int err;
+
+	rec_attrs(attrs);
+	for (size_t i = 0; i < s->table_count; i++) {
+		s->ids[i] = 1000 + i;
+		attrs[REC_ATTRS + i] = attrs[2];
+		attrs[REC_ATTRS + i].attr.type = PERF_TYPE_TRACEPOINT;
+		attrs[REC_ATTRS + i].attr.config = s->tables[i].id;
+		attrs[REC_ATTRS + i].ids = &s->ids[i];
+		events[i] = (struct tracing_event){ "ebprec", metricfmt_text(&s->tables[i]) };
+	}
+	err = tracing_build(events, s->table_count, NULL, &tracing, &features[1].size_bytes);
+	to = open_memstream(&desc, &features[2].size_bytes);
+	if (to) {
+		describe(to, attrs, opts.attr_count, s);
+		fclose(to);
+	}
+	features[1].data = tracing;
+	features[2].data = desc;
+	if (!err)
+		err = to ? writer_new(s->fd, &opts, &s->w) : -ENOMEM;
+	for (size_t i = 0; i < s->table_count; i++)
+		free((void *)events[i].format);
+	free(tracing);
+	free(desc);
+	return err;
+}
+
+/* ---- records ---- */
+
+static struct metric_format *table_called(struct story *s, const char *name)
+{
+	for (size_t i = 0; name && i < s->table_count; i++) {
+		if (!strcmp(s->tables[i].name, name))
+			return &s->tables[i];
+	}
+	return NULL;
+}
+
+static int set_field(const struct metric_format *f, uint8_t *raw, char *text)
+{
+	char *value = strchr(text, '='), *one;
+	const struct metric_field *field;
+	uint64_t v;
+
+	if (!value)
+		return -EINVAL;
+	*value++ = '\0';
+	field = metricfmt_find(f, text);
+	if (!field)
+		return -ENOENT;
+	if (field->kind == METRIC_TEXT) {
+		memcpy(raw + field->off_bytes, value, strnlen(value, field->count));
+		return 0;
+	}
+	for (uint32_t i = 0; i < field->count && (one = strsep(&value, ",")); i++) {
+		v = strtoull(one, NULL, 0);
+		memcpy(raw + field->off_bytes + i * field->size_bytes, &v, field->size_bytes);
+	}
+	return value ? -EINVAL : 0;
+}
+
+static int put_row(struct story *s, char *rest)
+{
+	uint64_t time_ns = number(&rest), pid = number(&rest), tid = number(&rest);
+	uint64_t cpu = number(&rest);
+	const struct metric_format *f = table_called(s, word(&rest));
+	size_t raw_bytes = f ? metricfmt_raw_bytes(f) : 0;
+	char *field;
+	int err = f ? 0 : -ENOENT;
+
+	if (err)
+		return err;
+	memset(s->rec, 0, 68 + raw_bytes);
+	le64_store(s->rec + 8, s->ids[f - s->tables]);
+	le32_store(s->rec + 24, (uint32_t)pid);
+	le32_store(s->rec + 28, (uint32_t)tid);
+	le64_store(s->rec + 32, time_ns);
+	le64_store(s->rec + 40, cpu);
+	le64_store(s->rec + 48, 1);
+	le32_store(s->rec + 64, (uint32_t)raw_bytes);
+	le16_store(s->rec + 68, (uint16_t)f->id);
+	while (!err && (field = word(&rest)))
+		err = set_field(f, s->rec + 68, field);
+	return err ? err
+		   : writer_record(s->w, EBX_STREAM_METRIC, s->rec,
+				   rec_finish(s->rec, 68 + raw_bytes, PERF_RECORD_SAMPLE,
+					      PERF_RECORD_MISC_KERNEL),
+				   time_ns, (int)cpu);
+}
+
+static int put_cgroup(struct story *s, char *rest)
+{
+	size_t size;
+
+	le64_store(s->rec + 8, number(&rest));
+	size = rec_string(s->rec, 16, rest ? rest : "");
+	size = rec_tail(s->rec, size, 0, 0, 0);
+	return writer_record(s->w, EBX_STREAM_SIDE, s->rec,
+			     rec_finish(s->rec, size, PERF_RECORD_CGROUP, 0), 0, -1);
+}
+
+static int put_lost(struct story *s, char *rest)
+{
+	uint64_t time_ns = number(&rest);
+	const struct metric_format *f = table_called(s, word(&rest));
+
+	if (!f)
+		return -ENOENT;
+	return writer_record(s->w, EBX_STREAM_SIDE, s->rec,
+			     rec_lost(s->rec, s->ids[f - s->tables], number(&rest), time_ns),
+			     time_ns, -1);
+}
+
+static int put(struct story *s, char *line)
+{
+	const char *verb = word(&line);
+	int err = 0;
+
+	if (!verb || *verb == '#')
+		return 0;
+	if (!strcmp(verb, "table"))
+		return put_table(s, line);
+	if (!s->w)
+		err = begin(s);
+	if (err)
+		return err;
+	if (!strcmp(verb, "row"))
+		return put_row(s, line);
+	if (!strcmp(verb, "cgroup"))
+		return put_cgroup(s, line);
+	if (!strcmp(verb, "lost"))
+		return put_lost(s, line);
+	return strcmp(verb, "flush") ? -EINVAL : writer_flush(s->w, true);
+}
+
+int main(int argc, char **argv)
+{
+	static struct story s;
+	unsigned line_number = 0;
+	char *line = NULL;
+	size_t capacity = 0;
+	int err = 0;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: gen_tables FILE < STORY\n");
+		return 2;
+	}
+	s.fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (s.fd < 0)
+		err = -errno;
+	while (!err && getline(&line, &capacity, stdin) >= 0) {
+		line_number++;
+		line[strcspn(line, "\n")] = '\0';
+		err = put(&s, line);
+	}
+	free(line);
+	if (!err && !s.w)
+		err = begin(&s);
+	if (!err)
+		err = writer_finish(s.w, NULL, 0);
+	writer_free(s.w);
+	if (err)
+		fprintf(stderr, "gen_tables: line %u: %s\n", line_number, strerror(-err));
+	return err ? 1 : 0;
+}

@@ -9,15 +9,16 @@
 #include "analyze/cmd/cmd_metricjobs.h"
 #include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/reportopts.h"
+#include "analyze/export/denetsample.h"
 #include "analyze/load.h"
 #include "analyze/say.h"
 #include "analyze/cmd/usage.h"
 
 struct metrics_opts {
-	const char *input, *by, *sort;
+	const char *input, *by, *sort, *json;
 	struct timeopts when;
 	struct option_list comms, pids, tids;
-	bool json, csv, histogram, interval, list;
+	bool csv, histogram, interval, list;
 	unsigned top;
 };
 
@@ -41,7 +42,8 @@ static const struct option metrics_options[] = {
 	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
 	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
-	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "as JSON" },
+	{ OPT_FORM, 'j', "json", "FORM", AT(json), 0, 0,
+	  "as JSON; denet: system calls, counters and time off the CPU as denet has them" },
 	{ OPT_FLAG, 0, "csv", NULL, AT(csv), 0, 0, "as CSV" },
 	{ 0 },
 };
@@ -106,6 +108,17 @@ static int load_names(struct metrics *m, const struct capture *c)
 	return err;
 }
 
+static int write_denet(struct metrics *m, const struct capture *c, const struct filter *f)
+{
+	int err = denetsample_write(c, m->names, f, m->opts->interval, stdout);
+
+	if (err == -ENODATA)
+		return say_error("'%s' has neither system calls nor counters (record some: "
+				 "ebprec record --with syscalls,counters)",
+				 m->opts->input);
+	return err ? say_error("cannot show '%s': %s", m->opts->input, strerror(-err)) : SAY_OK;
+}
+
 static int run(struct metrics *m, const struct capture *c, const struct filter *f, const char *name)
 {
 	struct timespan whole;
@@ -120,6 +133,8 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 		list_tables(m);
 		return SAY_OK;
 	}
+	if (m->opts->json && *m->opts->json)
+		return write_denet(m, c, f);
 	m->jobs.rows = &m->rows;
 	m->jobs.names = m->names;
 	status = metricjobs_make(&m->jobs, name);
@@ -159,6 +174,11 @@ int cmd_metrics(int argc, char **argv)
 		return status;
 	if (opts.json && opts.csv)
 		return usage_error(&metrics_usage, "--csv or --json, not both");
+	if (opts.json && *opts.json && strcmp(opts.json, "denet") != 0)
+		return usage_error(
+			&metrics_usage,
+			"option '--json' cannot be '%s': nothing or 'denet' was expected",
+			opts.json);
 	err = capture_open(opts.input, &c, &where);
 	if (err)
 		return say_cannot_open(opts.input, err, &where);

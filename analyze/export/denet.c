@@ -118,7 +118,7 @@ static void put_all(const struct maker *m, FILE *to)
 	size_t count;
 
 	threads = timeline_threads(m->run.timeline, &count);
-	fputs("{\"ebpf\": {\n \"offcpu\": {\n", to);
+	fputs(" \"offcpu\": {\n", to);
 	put_stat(&m->all, "total_events", "  ", to);
 	fputs(",\n  \"thread_stats\": {", to);
 	for (size_t i = 0; i < m->count; i++) {
@@ -138,11 +138,11 @@ static void put_all(const struct maker *m, FILE *to)
 			(double)m->stats[i].total_ns / 1e6,
 			100.0 * (double)m->stats[i].total_ns / (double)m->all.total_ns);
 	}
-	fputs("\n  ]\n }\n}}\n", to);
+	fputs("\n  ]\n }", to);
 }
 
-int denet_write(const struct capture *c, struct strings *names, const struct filter *filter,
-		FILE *to)
+int denet_put_offcpu(const struct capture *c, struct strings *names, const struct filter *filter,
+		     const char *before, FILE *to)
 {
 	struct maker m = { .filter = filter };
 	int err;
@@ -153,10 +153,21 @@ int denet_write(const struct capture *c, struct strings *names, const struct fil
 	err = schedrun_play(&m.run, NULL, NULL);
 	if (!err) {
 		choose(&m);
+		fputs(before, to);
 		put_all(&m, to);
 		err = ferror(to) ? -EIO : 0;
 	}
 	schedrun_done(&m.run);
 	free(m.stats);
 	return err;
+}
+
+int denet_write(const struct capture *c, struct strings *names, const struct filter *filter,
+		FILE *to)
+{
+	int err = denet_put_offcpu(c, names, filter, "{\"ebpf\": {\n", to);
+
+	if (!err)
+		fputs("\n}}\n", to);
+	return err ? err : ferror(to) ? -EIO : 0;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# ebprec summary --json is what docs/summary.schema.json says, and nothing else.
+# ebprec summary --json is what docs/summary.schema.json says, and nothing else; --json=denet is what
+# docs/denet.schema.json says.
 # shellcheck disable=SC2016 # for sed
 
 # shellcheck source=tests/helper.bash
@@ -48,5 +49,60 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 		sed "$change" good.json >bad.json
 		! cmp -s good.json bad.json || fail "'$change' changed nothing"
 		if valid bad.json 2>/dev/null; then fail "valid in spite of '$change'"; fi
+	done
+}
+
+# denet FILE - each of its documents is valid; prints the first one that is not.
+denet() {
+	python3 -c '
+import json, sys, jsonschema
+valid = jsonschema.Draft202012Validator(json.load(open(sys.argv[1])))
+decoder, text, at = json.JSONDecoder(), open(sys.argv[2]).read(), 0
+while at < len(text):
+	document, at = decoder.raw_decode(text, at)
+	for error in valid.iter_errors(document):
+		sys.exit("%s: %s" % (list(error.path), error.message[:200]))
+	at += len(text[at:]) - len(text[at:].lstrip())
+' "$BATS_TEST_DIRNAME/../../docs/denet.schema.json" "$1"
+}
+
+@test "denet's document: of tables, of intervals, of time off the CPU, of what was asked for" {
+	gen_tables tables.data <"$golden/metrics/story"
+	gen_story waits.data <"$golden/offcpu/story"
+	ebprec metrics -i tables.data --json=denet >whole.json
+	ebprec metrics -i tables.data --json=denet --interval >intervals.json
+	ebprec metrics -i tables.data --json=denet --time 9,10 >none.json
+	ebprec metrics -i tables.data --json=denet --pid 501 >one.json
+	ebprec report -q --off-cpu --json=denet waits.data >offcpu.json
+	for name in whole intervals none one offcpu; do
+		denet $name.json || fail "$name: $(cat $name.json)"
+	done
+	same 3 "$(wc -l <intervals.json)"
+	refuses ebprec metrics -i waits.data --json=denet
+	contains "$stderr" "has neither system calls nor counters"
+	run ebprec metrics -i tables.data --json=other
+	same 2 "$status"
+	# Counts of the intervals are those of the whole, and of the table.
+	perl -MJSON::PP -e '
+		sub total { my $n = 0; $n += decode_json($_)->{ebpf}{syscalls}{total} for @_; $n }
+		my ($whole, $parts) = map { open my $f, "<", $_ or die; [<$f>] } @ARGV;
+		die total(@$whole) . " " . total(@$parts) . "\n" if total(@$whole) != total(@$parts);
+		my $s = decode_json($whole->[0])->{ebpf}{syscalls};
+		my $n = 0;
+		$n += $_ for values %{$s->{by_category}};
+		die "$n of $s->{total}\n" if $n != $s->{total};
+		print "$n\n"' whole.json intervals.json >total
+	same "$(cat total)" "$(ebprec metrics syscalls -i tables.data --json --by category 2>/dev/null |
+		perl -MJSON::PP -e '$n += $_->{count} for @{decode_json(join "", <STDIN>)->{tables}[0]{rows}}; print $n')"
+}
+
+@test "denet's schema refuses what is none" {
+	gen_tables tables.data <"$golden/metrics/story"
+	ebprec metrics -i tables.data --json=denet >good.json
+	for change in 's/"total": /"total": -/' 's/"file_io"/"files"/' 's/"cpu_usage"/"cpu"/' 's/"thread_count": [0-9]*, //' \
+		's/"io_intensity": 0/"io_intensity": 9/' 's/"cycles"/"ticks"/'; do
+		sed "$change" good.json >bad.json
+		! cmp -s good.json bad.json || fail "'$change' changed nothing"
+		if denet bad.json 2>/dev/null; then fail "valid in spite of '$change'"; fi
 	done
 }

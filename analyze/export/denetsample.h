@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * denetsample - system calls and counters as the JSON of denet has them
+ *
+ *	{ts_ms, cpu_usage, mem_rss_kb, mem_vms_kb, disk_read_bytes, disk_write_bytes, syscall_read_bytes,
+ *	 syscall_write_bytes, page_faults_cached, page_faults_disk, sys_net_rx_bytes, sys_net_tx_bytes,
+ *	 thread_count, process_count, uptime_secs,
+ *	 perf: {cycles, instructions, cache_refs, cache_misses},
+ *	 ebpf: {syscalls: {total, by_category, top_syscalls: [{name, count}], analysis: {syscall_rate_per_sec,
+ *	  io_intensity, memory_intensity, cpu_intensity, network_intensity}}, offcpu: {...}}}
+ *
+ * One such object of the whole, or one a line and interval, then without offcpu.  It is of all processes
+ * that are asked for together (denet's AggregatedMetrics).  What was not recorded is not there.
+ */
+#ifndef EBPREC_ANALYZE_EXPORT_DENETSAMPLE_H
+#define EBPREC_ANALYZE_EXPORT_DENETSAMPLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/filter.h"
+#include "analyze/strings.h"
+#include "format/capture.h"
+
+/*
+ * -ENODATA: the capture has neither tables of system calls nor counters nor switches; -ENOMEM,
+ * -EOVERFLOW, -EIO: what is written is then no JSON.
+ */
+int denetsample_write(const struct capture *c, struct strings *names, const struct filter *filter,
+		      bool intervals, FILE *to);
+
+#endif

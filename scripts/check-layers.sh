@@ -68,7 +68,7 @@ verdict "analyze/ does not know libbpf"
 includes analyze | grep -v '^analyze/sym/' | grep -E "include <($elf|lzma|libiberty|demangle)" >"$work" || true
 verdict "only analyze/sym/ knows libelf, libdw, liblzma and libiberty"
 # Each folder of analyze/ knows those before it: FOLDER:THOSE.  What lies in analyze/ itself knows sym/.
-for rule in :sym sym: rewrite: sched:rewrite metric:report report:'sched|sym' 'export:report|sched'; do
+for rule in :sym sym: rewrite: sched:rewrite metric:report report:'sched|sym' 'export:metric|report|sched'; do
 	folder=${rule%%:*}
 	includes "analyze${folder:+/$folder}" | grep -E "^analyze${folder:+/$folder}/[a-z_0-9]+\.[ch]:" |
 		grep '"analyze/[a-z]*/' | grep -vE "include \"analyze/($folder|${rule#*:})/" |

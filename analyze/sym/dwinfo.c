@@ -160,7 +160,21 @@ static uint64_t read_fixed(struct cursor *c, uint32_t size_bytes)
 	const uint8_t *p = cursor_bytes(c, size_bytes);
 	uint64_t v = 0;
 
-	for (uint32_t i = 0; p && i < size_bytes && i < 8; i++)
+	if (!p)
+		return 0;
+	switch (size_bytes) { /* nearly all */
+	case 1:
+		return *p;
+	case 2:
+		return le16_load(p);
+	case 4:
+		return le32_load(p);
+	case 8:
+		return le64_load(p);
+	default:
+		break;
+	}
+	for (uint32_t i = 0; i < size_bytes && i < 8; i++)
 		v |= (uint64_t)p[i] << 8 * i;
 	return v;
 }
@@ -213,7 +227,9 @@ bool dw_read_value(const struct dw_unit *u, struct cursor *c, const struct dw_at
 		out->form = (uint16_t)dw_uleb(c);
 	if (out->form == DW_FORM_implicit_const)
 		return a->form == out->form; /* behind an indirection it has no value */
-	size_bytes = form_bytes(u, out->form);
+	size_bytes = a->size_bytes ? a->size_bytes : form_bytes(u, out->form);
+	if (a->form == DW_FORM_indirect)
+		size_bytes = form_bytes(u, out->form);
 	if (size_bytes == UINT32_MAX)
 		return read_varying(u, c, out) && cursor_ok(c);
 	out->number = read_fixed(c, size_bytes);
@@ -228,10 +244,17 @@ bool dw_skip(const struct dw_unit *u, struct cursor *c, const struct dw_abbrev *
 		cursor_skip(c, a->fixed_bytes);
 		return cursor_ok(c);
 	}
-	for (uint32_t i = 0; i < a->attr_count; i++)
-		if (!dw_read_value(u, c, &u->attrs[a->first_attr + i], &v))
+	for (uint32_t i = 0; i < a->attr_count; i++) {
+		const struct dw_attr *attr = &u->attrs[a->first_attr + i];
+
+		if (attr->size_bytes && attr->size_bytes != UINT32_MAX)
+			cursor_skip(c, attr->size_bytes);
+		else if (attr->form == DW_FORM_exprloc)
+			cursor_skip(c, dw_uleb(c));
+		else if (!dw_read_value(u, c, attr, &v))
 			return false;
-	return true;
+	}
+	return cursor_ok(c);
 }
 
 static bool is_address_index(uint16_t form)
@@ -408,7 +431,6 @@ static int read_abbrev(struct dw_unit *u, struct cursor *c, uint64_t *code, stru
 	out->has_children = cursor_u8(c);
 	for (;;) {
 		struct dw_attr a = { .name = (uint16_t)dw_uleb(c) };
-		uint32_t size_bytes;
 
 		a.form = (uint16_t)dw_uleb(c);
 		if (a.form == DW_FORM_implicit_const)
@@ -417,9 +439,9 @@ static int read_abbrev(struct dw_unit *u, struct cursor *c, uint64_t *code, stru
 			return -ENOTSUP;
 		if (!a.name && !a.form)
 			break;
-		size_bytes = form_bytes(u, a.form);
-		fixed = size_bytes == UINT32_MAX || fixed == UINT32_MAX ? UINT32_MAX
-									: fixed + size_bytes;
+		a.size_bytes = form_bytes(u, a.form);
+		fixed = a.size_bytes == UINT32_MAX || fixed == UINT32_MAX ? UINT32_MAX
+									  : fixed + a.size_bytes;
 		out->has_sibling |= a.name == DW_AT_sibling;
 		out->has_code |= a.name == DW_AT_low_pc || a.name == DW_AT_ranges;
 		err = vec_reserve(&u->attrs, &u->attr_room, u->attr_count + 1);

@@ -48,6 +48,7 @@ struct dw_value {
 
 struct dw_attr {
 	uint16_t name, form;
+	uint32_t size_bytes; /* of the form; UINT32_MAX: it differs; 0: none, or not looked up */
 	int64_t implicit;
 };
 

@@ -60,9 +60,8 @@ static int read_names(struct dwline *l, const struct dw_unit *u, struct cursor *
 	if (column_count > FORMATS_MAX)
 		return -ENOTSUP;
 	for (uint8_t i = 0; i < column_count; i++) {
-		columns[i].name = (uint16_t)dw_uleb(c);
+		columns[i] = (struct dw_attr){ .name = (uint16_t)dw_uleb(c) };
 		columns[i].form = (uint16_t)dw_uleb(c);
-		columns[i].implicit = 0;
 	}
 	count = dw_uleb(c);
 	if (!column_count && count)
@@ -288,21 +287,37 @@ static bool standard(const struct dwline *l, struct state *s, struct cursor *c, 
 	return cursor_ok(c);
 }
 
+/* What each special opcode adds: to divide once a row would be most of the work. */
+struct steps {
+	uint16_t addr[256];
+	int16_t line[256];
+};
+
+static void make_steps(const struct dwline *l, struct steps *out)
+{
+	for (unsigned op = l->opcode_base; op < 256; op++) {
+		out->addr[op] = (uint16_t)((op - l->opcode_base) / l->line_range * l->unit_step);
+		out->line[op] = (int16_t)(l->line_base + (int)((op - l->opcode_base) % l->line_range));
+	}
+}
+
 int dwline_run(const struct dwline *l, struct dw_unit *u, const uint64_t *vaddrs, size_t count,
 	       struct dwline_row *rows)
 {
 	struct cursor c = cursor_of(l->bytes, l->size_bytes);
 	struct state s = { .vaddrs = vaddrs, .count = count, .rows = rows };
 
+	struct steps steps;
+
+	make_steps(l, &steps);
 	cursor_skip(&c, l->program_off);
 	begin(&s);
 	while (cursor_left(&c) && s.answers <= u->steps_left) {
 		uint8_t opcode = cursor_u8(&c);
 
 		if (opcode >= l->opcode_base) {
-			opcode -= l->opcode_base;
-			s.addr += (uint64_t)(opcode / l->line_range) * l->unit_step;
-			s.line += l->line_base + opcode % l->line_range;
+			s.addr += steps.addr[opcode];
+			s.line += steps.line[opcode];
 			row(&s);
 		} else if (opcode ? !standard(l, &s, &c, opcode) : !extended(&s, u, &c)) {
 			return -ENOTSUP;

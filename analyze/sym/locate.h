@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #include "analyze/sym/elffile.h"
-#include "analyze/sym/resolve.h"
+#include "analyze/sym/origin.h"
 
 /* An open file and where it was. */
 struct located {

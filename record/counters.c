@@ -11,12 +11,29 @@
 
 #include "format/cursor.h"
 #include "record/keymap.h"
+#include "record/powerfs.h"
 #include "record/slurp.h"
 
 #define VALUES_MAX 16
 #define KEY_BYTES  16
+#define NONE       UINT32_MAX
 
-enum counter_table { OF_CPU, OF_MEMORY, OF_PRESSURE, OF_DISK, OF_INTERFACE, OF_PROCESS, TABLES };
+enum counter_table {
+	OF_CPU,
+	OF_MEMORY,
+	OF_PRESSURE,
+	OF_DISK,
+	OF_INTERFACE,
+	OF_PROCESS,
+	OF_ENERGY,
+	OF_BATTERY,
+	TABLES
+};
+
+/* Places of values that not every machine has. */
+enum { CPU_HZ = 8 };
+enum { PROCESS_READ = 4, PROCESS_WRITE, PROCESS_CALL_READ, PROCESS_CALL_WRITE };
+enum { BATTERY_PERCENT, BATTERY_ENERGY, BATTERY_POWER };
 
 /* Keys are a text of KEY_BYTES, or a u32; of processes a comm comes before the values. */
 static const struct {
@@ -29,7 +46,7 @@ static const struct {
 		     true,
 		     false,
 		     { "user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns",
-		       "softirq_ns", "steal_ns" } },
+		       "softirq_ns", "steal_ns", "now_hz" } },
 	[OF_MEMORY] = { "counters_memory",
 			"memory",
 			false,
@@ -56,7 +73,14 @@ static const struct {
 			 true,
 			 true,
 			 { "user_ns", "system_ns", "minor", "major", "read_bytes", "write_bytes",
-			   "now_rss_bytes", "now_threads" } },
+			   "call_read_bytes", "call_write_bytes", "now_rss_bytes", "now_size_bytes",
+			   "now_threads" } },
+	[OF_ENERGY] = { "counters_energy", "zone", false, false, { "energy_uj" } },
+	[OF_BATTERY] = { "counters_battery",
+			 "battery",
+			 false,
+			 false,
+			 { "now_percent", "now_energy_uwh", "now_power_uw", "now_discharging" } },
 };
 
 struct kept {
@@ -66,7 +90,9 @@ struct kept {
 struct counters {
 	struct metrictabs *tabs;
 	const struct targets *targets;
-	uint32_t first; /* number of the first table */
+	int root_fd;
+	uint32_t number[TABLES];  /* of each table; NONE: it is left out */
+	uint32_t lacking[TABLES]; /* a bit for each value that this machine has not got */
 	size_t value_count[TABLES];
 	struct keymap index[TABLES]; /* key -> place in kept */
 	struct kept *kept[TABLES];
@@ -81,6 +107,44 @@ struct counters {
 };
 
 /* ---- tables ---- */
+
+static void no_zone(void *ctx, const struct powerfs_zone *z)
+{
+	(void)ctx;
+	(void)z;
+}
+
+static void see_battery(void *ctx, const struct powerfs_battery *b)
+{
+	uint32_t *lacking = ctx;
+
+	*lacking &= ~((uint32_t)b->has_percent << BATTERY_PERCENT |
+		      (uint32_t)b->has_energy << BATTERY_ENERGY |
+		      (uint32_t)b->has_power << BATTERY_POWER);
+}
+
+/* What there is none of has no table and no column, rather than zeros. */
+static void see_what_is_there(struct counters *c)
+{
+	uint64_t hz;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (int of = 0; of < TABLES; of++)
+		c->number[of] = 0;
+	c->lacking[OF_CPU] = 1u << CPU_HZ;
+	for (long cpu = 0; cpu < cpus && c->lacking[OF_CPU]; cpu++) {
+		if (!powerfs_frequency(c->root_fd, (unsigned)cpu, &hz))
+			c->lacking[OF_CPU] = 0;
+	}
+	if (faccessat(c->root_fd, "proc/self/io", F_OK, 0))
+		c->lacking[OF_PROCESS] = 1u << PROCESS_READ | 1u << PROCESS_WRITE |
+					 1u << PROCESS_CALL_READ | 1u << PROCESS_CALL_WRITE;
+	if (!powerfs_zones(c->root_fd, no_zone, NULL))
+		c->number[OF_ENERGY] = NONE;
+	c->lacking[OF_BATTERY] = 1u << BATTERY_PERCENT | 1u << BATTERY_ENERGY | 1u << BATTERY_POWER;
+	if (!powerfs_batteries(c->root_fd, see_battery, &c->lacking[OF_BATTERY]))
+		c->number[OF_BATTERY] = NONE;
+}
 
 static int add_table(struct counters *c, enum counter_table of, struct attrs *attrs)
 {
@@ -98,29 +162,40 @@ static int add_table(struct counters *c, enum counter_table of, struct attrs *at
 	if (!err && kinds[of].has_comm)
 		err = metricfmt_add(&tab->fmt, "comm", METRIC_TEXT, 1, KEY_BYTES, false);
 	for (size_t i = 0; i < VALUES_MAX && kinds[of].values[i] && !err; i++) {
-		err = metricfmt_add(&tab->fmt, kinds[of].values[i], METRIC_UNSIGNED, 8, 1, false);
 		c->value_count[of]++;
+		if (!(c->lacking[of] & 1u << i))
+			err = metricfmt_add(&tab->fmt, kinds[of].values[i], METRIC_UNSIGNED, 8, 1,
+					    false);
 	}
+	if (!err)
+		c->number[of] = (uint32_t)(tab - c->tabs->tab);
 	return err ? err : metrictabs_describe(c->tabs, tab, attrs);
 }
 
 int counters_new(struct metrictabs *tabs, struct attrs *attrs, const struct targets *targets,
-		 struct counters **out)
+		 const char *root, struct counters **out)
 {
 	struct counters *c = calloc(1, sizeof(*c));
+	uint32_t first = tabs->count;
 	int err = 0;
 
 	if (!c)
 		return -ENOMEM;
 	c->tabs = tabs;
 	c->targets = targets;
-	c->first = tabs->count;
 	c->ns_a_tick = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK);
 	c->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	for (int of = 0; of < TABLES && !err; of++)
-		err = add_table(c, (enum counter_table)of, attrs);
+	c->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (c->root_fd < 0)
+		err = -errno;
+	else
+		see_what_is_there(c);
+	for (int of = 0; of < TABLES && !err; of++) {
+		if (c->number[of] != NONE)
+			err = add_table(c, (enum counter_table)of, attrs);
+	}
 	if (err) {
-		metrictabs_cut(tabs, c->first, attrs);
+		metrictabs_cut(tabs, first, attrs);
 		counters_free(c);
 		return err;
 	}
@@ -137,6 +212,8 @@ void counters_free(struct counters *c)
 		free(c->kept[of]);
 	}
 	outbuf_done(&c->text);
+	if (c->root_fd >= 0)
+		close(c->root_fd);
 	free(c);
 }
 
@@ -168,7 +245,7 @@ static struct kept *kept_of(struct counters *c, enum counter_table of, uint64_t 
 static void write_row(struct counters *c, enum counter_table of, const char key[KEY_BYTES],
 		      uint32_t number, const char *comm, const uint64_t *values)
 {
-	const struct metrictab *tab = &c->tabs->tab[c->first + of];
+	const struct metrictab *tab = &c->tabs->tab[c->number[of]];
 	const struct metric_field *f = tab->fmt.fields;
 	uint8_t raw[METRIC_ROW_MAX] = { 0 };
 
@@ -180,9 +257,11 @@ static void write_row(struct counters *c, enum counter_table of, const char key[
 		memcpy(raw + f++->off_bytes, key, KEY_BYTES);
 	if (kinds[of].has_comm)
 		memcpy(raw + f++->off_bytes, comm, KEY_BYTES);
-	for (size_t i = 0; i < c->value_count[of]; i++)
-		le64_store(raw + f++->off_bytes, values[i]);
-	rowqueue_add(c->rows, c->first + (uint32_t)of, raw + METRIC_ROW_OFF,
+	for (size_t i = 0; i < c->value_count[of]; i++) {
+		if (!(c->lacking[of] & 1u << i))
+			le64_store(raw + f++->off_bytes, values[i]);
+	}
+	rowqueue_add(c->rows, c->number[of], raw + METRIC_ROW_OFF,
 		     tab->fmt.row_bytes - METRIC_ROW_OFF);
 }
 
@@ -251,7 +330,7 @@ static const char *next_line(const char *line)
 
 static void take_cpus(struct counters *c)
 {
-	const char *line = read_file(c, AT_FDCWD, "/proc/stat");
+	const char *line = read_file(c, c->root_fd, "proc/stat");
 	uint64_t values[VALUES_MAX];
 	unsigned cpu;
 	int used;
@@ -262,6 +341,9 @@ static void take_cpus(struct counters *c)
 			continue;
 		for (int i = 0; i < 8; i++)
 			values[i] *= c->ns_a_tick;
+		values[CPU_HZ] = 0; /* of a CPU that has just gone */
+		if (!c->lacking[OF_CPU])
+			(void)powerfs_frequency(c->root_fd, cpu, &values[CPU_HZ]);
 		take(c, OF_CPU, NULL, cpu, 0, NULL, values);
 	}
 }
@@ -271,7 +353,7 @@ static void take_memory(struct counters *c)
 	static const char *const names[] = { "MemTotal:",  "MemFree:", "MemAvailable:", "Buffers:",
 					     "Cached:",    "Dirty:",   "Writeback:",    "Slab:",
 					     "SwapTotal:", "SwapFree:" };
-	const char *line = read_file(c, AT_FDCWD, "/proc/meminfo");
+	const char *line = read_file(c, c->root_fd, "proc/meminfo");
 	uint64_t values[VALUES_MAX] = { 0 };
 
 	if (!line)
@@ -296,8 +378,8 @@ static void take_pressure(struct counters *c)
 		uint64_t values[VALUES_MAX] = { 0 };
 		const char *text, *total;
 
-		snprintf(path, sizeof(path), "/proc/pressure/%s", names[i]);
-		text = read_file(c, AT_FDCWD, path);
+		snprintf(path, sizeof(path), "proc/pressure/%s", names[i]);
+		text = read_file(c, c->root_fd, path);
 		for (int which = 0; text && which < 2; which++) {
 			const char *line = strstr(text, which ? "full " : "some ");
 
@@ -313,7 +395,7 @@ static void take_pressure(struct counters *c)
 /* Whole disks: partitions are counted in them, too, but have no folder of their own. */
 static void take_disks(struct counters *c)
 {
-	const char *line = read_file(c, AT_FDCWD, "/proc/diskstats");
+	const char *line = read_file(c, c->root_fd, "proc/diskstats");
 	char name[32], path[64];
 	uint64_t v[11];
 	int used;
@@ -322,8 +404,8 @@ static void take_disks(struct counters *c)
 		if (sscanf(line, " %*u %*u %31s%n", name, &used) != 1 ||
 		    numbers(line + used, v, 11) < 11 || (!v[0] && !v[4]))
 			continue;
-		snprintf(path, sizeof(path), "/sys/block/%s", name);
-		if (access(path, F_OK))
+		snprintf(path, sizeof(path), "sys/block/%s", name);
+		if (faccessat(c->root_fd, path, F_OK, 0))
 			continue;
 		take(c, OF_DISK, name, 0, 0, NULL,
 		     (uint64_t[VALUES_MAX]){ v[0], v[2] * 512, v[3] * 1000000, v[4], v[6] * 512,
@@ -333,7 +415,7 @@ static void take_disks(struct counters *c)
 
 static void take_interfaces(struct counters *c)
 {
-	const char *line = read_file(c, AT_FDCWD, "/proc/net/dev");
+	const char *line = read_file(c, c->root_fd, "proc/net/dev");
 	char name[32];
 	uint64_t v[16];
 	int used;
@@ -345,6 +427,48 @@ static void take_interfaces(struct counters *c)
 		take(c, OF_INTERFACE, name, 0, 0, NULL,
 		     (uint64_t[VALUES_MAX]){ v[0], v[1], v[2], v[3], v[8], v[9], v[10], v[11] });
 	}
+}
+
+/* ---- power ---- */
+
+/* The kernel's number goes back to 0 behind a range; ours grows on. */
+static void take_zone(void *ctx, const struct powerfs_zone *z)
+{
+	enum { TOTAL, LAST }; /* of what is kept */
+	struct counters *c = ctx;
+	char key[KEY_BYTES] = "";
+	uint64_t values[VALUES_MAX] = { 0 };
+	struct kept *kept;
+
+	memcpy(key, z->name, strnlen(z->name, KEY_BYTES - 1));
+	kept = kept_of(c, OF_ENERGY, le64_load(key), le64_load(key + 8));
+	if (!kept) {
+		c->err = -ENOMEM;
+		return;
+	}
+	if (!kept->values[TOTAL]) /* seen for the first time: what was before is nobody's */
+		kept->values[TOTAL] = 1;
+	else if (z->energy_uj >= kept->values[LAST])
+		values[TOTAL] = z->energy_uj - kept->values[LAST];
+	else if (z->range_uj >= kept->values[LAST])
+		values[TOTAL] = z->range_uj - kept->values[LAST] + z->energy_uj;
+	kept->values[LAST] = z->energy_uj;
+	values[TOTAL] += kept->values[TOTAL];
+	take(c, OF_ENERGY, z->name, 0, 0, NULL, values);
+}
+
+static void take_battery(void *ctx, const struct powerfs_battery *b)
+{
+	take(ctx, OF_BATTERY, b->name, 0, 0, NULL,
+	     (uint64_t[VALUES_MAX]){ b->percent, b->energy_uwh, b->power_uw, b->is_discharging });
+}
+
+static void take_power(struct counters *c)
+{
+	if (c->number[OF_ENERGY] != NONE)
+		powerfs_zones(c->root_fd, take_zone, c);
+	if (c->number[OF_BATTERY] != NONE)
+		powerfs_batteries(c->root_fd, take_battery, c);
 }
 
 /* ---- processes ---- */
@@ -392,6 +516,7 @@ static void take_process(struct counters *c, int proc_fd, uint32_t pid)
 		STIME = 15,
 		THREADS = 20,
 		START = 22,
+		SIZE = 23,
 		RSS = 24
 	};
 	uint64_t v[RSS + 1] = { 0 };
@@ -407,7 +532,8 @@ static void take_process(struct counters *c, int proc_fd, uint32_t pid)
 	take(c, OF_PROCESS, NULL, pid, v[START], comm,
 	     (uint64_t[VALUES_MAX]){ v[UTIME] * c->ns_a_tick, v[STIME] * c->ns_a_tick, v[MINFLT],
 				     v[MAJFLT], io_number(text, "\nread_bytes: "),
-				     io_number(text, "\nwrite_bytes: "), v[RSS] * c->page_bytes,
+				     io_number(text, "\nwrite_bytes: "), io_number(text, "rchar: "),
+				     io_number(text, "\nwchar: "), v[RSS] * c->page_bytes, v[SIZE],
 				     v[THREADS] });
 }
 
@@ -419,7 +545,8 @@ static bool is_wanted(const struct targets *t, uint32_t pid)
 
 static void take_processes(struct counters *c)
 {
-	DIR *proc = opendir("/proc");
+	int fd = openat(c->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *proc = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *d;
 	unsigned long pid;
 	char *end;
@@ -443,6 +570,7 @@ static int take_all(struct counters *c)
 	take_pressure(c);
 	take_disks(c);
 	take_interfaces(c);
+	take_power(c);
 	take_processes(c);
 	return c->err;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * counters - what the kernel counts anyway, read from /proc once an interval
+ * counters - what the kernel counts anyway, read from /proc and /sys once an interval
  *
- * CPUs, memory, pressure, disks, interfaces and processes.  Numbers that grow become what they grew
+ * CPUs, memory, pressure, disks, interfaces, power and processes.  Numbers that grow become what they grew
  * by within the interval; those of the moment (now_*) stay as they are.  Needs no BPF.
  */
 #ifndef EBPREC_RECORD_COUNTERS_H
@@ -13,9 +13,12 @@
 
 struct counters; /* opaque */
 
-/* Adds the tables; targets is borrowed.  -ENOMEM, -EOVERFLOW. */
+/*
+ * Adds the tables of what this machine has; targets is borrowed.  root: in the place of /, for tests.
+ * -ENOMEM, -EOVERFLOW, or why root cannot be opened.
+ */
 int counters_new(struct metrictabs *tabs, struct attrs *attrs, const struct targets *targets,
-		 struct counters **out);
+		 const char *root, struct counters **out);
 void counters_free(struct counters *c); /* NULL is fine */
 /* What is there before the first interval: no rows. */
 int counters_begin(struct counters *c);

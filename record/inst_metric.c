@@ -94,7 +94,7 @@ static int metric_prepare(struct instrument_ctx *c)
 		if (metriclist[i].elf)
 			open_known(c, s, &metriclist[i]);
 		else
-			err = counters_new(&s->tabs, c->attrs, c->targets, &s->counters);
+			err = counters_new(&s->tabs, c->attrs, c->targets, "/", &s->counters);
 		if (err)
 			return note_fail(c->notes, err, NULL, "cannot make tables");
 	}

@@ -145,6 +145,8 @@ static const struct metric_dim dims[] = {
 	{ "result", "RESULT", { "error" }, text_result, NULL },
 	{ "lock", "LOCK", { "kind" }, text_lock, NULL },
 	{ "memory", "MEMORY", { "memory" }, NULL, NULL },
+	{ "zone", "ZONE", { "zone" }, NULL, NULL },
+	{ "battery", "BATTERY", { "battery" }, NULL, NULL },
 	{ "resource", "RESOURCE", { "resource" }, NULL, NULL },
 	{ "device", "DEVICE", { "device" }, NULL, NULL },
 	{ "exit", "PID", { "start_ns", "pid" }, NULL, "comm" },

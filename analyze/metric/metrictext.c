@@ -17,6 +17,7 @@ static double scaled(double v, enum metric_unit unit)
 	case METRIC_US:
 		return v / 1e3;
 	case METRIC_MS:
+	case METRIC_MEGA:
 		return v / 1e6;
 	case METRIC_SEC:
 		return v / 1e9;
@@ -31,7 +32,7 @@ static void put_number(const struct metric_column *c, double v, FILE *to)
 {
 	static const int decimals[] = {
 		[METRIC_PLAIN] = 0, [METRIC_US] = 1,    [METRIC_MS] = 3,    [METRIC_SEC] = 3,
-		[METRIC_KIB] = 1,   [METRIC_TENTH] = 1, [METRIC_RATIO] = 3,
+		[METRIC_KIB] = 1,   [METRIC_TENTH] = 1, [METRIC_RATIO] = 3, [METRIC_MEGA] = 3,
 	};
 	int places = decimals[c->unit];
 

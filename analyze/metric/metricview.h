@@ -29,7 +29,8 @@ enum metric_unit {
 	METRIC_SEC,
 	METRIC_KIB,
 	METRIC_TENTH,
-	METRIC_RATIO
+	METRIC_RATIO,
+	METRIC_MEGA /* millions: MHz of Hz, W of uW */
 };
 
 struct metric_column {

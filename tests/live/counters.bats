@@ -9,6 +9,8 @@ load metrics
 look() {
 	cat /proc/stat >"$1.stat"
 	grep -w "$(cat disk)" /proc/diskstats >"$1.disk"
+	tr : ' ' </proc/net/dev >"$1.net"
+	grep . /proc/pressure/* >"$1.psi" 2>/dev/null || true
 }
 
 setup_file() {
@@ -26,6 +28,7 @@ setup_file() {
 			kill STOP, \$\$" &
 		burner=$!
 		while ! grep -q "(perl) T" /proc/$burner/stat; do sleep 0.05; done
+		for _ in {1..23}; do echo x >/dev/udp/127.0.0.1/9; done
 		dd if=/dev/zero of=$DD bs=64k count=23 oflag=direct 2>/dev/null
 		look inner1
 		cat /proc/$burner/stat >burner.stat
@@ -62,15 +65,18 @@ stopped() {
 }
 
 @test "a process: CPU time, memory, faults and I/O are those of /proc/PID/stat and io" {
-	read -r pid _ _ _ _ _ _ _ _ minor _ major _ utime stime _ _ _ _ threads _ _ _ rss _ <burner.stat
+	read -r pid _ _ _ _ _ _ _ _ minor _ major _ utime stime _ _ _ _ threads _ _ size rss _ <burner.stat
 	tick=$((1000000000 / $(getconf CLK_TCK)))
 	same "$((utime * tick)) $((stime * tick))" "$(stopped "$pid" user_ns) $(stopped "$pid" system_ns)"
 	[ $((utime + stime)) -ge 39 ] || fail "it used only $utime and $stime ticks"
 	same $((rss * $(getconf PAGESIZE))) "$(stopped "$pid" now_rss_bytes)"
 	[ "$rss" -ge 7324 ] || fail "only $rss pages" # of 30 MB
+	same "$size" "$(stopped "$pid" now_size_bytes)"
 	same "$threads $minor $major" \
 		"$(stopped "$pid" now_threads) $(stopped "$pid" minor) $(stopped "$pid" major)"
 	same "$(awk '/^read_bytes/ { print $2 }' burner.io)" "$(stopped "$pid" read_bytes)"
+	same "$(awk '/^[rw]char/ { print $2 }' burner.io | paste -sd' ')" \
+		"$(stopped "$pid" call_read_bytes) $(stopped "$pid" call_write_bytes)"
 }
 
 # cpu FILE N COLUMN
@@ -106,6 +112,52 @@ cpu() {
 	# What was under way when the recording began is not in it; a request has 2 MiB at most.
 	b0=$((b0 - $(awk '{ print $12 }' inner0.disk) * 2097152))
 	between block "$b0" "$(field c.data block "disk=$disk" write_bytes --by disk,process)" "$b1"
+}
+
+# net FILE DEVICE COLUMN - of /proc/net/dev
+net() {
+	awk -v "device=$2" -v "at=$3" '$1 == device { print $(at + 1) }' "$1.net"
+}
+
+@test "interfaces: bytes and packets are those of /proc/net/dev" {
+	while read -r device; do
+		for pair in 1:rx_bytes 2:rx_packets 3:rx_errors 4:rx_drops 9:tx_bytes 10:tx_packets 11:tx_errors 12:tx_drops; do
+			at=${pair%:*}
+			between "$pair of $device" $(($(net inner1 "$device" "$at") - $(net inner0 "$device" "$at"))) \
+				"$(field c.data counters_net "device=$device" "${pair#*:}")" \
+				$(($(net outer1 "$device" "$at") - $(net outer0 "$device" "$at")))
+		done
+	done < <(awk 'NR > 2 { print $1 }' inner0.net)
+	[ "$(field c.data counters_net device=lo tx_packets)" -ge 23 ]
+}
+
+# psi FILE RESOURCE WORD - microseconds
+psi() {
+	sed -n "s/^.*\/$2:$3 .*total=//p" "$1.psi"
+}
+
+@test "pressure: times are those of /proc/pressure" {
+	[ -s inner0.psi ] || {
+		same "" "$(ebprec metrics counters_pressure -i c.data --json | grep resource || true)"
+		return
+	}
+	for resource in cpu io memory; do
+		between "some $resource" $((($(psi inner1 $resource some) - $(psi inner0 $resource some)) * 1000)) \
+			"$(field c.data counters_pressure "resource=$resource" some_ns)" \
+			$((($(psi outer1 $resource some) - $(psi outer0 $resource some)) * 1000))
+	done
+}
+
+@test "power: what this machine has not got has no column and no table" {
+	ebprec metrics -i c.data --list >list
+	ebprec metrics counters -i c.data --json >all.json
+	if [ -e /sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq ]; then
+		[ "$(field c.data counters_cpu cpu=0 now_hz)" -gt 0 ]
+	else
+		same 0 "$(grep -c now_hz all.json || true)"
+	fi
+	[ -r /sys/class/powercap/intel-rapl:0/energy_uj ] || same 0 "$(grep -c energy list || true)"
+	grep -qs Battery /sys/class/power_supply/*/type || same 0 "$(grep -c battery list || true)"
 }
 
 @test "memory is that of /proc/meminfo" {

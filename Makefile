@@ -10,6 +10,7 @@ V	?= 0
 TIME	?= 60
 COUNT	?= 100000
 SEED	?= 1
+FIRST	?= 0
 
 CC	?= cc
 CLANG	?= clang
@@ -62,7 +63,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record man unit tests check check-live check-waits check-exports check-kernels check-kills check-foreign \
-	check-mixed check-lines check-memory check-soak check-valgrind check-containers check-faults check-damage storm bench lint fuzz mutate install clean help
+	check-mixed check-lines check-memory check-soak check-valgrind check-containers check-faults check-damage storm bench lint fuzz mutate mutate-four install clean help
 
 all: analyze record man			## ebprec, ebprec-record and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -228,22 +229,27 @@ bench: all tests $(call prog,$(wildcard tests/bench/bench_*.c)) $(call have,benc
 lint: $(call have,lint)			## clang-format, cppcheck, clang-tidy, gcc -fanalyzer, shellcheck
 	$(Q)scripts/lint.sh
 
-fuzz: $(call have,fuzz)			## fuzz each target for TIME=60 seconds
+fuzz: $(call have,fuzz)			## fuzz each target, or TARGETS="dir lines", for TIME=60 seconds
 	$(Q)$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined TIME=$(TIME) fuzz-run
 
 mutate: tests				## every command on COUNT random changes of captures, with sanitizers
 	$(Q)$(MAKE) -s SAN=address,undefined tests
 	$(Q)scripts/mutate.sh $(O)/san-address-undefined random $(COUNT) $(SEED)
 
+mutate-four: tests			## info, report, recover and script on COUNT changes, from FIRST=0 on, a process a CPU
+	$(Q)$(MAKE) -s SAN=address,undefined tests
+	$(Q)scripts/mutate.sh $(O)/san-address-undefined four $(COUNT) $(SEED) $(FIRST)
+
 check-damage: tests			## captures cut at every byte and with a bit of every byte flipped, with sanitizers
 	$(Q)$(MAKE) -s SAN=address,undefined tests
 	$(Q)scripts/mutate.sh $(O)/san-address-undefined bytes
 
-fuzz-run: $(patsubst tests/fuzz/fuzz_%.c,$(O)/tests/fuzz/engine_%,$(FUZZ))
-	$(Q)set -e; for t in $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ)); do \
-		mkdir -p $(O)/corpus/$$t tests/fuzz/corpus/fuzz_$$t; \
-		$(O)/tests/fuzz/engine_$$t -max_total_time=$(TIME) -print_final_stats=1 \
-			$(O)/corpus/$$t tests/fuzz/corpus/fuzz_$$t; \
+TARGETS	?= $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ))
+fuzz-run: $(patsubst %,$(O)/tests/fuzz/engine_%,$(TARGETS))
+	$(Q)set -e; for t in $(TARGETS); do \
+		mkdir -p $(O)/corpus/$$t $(O)/artifacts; \
+		$(O)/tests/fuzz/engine_$$t -max_total_time=$(TIME) -timeout=20 -print_final_stats=1 \
+			-artifact_prefix=$(O)/artifacts/$$t- $(O)/corpus/$$t tests/fuzz/corpus/fuzz_$$t; \
 	done
 
 # ---- install ----

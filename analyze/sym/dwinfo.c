@@ -38,7 +38,7 @@ static int find_sections(struct dw_file *f)
 		f->sections[i] = s;
 		if (!s)
 			continue;
-		if (s->flags & SHF_COMPRESSED || s->type == SHT_NOBITS)
+		if (elffile_check(f->elf, s)) /* compressed, not there, or too large */
 			return -ENOTSUP;
 		if (i < DW_SEC_ABBREV)
 			continue;
@@ -599,8 +599,9 @@ int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
 		u->low_pc = u->high_pc = u->ranges = u->line = u->comp_dir = (struct dw_value){ 0 };
 		u->addr_base = u->str_offsets_base = u->rnglists_base = 0;
 		err = elffile_read_part(f->elf, info, u->off, head, have);
-		if (!err)
-			err = read_head(f, u, head, have);
+		if (err) /* and so its size is not known */
+			return err == -ENODATA ? -EBADMSG : err;
+		err = read_head(f, u, head, have);
 		if (err != -ENODATA || have != HEAD_BYTES)
 			break;
 	}

@@ -3,6 +3,7 @@
  * tracetext - what a tracepoint says, as text: "prev_comm=sh prev_pid=100 ..."
  *
  * By the format texts that are in the capture, and libtraceevent, which is what perf prints with.
+ * It gets what tpcheck lets through.
  */
 #ifndef EBPREC_ANALYZE_TRACETEXT_H
 #define EBPREC_ANALYZE_TRACETEXT_H
@@ -18,7 +19,7 @@ struct tracetext; /* opaque */
 int tracetext_new(const struct capture *c, struct tracetext **out);
 void tracetext_free(struct tracetext *t); /* NULL is fine */
 
-/* raw: of the event with that id.  -ENOENT: no such event. */
+/* raw: of the event with that id.  -ENOENT: no such event, or not a whole one. */
 int tracetext_write(struct tracetext *t, uint64_t id, const void *raw, size_t raw_bytes, int cpu,
 		    FILE *to);
 

@@ -22,9 +22,25 @@
 #define RESUM_FRAME_OFF 16 /* of our frame header in a COMPRESSED record */
 #define RESUM_PREFIX    (RESUM_FRAME_OFF + EBX_FRAME_BYTES)
 #define RESUM_RAW_ROOM  (64 << 10)
+#define RESUM_PIPE_HEAD 16
 
 /* Changes size_bytes of records, which may become up to max_bytes; returns how many they are now. */
 typedef size_t (*resum_change_fn)(uint8_t *raw, size_t size_bytes, size_t max_bytes);
+
+/* The sum of a feature's section, where the copy of the table says it is; 0: there is none. */
+static inline uint32_t resum_section(const uint8_t *data, size_t size_bytes,
+				     const struct ebx_super *s, unsigned wanted)
+{
+	const uint8_t *entry = data + EBX_SUPER_OFF + EBX_SUPER_BYTES;
+
+	for (unsigned bit = 0; bit < wanted; bit++)
+		entry += s->feature_bits[bit / 64] >> bit % 64 & 1 ? 16 : 0;
+	if (!(s->feature_bits[wanted / 64] >> wanted % 64 & 1) ||
+	    (size_t)(entry - data) + 16 > size_bytes || le64_load(entry) > size_bytes ||
+	    le64_load(entry + 8) > size_bytes - le64_load(entry))
+		return 0;
+	return crc32c(0, data + le64_load(entry), le64_load(entry + 8));
+}
 
 static inline void resum_super(uint8_t *data, size_t size_bytes)
 {
@@ -32,7 +48,7 @@ static inline void resum_super(uint8_t *data, size_t size_bytes)
 	uint8_t *p = data + EBX_SUPER_OFF;
 	size_t table = 0;
 
-	if (size_bytes < EBX_SUPER_OFF + EBX_SUPER_BYTES)
+	if (size_bytes < EBX_SUPER_OFF + EBX_SUPER_BYTES || memcmp(p, "EBPREC1\n", 8) != 0)
 		return;
 	memcpy(s.uuid, p + 16, sizeof(s.uuid));
 	s.data_off_bytes = le64_load(p + 32);
@@ -41,10 +57,19 @@ static inline void resum_super(uint8_t *data, size_t size_bytes)
 		s.feature_bits[i] = le64_load(p + 48 + 8 * i);
 		table += 16 * (size_t)__builtin_popcountll(s.feature_bits[i]);
 	}
+	s.clock_mono_ns = le64_load(p + 80);
+	s.clock_wall_ns = le64_load(p + 88);
 	s.dir_off_bytes = le64_load(p + 96);
 	s.dir_size_bytes = le64_load(p + 104);
+	s.last_ckpt_off_bytes = le64_load(p + 112);
+	s.static_off_bytes = le64_load(p + 120);
+	s.head_crc32c = le32_load(p + 132);
+	s.build_id_crc32c = resum_section(data, size_bytes, &s, PERFFILE_BUILD_ID);
 	if (table <= size_bytes - EBX_SUPER_OFF - EBX_SUPER_BYTES)
 		s.table_crc32c = crc32c(0, p + EBX_SUPER_BYTES, table);
+	if (s.static_off_bytes <= s.data_off_bytes && s.data_off_bytes <= size_bytes)
+		s.static_crc32c = crc32c(0, data + s.static_off_bytes,
+					 s.data_off_bytes - s.static_off_bytes);
 	ebx_super_encode(&s, p);
 }
 
@@ -85,13 +110,19 @@ static inline void resum_trailer(uint8_t *data, size_t size_bytes)
 	ebx_trailer_encode(&t, data + off + size);
 }
 
+/* Where records begin: a pipe has a short header. */
+static inline uint64_t resum_begin(const uint8_t *data)
+{
+	return le64_load(data + 8) == RESUM_PIPE_HEAD ? RESUM_PIPE_HEAD : le64_load(data + 40);
+}
+
 static inline void resum_capture(uint8_t *data, size_t size_bytes)
 {
 	uint64_t off;
 
 	if (size_bytes < PERFFILE_HEADER_BYTES)
 		return;
-	for (off = le64_load(data + 40); off < size_bytes && size_bytes - off >= 8;) {
+	for (off = resum_begin(data); off < size_bytes && size_bytes - off >= 8;) {
 		uint16_t size = le16_load(data + off + 6);
 
 		if (size < 8 || size > size_bytes - off)
@@ -102,6 +133,8 @@ static inline void resum_capture(uint8_t *data, size_t size_bytes)
 			resum_private(data + off, size);
 		off += size;
 	}
+	if (resum_begin(data) == RESUM_PIPE_HEAD)
+		return;
 	resum_super(data, size_bytes);
 	if (size_bytes >= EBX_SUPER_OFF + EBX_SUPER_BYTES)
 		resum_trailer(data, size_bytes);
@@ -154,7 +187,7 @@ static inline bool resum_change_inside(uint8_t *data, size_t size_bytes, unsigne
 
 	if (size_bytes < PERFFILE_HEADER_BYTES)
 		return false;
-	for (off = le64_load(data + 40); off < size_bytes && size_bytes - off >= 8;) {
+	for (off = resum_begin(data); off < size_bytes && size_bytes - off >= 8;) {
 		uint16_t size = le16_load(data + off + 6);
 
 		if (size < 8 || size > size_bytes - off)

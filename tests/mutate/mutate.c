@@ -2,8 +2,9 @@
 /*
  * mutate - runs every command on damaged captures, in one process, and keeps what brings it down
  *
- *	mutate random COUNT SEED DIR FILE...   COUNT random changes of the FILEs
- *	mutate bytes DIR FILE...               each FILE cut at every byte, and a bit of every byte flipped
+ *	mutate random FIRST COUNT SEED DIR FILE...  COUNT random changes of the FILEs, from number FIRST on
+ *	mutate four FIRST COUNT SEED DIR FILE...    the same, through info, report, recover and script alone
+ *	mutate bytes DIR FILE...                    each FILE cut at every byte, a bit of every byte flipped
  *
  * Any command may fail on a damaged file, with a line and a status.  What it may not do is crash,
  * run for more than HANG_S seconds, take more than MEMORY_MAX, or return what is no exit status.
@@ -32,25 +33,29 @@
 #define BATCH      512
 #define WORDS_MAX  10
 
-/* What is run on each damaged file: IN and OUT stand for the file and for one to be written. */
-static const char in_word[] = "IN", out_word[] = "OUT";
+/*
+ * What is run on each damaged file, the four first: IN stands for it, OUT for a file to be
+ * written, ROOT for a folder that holds few files: else most of the time is that of their symbols.
+ */
+static const char in_word[] = "IN", out_word[] = "OUT", root_word[] = "ROOT";
 static const struct job {
 	int (*run)(int argc, char **argv);
 	const char *words[WORDS_MAX];
 } jobs[] = {
 	{ cmd_info, { "info", "-i", in_word } },
+	{ cmd_report, { "report", "--symfs", root_word, "-i", in_word } },
+	{ cmd_recover, { "recover", "-o", out_word, in_word } },
+	{ cmd_script, { "script", "--symfs", root_word, "-i", in_word } },
 	{ cmd_info, { "info", "--json", "-i", in_word } },
-	{ cmd_report, { "report", "-i", in_word } },
 	{ cmd_report, { "report", "--folded", "--annotate", "-i", in_word } },
 	{ cmd_report, { "report", "--sort", "comm,dso,sym", "-i", in_word } },
 	{ cmd_sched, { "sched", "-i", in_word } },
-	{ cmd_script, { "script", "-i", in_word } },
 	{ cmd_summary, { "summary", "-i", in_word } },
-	{ cmd_recover, { "recover", "-o", out_word, in_word } },
 	{ cmd_slice, { "slice", "--time", "0.001,0.1", "-o", out_word, "-i", in_word } },
 	{ cmd_export, { "export", "--raw", "-o", out_word, "-i", in_word } },
 };
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))
+#define FOUR 4
 
 struct source {
 	const char *path;
@@ -69,6 +74,7 @@ struct run {
 	const struct source *sources;
 	size_t source_count;
 	uint64_t seed;   /* 0: every byte in turn */
+	unsigned jobs;   /* so many of the table */
 	const char *dir; /* for findings and work files */
 	char in[256], out[256];
 	struct place *place; /* shared with the child */
@@ -202,7 +208,10 @@ static int run_job(const struct run *r, const struct job *job)
 	for (argc = 0; argc < WORDS_MAX && job->words[argc]; argc++) {
 		const char *word = job->words[argc];
 
-		word = word == in_word ? r->in : word == out_word ? r->out : word;
+		word = word == in_word     ? r->in
+		       : word == out_word  ? r->out
+		       : word == root_word ? r->dir
+					   : word;
 		snprintf(words[argc], sizeof(words[argc]), "%s", word);
 		argv[argc] = words[argc];
 	}
@@ -232,7 +241,7 @@ static void run_batch(const struct run *r, uint64_t first, uint64_t count)
 	for (uint64_t i = first; data && i < first + count; i++) {
 		r->place->number = i;
 		write_file(r->in, data, damage(r, i, data));
-		for (r->place->job = 0; r->place->job < JOBS; r->place->job++) {
+		for (r->place->job = 0; r->place->job < r->jobs; r->place->job++) {
 			int status;
 
 			alarm(HANG_S);
@@ -256,7 +265,7 @@ static void keep_finding(struct run *r, int status)
 		exit(2);
 	snprintf(path, sizeof(path), "%s/finding-%llu-%s.data", r->dir,
 		 (unsigned long long)r->place->number,
-		 r->place->job < JOBS ? jobs[r->place->job].words[0] : "end");
+		 r->place->job < r->jobs ? jobs[r->place->job].words[0] : "end");
 	write_file(path, data, damage(r, r->place->number, data));
 	free(data);
 	if (r->place->bad_status)
@@ -269,14 +278,16 @@ static void keep_finding(struct run *r, int status)
 	r->place->bad_status = 0;
 }
 
-/* Damaged files 0 to count - 1; each crash starts a new child behind it. */
-static void run_all(struct run *r, uint64_t count)
+/* Damaged files first to end - 1; each crash starts a new child behind it. */
+static void run_all(struct run *r, uint64_t first, uint64_t end)
 {
-	for (uint64_t at = 0; at < count && r->findings < 20;) {
-		uint64_t n = count - at < BATCH ? count - at : BATCH;
+	for (uint64_t at = first; at < end && r->findings < 20;) {
+		uint64_t n = end - at < BATCH ? end - at : BATCH;
 		int status = 0;
 		pid_t pid;
 
+		if ((at - first) % (16 * BATCH) == 0 && at > first)
+			printf("# %llu is next\n", (unsigned long long)at);
 		fflush(stdout);
 		pid = fork();
 		if (pid < 0) {
@@ -311,12 +322,12 @@ static void load(struct source *s, const char *path)
 	close(fd);
 }
 
-static unsigned test_random(struct run *r, uint64_t count)
+static unsigned test_random(struct run *r, uint64_t first, uint64_t count)
 {
 	printf("1..1\n");
-	run_all(r, count);
-	printf("%sok 1 - %llu random changes of %zu files, %zu commands each\n",
-	       r->findings ? "not " : "", (unsigned long long)count, r->source_count, JOBS);
+	run_all(r, first, first + count);
+	printf("%sok 1 - %llu random changes of %zu files, %u commands each\n",
+	       r->findings ? "not " : "", (unsigned long long)count, r->source_count, r->jobs);
 	return r->findings;
 }
 
@@ -328,7 +339,7 @@ static unsigned test_bytes(struct run *r)
 	printf("1..%zu\n", files);
 	for (size_t i = 0; i < files; i++, r->sources++) {
 		r->findings = 0;
-		run_all(r, 2 * r->sources->size_bytes);
+		run_all(r, 0, 2 * r->sources->size_bytes);
 		printf("%sok %zu - %s: cut at, and a bit flipped in, each of %zu bytes\n",
 		       r->findings ? "not " : "", i + 1, strrchr(r->sources->path, '/'),
 		       r->sources->size_bytes);
@@ -337,41 +348,65 @@ static unsigned test_bytes(struct run *r)
 	return findings;
 }
 
+static int usage(void)
+{
+	fprintf(stderr, "usage: mutate random|four FIRST COUNT SEED DIR FILE...\n"
+			"       mutate bytes DIR FILE...\n");
+	return 2;
+}
+
+/* The files from `files` on, NULL behind them. */
+static int prepare(struct run *r, const char *dir, char **files)
+{
+	struct source *sources;
+
+	while (files[r->source_count])
+		r->source_count++;
+	sources = calloc(r->source_count, sizeof(*sources));
+	r->sources = sources;
+	r->dir = dir;
+	r->place = mmap(NULL, sizeof(*r->place), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (!sources || r->place == MAP_FAILED)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->source_count; i++)
+		load(&sources[i], files[i]);
+	snprintf(r->in, sizeof(r->in), "%s/in-%d.data", dir, getpid());
+	snprintf(r->out, sizeof(r->out), "%s/out-%d.data", dir, getpid());
+	return 0;
+}
+
+static void done(struct run *r, const struct source *sources)
+{
+	unlink(r->in);
+	unlink(r->out);
+	for (size_t i = 0; i < r->source_count; i++)
+		free(sources[i].data);
+	free((struct source *)(uintptr_t)sources);
+}
+
 int main(int argc, char **argv)
 {
-	int words = argc > 1 && !strcmp(argv[1], "random") ? 4 : 2;
-	struct run r = { .seed = 0 };
-	struct source *sources;
+	bool four = argc > 1 && !strcmp(argv[1], "four");
+	bool random = four || (argc > 1 && !strcmp(argv[1], "random"));
+	struct run r = { .jobs = four ? FOUR : JOBS };
+	const struct source *sources;
+	int dir = random ? 5 : 2;
 	unsigned findings;
 
-	if (argc < words + 2 || (words == 2 && strcmp(argv[1], "bytes"))) {
-		fprintf(stderr, "usage: mutate random COUNT SEED DIR FILE...\n"
-				"       mutate bytes DIR FILE...\n");
-		return 2;
-	}
+	if (argc < dir + 2 || (!random && strcmp(argv[1], "bytes") != 0))
+		return usage();
 	setenv("EBPREC_SANDBOX", "0", 1); /* one process runs them all */
-	r.dir = argv[words];
-	r.source_count = (size_t)(argc - words - 1);
-	sources = calloc(r.source_count, sizeof(*sources));
-	r.sources = sources;
-	r.place = mmap(NULL, sizeof(*r.place), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		       -1, 0);
-	if (!sources || r.place == MAP_FAILED)
+	if (prepare(&r, argv[dir], argv + dir + 1))
 		return 2;
-	for (size_t i = 0; i < r.source_count; i++)
-		load(&sources[i], argv[words + 1 + (int)i]);
-	snprintf(r.in, sizeof(r.in), "%s/in-%d.data", r.dir, getpid());
-	snprintf(r.out, sizeof(r.out), "%s/out-%d.data", r.dir, getpid());
-	if (words == 4) {
-		r.seed = strtoull(argv[3], NULL, 10) * 1000000007 + 1;
-		findings = test_random(&r, strtoull(argv[2], NULL, 10));
+	sources = r.sources;
+	if (random) {
+		r.seed = strtoull(argv[4], NULL, 10) * 1000000007 + 1;
+		findings = test_random(&r, strtoull(argv[2], NULL, 10),
+				       strtoull(argv[3], NULL, 10));
 	} else {
 		findings = test_bytes(&r);
 	}
-	unlink(r.in);
-	unlink(r.out);
-	for (size_t i = 0; i < r.source_count; i++)
-		free(sources[i].data);
-	free(sources);
+	done(&r, sources);
 	return findings > 0;
 }

@@ -89,33 +89,36 @@ static __always_inline void gone(const void *address)
 	}
 }
 
-static __always_inline void come(void *ctx, const void *address, __u64 bytes, const char *kind)
+/* One that was drawn, of live->bytes and live->count. */
+static __always_inline void drawn(void *ctx, const void *address, const char *kind,
+				  struct held_live *live)
 {
-	struct held_live live = {};
 	struct kmem_caches_value *cache;
 	struct kmem_value *process;
 	char comm[16] = {};
 
-	gone(address); /* nobody told */
-	live.pid = in_interrupt(ctx) ? 0 : bpf_get_current_pid_tgid() >> 32;
-	if (!is_target(live.pid))
+	live->pid = in_interrupt(ctx) ? 0 : bpf_get_current_pid_tgid() >> 32;
+	if (!is_target(live->pid) || !held_add(ctx, (__u64)address, 0, kind, live))
 		return;
-	live.bytes = held_draw(bytes, &live.count);
-	if (!live.bytes)
-		return;
-	if (!held_add(ctx, (__u64)address, 0, kind, &live))
-		return;
-	held_name(comm, live.pid);
-	process = process_of(live.pid, comm, live.pid ? bpf_get_current_cgroup_id() : 0);
+	held_name(comm, live->pid);
+	process = process_of(live->pid, comm, live->pid ? bpf_get_current_cgroup_id() : 0);
 	if (process) {
-		ADD(process->allocs, live.count);
-		ADD(process->alloc_bytes, live.bytes);
+		ADD(process->allocs, live->count);
+		ADD(process->alloc_bytes, live->bytes);
 	}
 	cache = cache_of(kind);
 	if (cache) {
-		ADD(cache->allocs, live.count);
-		ADD(cache->alloc_bytes, live.bytes);
+		ADD(cache->allocs, live->count);
+		ADD(cache->alloc_bytes, live->bytes);
 	}
+}
+
+/* What is done for each allocation, drawn or not, is what all of it costs: so it is as little as can be. */
+static __always_inline bool draw(const void *address, __u64 bytes, struct held_live *live)
+{
+	gone(address); /* nobody told */
+	live->bytes = held_draw(bytes, &live->count);
+	return live->bytes != 0;
 }
 
 static const char kind_kmalloc[] = "kmalloc", kind_pages[] = "pages";
@@ -128,16 +131,20 @@ SEC("raw_tp/kmalloc")
 int BPF_PROG(kmem_kmalloc, unsigned long site, const void *address, unsigned long asked,
 	     unsigned long bytes)
 {
-	if (address)
-		come(ctx, address, bytes, kind_kmalloc);
+	struct held_live live = {};
+
+	if (address && draw(address, bytes, &live))
+		drawn(ctx, address, kind_kmalloc, &live);
 	return 0;
 }
 
 SEC("raw_tp/kmem_cache_alloc")
 int BPF_PROG(kmem_alloc, unsigned long site, const void *address, struct kmem_cache *cache)
 {
-	if (address)
-		come(ctx, address, BPF_CORE_READ(cache, size), BPF_CORE_READ(cache, name));
+	struct held_live live = {};
+
+	if (address && draw(address, BPF_CORE_READ(cache, size), &live))
+		drawn(ctx, address, BPF_CORE_READ(cache, name), &live);
 	return 0;
 }
 
@@ -163,8 +170,11 @@ enum { PAGES_MOVABLE = 1, PAGE_BYTES = 4096 };
 SEC("raw_tp/mm_page_alloc")
 int BPF_PROG(kmem_pages, const void *page, unsigned int order, unsigned int gfp, int kind)
 {
-	if (page && kind != PAGES_MOVABLE && order < 16)
-		come(ctx, page, (__u64)PAGE_BYTES << order, kind_pages);
+	struct held_live live = {};
+
+	if (page && kind != PAGES_MOVABLE && order < 16 &&
+	    draw(page, (__u64)PAGE_BYTES << order, &live))
+		drawn(ctx, page, kind_pages, &live);
 	return 0;
 }
 

@@ -149,6 +149,8 @@ static const struct metric_dim dims[] = {
 	{ "battery", "BATTERY", { "battery" }, NULL, NULL },
 	{ "resource", "RESOURCE", { "resource" }, NULL, NULL },
 	{ "device", "DEVICE", { "device" }, NULL, NULL },
+	{ "reason", "REASON", { "reason" }, NULL, NULL },
+	{ "netns", "NETNS", { "netns" }, NULL, NULL },
 	{ "exit", "PID", { "start_ns", "pid" }, NULL, "comm" },
 	{ "policy", "POLICY", { "is_policy" }, text_policy, NULL },
 	{ "ended", "ENDED", { "is_exit_code" }, text_ended, NULL },

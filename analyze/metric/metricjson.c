@@ -88,24 +88,24 @@ static void json_values(const struct metric_shown *s, const struct metricsum *su
 	}
 }
 
-static void json_histogram(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-			   FILE *to)
+static void json_histograms(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+			    FILE *to)
 {
 	const struct metric_table *t = sum->table;
-	const struct metric_field *f;
+	const struct metric_field *f = NULL;
 	const uint64_t *slots;
-	uint32_t used = 0;
+	uint32_t used;
 
-	if (!metricout_wants_histogram(s, t))
-		return;
-	f = metricfmt_find(&t->fmt, s->view->histogram);
-	slots = metricsum_slots(sum, group) + t->slots[f - t->fmt.fields];
-	for (uint32_t i = 0; i < f->count; i++)
-		used = slots[i] ? i + 1 : used;
-	fprintf(to, ", \"%s\": [", f->name);
-	for (uint32_t i = 0; i < used; i++)
-		fprintf(to, "%s%" PRIu64, i ? ", " : "", slots[i]);
-	putc(']', to);
+	while ((f = metricout_histogram(s, t, f)) != NULL) {
+		slots = metricsum_slots(sum, group) + t->slots[f - t->fmt.fields];
+		used = 0;
+		for (uint32_t i = 0; i < f->count; i++)
+			used = slots[i] ? i + 1 : used;
+		fprintf(to, ", \"%s\": [", f->name);
+		for (uint32_t i = 0; i < used; i++)
+			fprintf(to, "%s%" PRIu64, i ? ", " : "", slots[i]);
+		putc(']', to);
+	}
 }
 
 static void json_inner(const struct metric_shown *s, size_t of,
@@ -122,7 +122,7 @@ static void json_inner(const struct metric_shown *s, size_t of,
 		comma = ",";
 		json_dim(s, &s->inner, order->order[i].group, s->by[1], to);
 		json_values(s, &s->inner, order->order[i].group, to);
-		json_histogram(s, &s->inner, order->order[i].group, to);
+		json_histograms(s, &s->inner, order->order[i].group, to);
 		putc('}', to);
 		left--;
 	}
@@ -151,7 +151,7 @@ int metricjson_put(const struct metric_shown *s, bool first, FILE *to)
 			fprintf(to, "\"time_ns\": %" PRIu64 ", ",
 				top->groups[order.order[i].group].time_ns);
 		json_values(s, top, order.order[i].group, to);
-		json_histogram(s, top, order.order[i].group, to);
+		json_histograms(s, top, order.order[i].group, to);
 		if (s->by_count > 1)
 			json_inner(s, order.order[i].group, &inner, to);
 		putc('}', to);

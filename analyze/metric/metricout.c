@@ -85,9 +85,17 @@ bool metricout_is_number(const struct metric_table *t, const char *name)
 	return !d->text && f && f->kind != METRIC_TEXT && strcmp(f->name, "cgroup") != 0;
 }
 
-bool metricout_wants_histogram(const struct metric_shown *s, const struct metric_table *t)
+const struct metric_field *metricout_histogram(const struct metric_shown *s,
+					       const struct metric_table *t,
+					       const struct metric_field *after)
 {
-	return s->histogram && s->view->histogram && metricfmt_find(&t->fmt, s->view->histogram);
+	const struct metric_field *end = t->fmt.fields + t->fmt.field_count;
+
+	for (after = after ? after + 1 : t->fmt.fields; s->histogram && after < end; after++) {
+		if (!after->is_key && !strncmp(after->name, "hist_", 5))
+			return after;
+	}
+	return NULL;
 }
 
 bool metricout_is_within(const struct metricsum *outer, size_t of, const struct metricsum *inner,

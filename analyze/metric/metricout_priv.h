@@ -25,7 +25,10 @@ void metricout_put_dim(const struct metric_shown *s, const struct metricsum *sum
 		       const char *name, FILE *to);
 /* Whether a dimension is shown as the number that it is. */
 bool metricout_is_number(const struct metric_table *t, const char *name);
-bool metricout_wants_histogram(const struct metric_shown *s, const struct metric_table *t);
+/* The next histogram that is to be shown; NULL: none.  after: NULL: the first. */
+const struct metric_field *metricout_histogram(const struct metric_shown *s,
+					       const struct metric_table *t,
+					       const struct metric_field *after);
 /* Whether a group of inner is below that one of outer. */
 bool metricout_is_within(const struct metricsum *outer, size_t of, const struct metricsum *inner,
 			 size_t group);

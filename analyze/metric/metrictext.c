@@ -236,12 +236,11 @@ static void print_cells(const struct cells *c, FILE *to)
 	free(widths);
 }
 
-static void put_histogram(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+static void put_histogram(const struct metricsum *sum, size_t group, const struct metric_field *f,
 			  FILE *to)
 {
 	static const char stars[] = "****************************************";
 	const struct metric_table *t = sum->table;
-	const struct metric_field *f = metricfmt_find(&t->fmt, s->view->histogram);
 	const uint64_t *slots = metricsum_slots(sum, group) + t->slots[f - t->fmt.fields];
 	uint32_t first = f->count, used = 0;
 	uint64_t most = 1;
@@ -256,7 +255,7 @@ static void put_histogram(const struct metric_shown *s, const struct metricsum *
 	}
 	if (!used)
 		return;
-	fprintf(to, "%31s : count    distribution\n", s->view->histogram + strlen("hist_"));
+	fprintf(to, "%31s : count    distribution\n", f->name + strlen("hist_"));
 	for (uint32_t i = first; i < used; i++) {
 		width = (int)(40 * slots[i] / most);
 		fprintf(to, "%13" PRIu64 " -> %-14" PRIu64 " : %-8" PRIu64 " |%.*s%*s|\n",
@@ -264,6 +263,21 @@ static void put_histogram(const struct metric_shown *s, const struct metricsum *
 			40 - width, "");
 	}
 	putc('\n', to);
+}
+
+static void put_histograms(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+			   FILE *to)
+{
+	const struct metric_field *f = metricout_histogram(s, sum->table, NULL);
+
+	if (!f)
+		return;
+	putc('\n', to);
+	if (s->by_count)
+		metricout_put_dim(s, sum, group, s->by[0]->name, to);
+	putc('\n', to);
+	for (; f; f = metricout_histogram(s, sum->table, f))
+		put_histogram(sum, group, f, to);
 }
 
 /* The rows of one outer group; order: of the inner ones. */
@@ -318,14 +332,8 @@ int metrictext_put(const struct metric_shown *s, FILE *to)
 	fprintf(to, ", %zu of %zu\n", shown, order.count);
 	if (!c.failed)
 		print_cells(&c, to);
-	for (size_t i = 0; i < shown && !c.failed && metricout_wants_histogram(s, top->table);
-	     i++) {
-		putc('\n', to);
-		if (s->by_count)
-			metricout_put_dim(s, top, order.order[i].group, s->by[0]->name, to);
-		putc('\n', to);
-		put_histogram(s, top, order.order[i].group, to);
-	}
+	for (size_t i = 0; i < shown && !c.failed; i++)
+		put_histograms(s, top, order.order[i].group, to);
 	cells_done(&c);
 	free(order.order);
 	free(inner.order);

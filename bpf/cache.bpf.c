@@ -10,6 +10,7 @@
  * or becomes dirty, and a fault in a mapped file.
  */
 #include "bpf/metric.bpf.h"
+#include "bpf/fdfile.bpf.h"
 
 struct cache_key {
 	__u32 interval, pid;
@@ -31,14 +32,8 @@ struct cache_value {
 
 METRIC_TABLE_FIXED(cache, struct cache_key, struct cache_value, 16384);
 
-/* include/uapi/linux/stat.h, asm-generic/fcntl.h, magic.h */
-enum {
-	MODE_KIND = 0170000,
-	MODE_FILE = 0100000,
-	MODE_DISK = 0060000,
-	OPEN_DIRECT = 040000,
-	MAGIC_OVERLAY = 0x794c7630,
-};
+/* include/uapi/asm-generic/fcntl.h, magic.h */
+enum { OPEN_DIRECT = 040000, MAGIC_OVERLAY = 0x794c7630 };
 
 #define PAGE_BITS 12
 
@@ -88,18 +83,6 @@ static __always_inline enum what what_of(long nr, bool compat, bool *here)
 	if (nr == 1 || nr == 20 || nr == 18 || nr == 296 || nr == 328)
 		return WHAT_WRITE;
 	return nr == 40 ? WHAT_SEND : WHAT_OTHER; /* sendfile: reads its second */
-}
-
-static __always_inline struct file *file_of(struct task_struct *t, __u32 fd)
-{
-	struct fdtable *fdt = BPF_CORE_READ(t, files, fdt);
-	struct file **files, *file = 0;
-
-	if (fd >= BPF_CORE_READ(fdt, max_fds))
-		return 0;
-	files = BPF_CORE_READ(fdt, fd);
-	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
-	return file;
 }
 
 /*

@@ -59,6 +59,7 @@ struct address_space;
 
 struct inode {
 	unsigned short i_mode;
+	unsigned long i_ino;
 	struct super_block *i_sb;
 };
 
@@ -72,6 +73,7 @@ struct file {
 	struct inode *f_inode;
 	unsigned int f_flags;
 	long long f_pos;
+	void *private_data; /* of a socket: struct socket */
 };
 
 struct fdtable {
@@ -174,7 +176,26 @@ struct in6_addr {
 	unsigned char bytes[16];
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct socket {
+	struct file *file;
+	struct sock *sk;
+};
+
 struct sock_common {
+	possible_net_t skc_net;
+	unsigned char skc_state;
 	unsigned int skc_daddr, skc_rcv_saddr;
 	unsigned short skc_dport; /* high byte first */
 	unsigned short skc_num;   /* the local port */
@@ -187,6 +208,7 @@ struct sock {
 	struct sock_common __sk_common;
 	unsigned short sk_protocol;
 	int sk_err;
+	struct socket *sk_socket; /* NULL: no program has it (any more) */
 };
 
 struct tcp_sock {
@@ -197,12 +219,23 @@ struct net_device {
 	char name[16];
 	unsigned short hard_header_len;
 	unsigned int flags; /* DEVICE_LOOPBACK */
+	int ifindex;
+	possible_net_t nd_net;
 };
 
 struct sk_buff {
-	struct net_device *dev;
+	struct net_device *dev; /* while it waits at a socket: whatever else */
+	struct sock *sk;
 	unsigned int len;
+	int skb_iif; /* where it came in */
 };
+
+struct trace_event_raw_kfree_skb {
+	void *rx_sk; /* since c53795d48ee8, 6.11; the tracepoint's fourth argument */
+};
+
+/* Tracepoints that a kernel may lack: both are since 6e6eda44b939, 6.3. */
+typedef void (*btf_trace_sock_send_length)(void *, struct sock *, int, int);
 
 struct bpf_iter_meta;
 struct bpf_iter__task {

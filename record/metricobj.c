@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "record/dropreasons.h"
 #include "record/metricbtf.h"
 #include "record/pmuevents.h"
 
@@ -125,7 +126,7 @@ static void set_knobs(const struct metricobj *o, const struct instrument_ctx *c,
 	uint64_t wake_bytes = rings_wake_bytes(c->rings), slower_ns = c->opts->slower_ns;
 	uint64_t sample_bytes = c->opts->sample_bytes;
 	uint32_t max_frames = c->opts->max_frames;
-	bool filter = !c->targets->all, user_stacks = c->walker != NULL;
+	bool filter = !c->targets->all, user_stacks = c->walker != NULL, each = c->opts->each;
 
 	set(o->obj, "wake_bytes", &wake_bytes, sizeof(wake_bytes));
 	set(o->obj, "filter", &filter, sizeof(filter));
@@ -133,7 +134,19 @@ static void set_knobs(const struct metricobj *o, const struct instrument_ctx *c,
 	set(o->obj, "max_frames", &max_frames, sizeof(max_frames));
 	set(o->obj, "sample_bytes", &sample_bytes, sizeof(sample_bytes));
 	set(o->obj, "slower_ns", &slower_ns, sizeof(slower_ns));
+	set(o->obj, "each", &each, sizeof(each));
 	set(o->obj, "metric_first_event", &first, sizeof(first));
+}
+
+/* Without them reasons are shown by number. */
+static void set_drop_reasons(const struct metricobj *o)
+{
+	struct dropreasons reasons;
+	uint32_t off;
+
+	if (metricbtf_variable(o->obj, "drop_reasons", sizeof(reasons.names), &off) &&
+	    !dropreasons_read(&reasons))
+		set(o->obj, "drop_reasons", reasons.names, sizeof(reasons.names));
 }
 
 /* The maps that all programs share, as far as this object has them. */
@@ -248,6 +261,7 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 		return note_fail(c->notes, err, "see docs/instruments/custom.md",
 				 "cannot understand the tables of '%.60s'", name);
 	set_knobs(o, c, first_event);
+	set_drop_reasons(o);
 	err = pmuevents_name(o, c, tabs);
 	if (err)
 		return err;

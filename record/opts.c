@@ -49,6 +49,7 @@ static const struct option options[] = {
 	  "how often tables are written (default 1, at least 0.1)" },
 	{ OPT_STRING, 0, "slower", "TIME", AT(slower), 0, 0,
 	  "single events that take as long, with stacks: 10ms, 1.5s" },
+	{ OPT_FLAG, 0, "each", NULL, AT(each), 0, 0, "each packet that is sent (with net)" },
 	{ OPT_UINT, 0, "sample-bytes", "N", AT(sample_bytes), 1, 1u << 30,
 	  "of allocations take one in as many bytes (default 65536; 1: each)" },
 	{ OPT_LIST, 0, "heap-lib", "FILE", AT(heap_libs), 0, 0,

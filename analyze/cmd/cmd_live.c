@@ -23,7 +23,7 @@
 struct live_opts {
 	const char *by, *sort, *every, *slower;
 	struct option_list pids;
-	bool json, histogram;
+	bool json, histogram, each;
 	unsigned top, count;
 };
 
@@ -43,6 +43,7 @@ static const struct option live_options[] = {
 	  "how the times or sizes of each row are spread" },
 	{ OPT_STRING, 0, "slower", "TIME", AT(slower), 0, 0,
 	  "a row of its own for each event that takes so long, as 10ms" },
+	{ OPT_FLAG, 0, "each", NULL, AT(each), 0, 0, "each packet that is sent (net)" },
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0,
 	  "only these processes, and those that they start" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "as JSON, a document each interval" },
@@ -232,6 +233,8 @@ static void run_recorder(const struct live *l, const char *path, const char *wit
 		argv[n++] = "--slower";
 	if (o->slower)
 		argv[n++] = o->slower;
+	if (o->each)
+		argv[n++] = "--each";
 	dup2(fd, STDOUT_FILENO);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execv(path, (char **)(uintptr_t)argv);

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 # field FILE TABLE KEY=VALUE,... FIELD [OPTION...] - the sum of a field over the matching rows of a
-# table, without rows below them.
+# table; over rows below them, where a key is only there.  hist_NAME: how many it counts.
 field() {
 	local file=$1 table=$2 want=$3 name=$4
 	shift 4
@@ -13,9 +13,14 @@ field() {
 		my $sum = 0;
 		for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
 			next if $t->{name} ne $table;
-			for my $r (@{$t->{rows}}) {
-				next if grep { ($r->{$_} // "") ne $want{$_} } keys %want;
-				$sum += $r->{$name} // die "no $name\n";
+			for my $top (@{$t->{rows}}) {
+				my @rows = ($top);
+				@rows = map { { %$top, %$_ } } @{$top->{rows}} if grep { !exists $top->{$_} } keys %want;
+				for my $r (@rows) {
+					next if grep { ($r->{$_} // "") ne $want{$_} } keys %want;
+					my $is = $r->{$name} // die "no $name\n";
+					$sum += $_ for ref $is ? @$is : $is;
+				}
 			}
 		}
 		print $sum, "\n"' "$table" "$want" "$name"

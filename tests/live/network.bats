@@ -13,15 +13,28 @@ setup_file() {
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare -n bash -c '
 		ip link set lo up
+		ip link add q0 type veth peer name q1 address 02:00:00:00:00:01
+		echo 1 >/proc/sys/net/ipv6/conf/q0/disable_ipv6
+		echo 1 >/proc/sys/net/ipv6/conf/q1/disable_ipv6
+		ip link set q0 up
+		ip link set q1 up
+		ip addr add 10.9.0.1/24 dev q0
+		ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:01 dev q0
+		tc qdisc add dev q0 root tbf rate 1mbit burst 2048 limit 12600
+		stat -Lc %i /proc/self/ns/net >netns
 		cat /proc/net/dev >dev0
 		cat /proc/net/snmp >snmp0
-		ebprec record -q --with tcp,net,locks --slower 100ms -o n.data -- sh -c "
+		cat /proc/net/snmp6 >snmp60
+		ebprec record -q --with tcp,net,locks --slower 100ms --each -o n.data -- sh -c "
+			datagrams 10.9.0.2 >datagrams
 			perl $HERE/silent.pl >silent &
 			perl $HERE/tcp.pl >truth
 			futexes >locks
 			wait"
 		cat /proc/net/dev >dev1
-		cat /proc/net/snmp >snmp1' || true
+		cat /proc/net/snmp >snmp1
+		cat /proc/net/snmp6 >snmp61
+		tc -s qdisc show dev q0 >qdisc' || true
 }
 
 setup() {
@@ -29,10 +42,20 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
-# snmp COLUMN - how much a number of Tcp: in /proc/net/snmp grew
+# snmp COLUMN [PROTOCOL] - how much a number of /proc/net/snmp grew
 snmp() {
-	cat snmp0 snmp1 | awk -v "name=$1" '$1 == "Tcp:" && $2 !~ /[0-9]/ { for (i = 2; i <= NF; i++) if ($i == name) at = i }
-		$1 == "Tcp:" && $2 ~ /[0-9]/ { n = $at - was; was = $at } END { print n }'
+	cat snmp0 snmp1 | awk -v "name=$1" -v "of=${2:-Tcp}:" '$1 == of && $2 !~ /[0-9]/ { for (i = 2; i <= NF; i++) if ($i == name) at = i }
+		$1 == of && $2 ~ /[0-9]/ { n = $at - was; was = $at } END { print n }'
+}
+
+# snmp6 NAME - the same of /proc/net/snmp6
+snmp6() {
+	cat snmp60 snmp61 | awk -v "name=$1" '$1 == name { n = $2 - was; was = $2 } END { print n }'
+}
+
+# of NAME - the words behind NAME that the program datagrams printed
+of() {
+	sed -n "s/^$1 //p" datagrams
 }
 
 # dev INTERFACE COLUMN - how much a number of /proc/net/dev grew
@@ -93,16 +116,70 @@ dev() {
 
 @test "net: packets and bytes are those of /proc/net/dev" {
 	# bytes and packets received are columns 2 and 3, sent 10 and 11
-	same "$(dev lo 10) $(dev lo 11)" \
-		"$(field n.data net device=lo tx_bytes) $(field n.data net device=lo tx_packets)"
-	same "$(dev lo 2) $(dev lo 3)" \
-		"$(field n.data net device=lo rx_bytes) $(field n.data net device=lo rx_packets)"
+	for name in lo q0 q1; do
+		of="netns=$(cat netns),device=$name"
+		same "$name $(dev $name 10) $(dev $name 11)" \
+			"$name $(field n.data net "$of" tx_bytes --by netns) $(field n.data net "$of" tx_packets --by netns)"
+		same "$name $(dev $name 2) $(dev $name 3)" \
+			"$name $(field n.data net "$of" rx_bytes --by netns) $(field n.data net "$of" rx_packets --by netns)"
+	done
 	[ "$(dev lo 11)" -gt 100 ]
+}
+
+@test "net: time in the queue is what a token bucket of known rate makes of it, packet by packet" {
+	read -r pid count took_ns < <(of queued)
+	read -r sent dropped < <(sed -n 's/^ Sent [0-9]* bytes \([0-9]*\) pkt (dropped \([0-9]*\),.*/\1 \2/p' qdisc)
+	same "$count" $((sent + dropped))
+	here="netns=$(cat netns),device=q0"
+	same "$sent $sent $sent" "$(field n.data net "$here" queued --by netns) $(field n.data net "$here" hist_queue_ns --by netns --histogram) $(field n.data net "$here" hist_driver_ns --by netns --histogram)"
+	# Of 1042 bytes each, 125000 a second, the first 2048 at once; they came within took_ns.
+	least_ns=$(awk -v "n=$sent" -v "took=$took_ns" 'BEGIN {
+		for (k = 1; k <= n; k++) { wait = (k * 1042 - 2048) * 8000 - took; if (wait > 0) sum += wait }
+		printf "%d", sum * 0.98 }')
+	queue_ns=$(field n.data net "$here" queue_ns --by netns)
+	[ "$queue_ns" -ge "$least_ns" ] || fail "$queue_ns ns in the queue, not $least_ns"
+	same "$queue_ns $(field n.data net "$here" driver_ns --by netns)" \
+		"$(field n.data net_packets "device=q0,pid=$pid" queue_ns) $(field n.data net_packets "device=q0,pid=$pid" driver_ns)"
+	same $((sent * 1042)) "$(field n.data net_packets "device=q0,pid=$pid,comm=datagrams" bytes)"
+}
+
+@test "net: packets that were dropped, by reason, interface and process" {
+	read -r _ four six < <(of nobody)
+	same "$four $six" "$(snmp NoPorts Udp) $(snmp6 Udp6NoPorts)"
+	# Those are nobody's.  Other networks have a lo, too.  The refused connections were sent to nobody, too.
+	drops=$(field n.data net_drops "reason=NO_SOCKET,netns=$(cat netns)" drops --by netns,reason)
+	[ "$drops" -ge $((four + six + 3)) ] && [ "$drops" -le $((four + six + $(snmp OutRsts))) ] ||
+		fail "$drops drops, $four, $six, and $(snmp OutRsts) resets"
+	[ "$(field n.data net_drops "reason=NO_SOCKET,device=lo" drops)" -ge $((four + six)) ]
+	read -r pid sent got < <(of full)
+	same $((sent - got)) "$(snmp RcvbufErrors Udp)"
+	same $((sent - got)) "$(field n.data net_drops "reason=SOCKET_RCVBUFF,pid=$pid" drops --by reason,process)"
+	same $((sent - got)) "$(field n.data net_drops "reason=SOCKET_RCVBUFF,device=lo" drops --pid "$pid")"
+	# The queue that was full: its reason has had several names.
+	read -r pid _ < <(of queued)
+	dropped=$(sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' qdisc)
+	[ "$dropped" -gt 0 ]
+	same "$dropped" "$(field n.data net_drops "device=q0,pid=$pid" drops --by device,process)"
+}
+
+@test "net: how long sends and receives take, with the stack of a slow one" {
+	read -r pid count bytes < <(of unix)
+	# and one in each direction that is waited for
+	for way in send receive; do
+		same "$((count + 1)) $((bytes + 7))" "$(field n.data net_sockets protocol=unix,pid=$pid ${way}s) $(field n.data net_sockets protocol=unix,pid=$pid ${way}_bytes)"
+		same $((count + 1)) "$(field n.data net_sockets protocol=unix,pid=$pid hist_${way}_bytes --histogram)"
+	done
+	# Of several messages in one call, one call; of those that are looked at first, two.
+	same "$((count - 1)) $((count - 2 + 14))" "$(field n.data net_sockets protocol=unix,pid=$pid send_calls) $(field n.data net_sockets protocol=unix,pid=$pid receive_calls)"
+	read -r pid least most < <(of slow)
+	took=$(field n.data net_slow "pid=$pid,protocol=unix" took_ns)
+	[ "$took" -ge "$least" ] && [ "$took" -le "$most" ] || fail "$took ns, not $least to $most"
+	ebprec report -q -i n.data --of net --pid "$pid" --folded >slow.folded
+	same "$took" "$(weight ';main;.*receive_slowly;' <slow.folded)"
 }
 
 @test "net: what processes send and receive" {
 	read -r _ client server4 _ < <(head -1 truth)
-	[ "$(field n.data net_sockets "pid=$client" sends)" -gt 0 ] || return 0 # before Linux 6.3
 	same $((11 * 10007)) "$(field n.data net_sockets protocol=tcp send_bytes --by protocol,process --pid "$client")"
 	same $((7 * 10007)) "$(field n.data net_sockets protocol=tcp6 send_bytes --by protocol,process --pid "$client")"
 	same $((11 * 101)) "$(field n.data net_sockets protocol=tcp receive_bytes --by protocol,process --pid "$client")"

@@ -9,7 +9,7 @@ use Socket;
 $| = 1;
 for my $way (["127.0.0.1", 11], ["::1", 7]) {
 	my ($host, $count) = @$way;
-	my $listen = IO::Socket::IP->new(Listen => 5, LocalHost => $host, LocalPort => 0)
+	my $listen = IO::Socket::IP->new(Listen => 5, LocalHost => $host, LocalPort => 0, GetAddrInfoFlags => 0)
 		or die "listen: $@";
 	my $port = $listen->sockport;
 	my $server = fork;
@@ -26,7 +26,7 @@ for my $way (["127.0.0.1", 11], ["::1", 7]) {
 	}
 	close $listen;
 	for (1 .. $count) {
-		my $c = IO::Socket::IP->new(PeerHost => $host, PeerPort => $port) or die "connect: $@";
+		my $c = IO::Socket::IP->new(PeerHost => $host, PeerPort => $port, GetAddrInfoFlags => 0) or die "connect: $@";
 		my ($left, $text) = 10007;
 		$left -= syswrite $c, "x" x $left while $left;
 		shutdown $c, 1;

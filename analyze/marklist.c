@@ -5,14 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/eventwalk.h"
 #include "analyze/hashidx.h"
 #include "analyze/vec.h"
-#include "format/cursor.h"
 #include "format/perfrec.h"
 #include "format/tracing.h"
 
 struct loader {
-	const struct capture *c;
 	const struct capture_attr *attr; /* of ebprec:mark */
 	struct strings *names;
 	struct marklist *out;
@@ -26,8 +25,9 @@ static int text_of(struct loader *l, const char *text, uint32_t *out)
 	return strings_add(l->names, text, strlen(text), out);
 }
 
-static int take(struct loader *l, const struct perf_event_header *header)
+static int take(void *ctx, const struct perf_event_header *header)
 {
+	struct loader *l = ctx;
 	struct marklist *list = l->out;
 	struct tracing_mark m;
 	struct perf_sample s;
@@ -60,41 +60,6 @@ static int take(struct loader *l, const struct perf_event_header *header)
 		err = text_of(l, m.message, &to->text);
 	if (!err)
 		list->count++;
-	return err;
-}
-
-static void see_lost(struct loader *l, const struct perf_event_header *header)
-{
-	const uint8_t *body = (const uint8_t *)(header + 1);
-
-	if (header->type == PERF_RECORD_LOST && header->size >= sizeof(*header) + 16 &&
-	    capture_attr_by_id(l->c, le64_load(body)) == l->attr)
-		l->out->lost += le64_load(body + 8);
-}
-
-static int walk(struct loader *l)
-{
-	struct record_iter *it = NULL;
-	struct record rec;
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(l->c, &count);
-	uint64_t id;
-	int err;
-
-	err = record_iter_new(l->c, 1u << EBX_STREAM_MARK | 1u << EBX_STREAM_SIDE, 0, SIZE_MAX,
-			      &it);
-	if (err)
-		return err;
-	while (!err && record_iter_next(it, &rec) == 1) {
-		if (rec.header->type != PERF_RECORD_SAMPLE) {
-			see_lost(l, rec.header);
-			continue;
-		}
-		id = perfrec_identifier(rec.header, rec.header->size, &attrs[0].attr);
-		if (capture_attr_by_id(l->c, id) == l->attr)
-			err = take(l, rec.header);
-	}
-	record_iter_free(it);
 	return err;
 }
 
@@ -331,20 +296,16 @@ static int make_spans(struct loader *l)
 int marklist_load(const struct capture *c, struct strings *names, struct marklist *out)
 {
 	struct marklist fresh = { 0 };
-	struct loader l = { .c = c, .names = names, .out = &fresh };
+	struct loader l = { .names = names, .out = &fresh };
 	struct timespan whole;
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(c, &count);
 	int err = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (attrs[i].attr.type == PERF_TYPE_TRACEPOINT &&
-		    attrs[i].attr.config == TRACING_MARK_ID)
-			l.attr = &attrs[i];
+	l.attr = eventwalk_find(c, TRACING_MARK_ID);
 	if (!timespan_of_capture(c, &whole))
 		l.end_ns = whole.to_ns;
 	if (l.attr)
-		err = walk(&l);
+		err = eventwalk_samples(c, 1u << EBX_STREAM_MARK | 1u << EBX_STREAM_SIDE, l.attr,
+					take, &l, &fresh.lost);
 	if (!err) {
 		sort(&fresh);
 		err = make_spans(&l);

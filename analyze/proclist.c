@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/eventwalk.h"
 #include "analyze/vec.h"
-#include "format/perfrec.h"
 
 #define ANCESTORS_MAX 256 /* a circle of forks is a broken file's */
 
@@ -121,52 +121,33 @@ static void see_exit(struct proclist *l, const struct perfrec_side *side)
 		l->list[id].end_ns = side->id.time_ns;
 }
 
-static int see(struct proclist *l, struct strings *names, const struct perfrec_side *side)
+struct loader {
+	struct proclist *l;
+	struct strings *names;
+};
+
+static int see(void *ctx, const struct perfrec_side *side)
 {
+	struct loader *to = ctx;
+
 	switch (side->type) {
 	case PERF_RECORD_FORK:
-		return see_fork(l, side);
+		return see_fork(to->l, side);
 	case PERF_RECORD_COMM:
-		return see_comm(l, names, side);
+		return see_comm(to->l, to->names, side);
 	case PERF_RECORD_EXIT:
-		see_exit(l, side);
+		see_exit(to->l, side);
 		return 0;
 	default:
 		return 0;
 	}
 }
 
-static int load(const struct capture *c, struct strings *names, struct proclist *l)
-{
-	const struct capture_attr *attrs, *attr;
-	struct record_iter *it = NULL;
-	struct perfrec_side side;
-	struct record rec;
-	size_t count;
-	int err;
-
-	attrs = capture_attrs(c, &count);
-	err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
-	if (err)
-		return err;
-	while (!err && count && record_iter_next(it, &rec) == 1) {
-		if (rec.header->type != PERF_RECORD_FORK && rec.header->type != PERF_RECORD_COMM &&
-		    rec.header->type != PERF_RECORD_EXIT)
-			continue;
-		attr = capture_attr_by_id(
-			c, perfrec_identifier(rec.header, rec.header->size, &attrs[0].attr));
-		if (!perfrec_side(rec.header, rec.header->size, attr ? &attr->attr : &attrs[0].attr,
-				  &side, NULL))
-			err = see(l, names, &side);
-	}
-	record_iter_free(it);
-	return err;
-}
-
 int proclist_load(const struct capture *c, struct strings *names, struct proclist *out)
 {
 	struct proclist fresh = { 0 };
-	int err = load(c, names, &fresh);
+	struct loader to = { &fresh, names };
+	int err = eventwalk_tasks(c, see, &to);
 
 	if (!err)
 		err = arglist_load(c, &fresh.args);

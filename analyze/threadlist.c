@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/eventwalk.h"
 #include "analyze/vec.h"
-#include "format/perfrec.h"
 
 static uint32_t find(const struct threadlist *l, uint32_t tid)
 {
@@ -52,24 +52,30 @@ static int entry_of(struct threadlist *l, uint32_t tid, struct threadlist_entry 
 	return 0;
 }
 
-static int see(struct threadlist *l, struct strings *names, const struct perfrec_side *side)
+struct loader {
+	struct threadlist *l;
+	struct strings *names;
+};
+
+static int see(void *ctx, const struct perfrec_side *side)
 {
+	struct loader *to = ctx;
 	struct threadlist_entry *e;
 	int err;
 
 	if (side->type == PERF_RECORD_FORK) {
-		err = entry_of(l, side->task.tid, &e);
+		err = entry_of(to->l, side->task.tid, &e);
 		if (err)
 			return err;
 		e->pid = side->task.pid;
 		e->ppid = side->task.ppid;
 		e->time_ns = side->id.time_ns;
 	} else if (side->type == PERF_RECORD_COMM) {
-		err = entry_of(l, side->comm.tid, &e);
+		err = entry_of(to->l, side->comm.tid, &e);
 		if (err)
 			return err;
 		e->pid = side->comm.pid;
-		return strings_add(names, side->comm.comm, strlen(side->comm.comm), &e->comm);
+		return strings_add(to->names, side->comm.comm, strlen(side->comm.comm), &e->comm);
 	}
 	return 0;
 }
@@ -77,28 +83,9 @@ static int see(struct threadlist *l, struct strings *names, const struct perfrec
 int threadlist_load(const struct capture *c, struct strings *names, struct threadlist *out)
 {
 	struct threadlist fresh = { 0 };
-	struct record_iter *it = NULL;
-	const struct capture_attr *attrs, *attr;
-	struct perfrec_side side;
-	struct record rec;
-	size_t count;
-	uint64_t id;
-	int err;
+	struct loader to = { &fresh, names };
+	int err = eventwalk_tasks(c, see, &to);
 
-	attrs = capture_attrs(c, &count);
-	err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
-	if (err)
-		return err;
-	while (!err && count && record_iter_next(it, &rec) == 1) {
-		if (rec.header->type != PERF_RECORD_FORK && rec.header->type != PERF_RECORD_COMM)
-			continue;
-		id = perfrec_identifier(rec.header, rec.header->size, &attrs[0].attr);
-		attr = capture_attr_by_id(c, id);
-		if (!perfrec_side(rec.header, rec.header->size, attr ? &attr->attr : &attrs[0].attr,
-				  &side, NULL))
-			err = see(&fresh, names, &side);
-	}
-	record_iter_free(it);
 	if (err) {
 		threadlist_done(&fresh);
 		return err;

@@ -8,8 +8,8 @@
 #include "analyze/metric/metricname.h"
 #include "analyze/metric/syscallcat.h"
 #include "analyze/tpformat.h"
+#include "analyze/eventwalk.h"
 #include "analyze/vec.h"
-#include "format/cursor.h"
 #include "format/ebx.h"
 #include "format/perfrec.h"
 
@@ -206,16 +206,8 @@ static int take(struct walk *w, const struct perf_event_header *h)
 /* Of the tables together: the recorder does not know which found no room. */
 static void see_lost(struct walk *w, const struct perf_event_header *h)
 {
-	const uint8_t *body = (const uint8_t *)(h + 1);
-	const struct capture_attr *attr;
-
-	if (h->type != PERF_RECORD_LOST || h->size < sizeof(*h) + 16)
-		return;
-	attr = capture_attr_by_id(w->m->c, le64_load(body));
-	for (size_t i = 0; i < w->m->count; i++) {
-		if (w->m->tables[i].attr == attr)
-			w->m->lost += le64_load(body + 8);
-	}
+	for (size_t i = 0; i < w->m->count; i++)
+		w->m->lost += eventwalk_lost(w->m->c, h, w->m->tables[i].attr);
 }
 
 static int see(struct walk *w, const struct perf_event_header *h)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/eventwalk.h"
 #include "analyze/vec.h"
 #include "format/perfrec.h"
 #include "format/tracing.h"
@@ -17,7 +18,6 @@ struct ended {
 };
 
 struct loader {
-	const struct capture *c;
 	const struct capture_attr *attr;
 	struct strings *names;
 	struct ended *threads;
@@ -34,8 +34,9 @@ const char *exitlist_policy(uint32_t policy)
 	return policy < sizeof(names) / sizeof(names[0]) && names[policy] ? names[policy] : "?";
 }
 
-static int take(struct loader *l, const struct perf_event_header *header)
+static int take(void *ctx, const struct perf_event_header *header)
 {
+	struct loader *l = ctx;
 	struct tracing_exit e;
 	struct perf_sample s;
 	struct ended *to;
@@ -67,27 +68,6 @@ static int take(struct loader *l, const struct perf_event_header *header)
 	};
 	l->count++;
 	return strings_add(l->names, e.comm, strnlen(e.comm, sizeof(e.comm)), &to->as.comm);
-}
-
-static int walk(struct loader *l)
-{
-	struct record_iter *it = NULL;
-	struct record rec;
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(l->c, &count);
-	uint64_t id;
-	int err;
-
-	err = record_iter_new(l->c, 1u << EBX_STREAM_SCHED, 0, SIZE_MAX, &it);
-	while (!err && record_iter_next(it, &rec) == 1) {
-		if (rec.header->type != PERF_RECORD_SAMPLE)
-			continue;
-		id = perfrec_identifier(rec.header, rec.header->size, &attrs[0].attr);
-		if (capture_attr_by_id(l->c, id) == l->attr)
-			err = take(l, rec.header);
-	}
-	record_iter_free(it);
-	return err;
 }
 
 /* Threads of a process behind each other. */
@@ -163,18 +143,14 @@ static size_t process_end(const struct loader *l, size_t from)
 int exitlist_load(const struct capture *c, struct strings *names, const struct filter *filter,
 		  struct exitlist *out)
 {
-	struct loader l = { .c = c, .names = names };
+	struct loader l = { .names = names };
 	struct exitlist fresh = { 0 };
-	size_t count, from, to;
-	const struct capture_attr *attrs = capture_attrs(c, &count);
+	size_t from, to;
 	int err = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (attrs[i].attr.type == PERF_TYPE_TRACEPOINT &&
-		    attrs[i].attr.config == TRACING_EXIT_ID)
-			l.attr = &attrs[i];
+	l.attr = eventwalk_find(c, TRACING_EXIT_ID);
 	if (l.attr)
-		err = walk(&l);
+		err = eventwalk_samples(c, 1u << EBX_STREAM_SCHED, l.attr, take, &l, NULL);
 	if (!err && l.count)
 		qsort(l.threads, l.count, sizeof(*l.threads), by_process);
 	for (from = 0; !err && from < l.count; from = to) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/eventwalk.h"
 #include "analyze/hashidx.h"
 #include "analyze/vec.h"
 #include "analyze/sched/waitreason.h"
@@ -135,8 +136,9 @@ static int add_part(struct loader *l, struct perf_sample *s, const struct model_
 	return sampler_add_wait(l->sampler, s, where, number);
 }
 
-static int add_stack(struct loader *l, const struct perf_event_header *header)
+static int add_stack(void *ctx, const struct perf_event_header *header)
 {
+	struct loader *l = ctx;
 	struct switchinfo info;
 	struct model_where where;
 	struct perf_sample s;
@@ -169,36 +171,10 @@ static int add_stack(struct loader *l, const struct perf_event_header *header)
 	return err;
 }
 
-/* Calls take() for each sample of that event, in a capture of ours in that stream. */
-static int each_sample(struct loader *l, const struct capture *c, enum ebx_stream stream,
-		       const struct capture_attr *of,
-		       int (*take)(struct loader *l, const struct perf_event_header *header))
-{
-	struct record_iter *it = NULL;
-	struct record rec;
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(c, &count);
-	uint64_t id;
-	int err;
-
-	err = record_iter_new(c, 1u << stream, 0, SIZE_MAX, &it);
-	if (err)
-		return err;
-	while (!err && record_iter_next(it, &rec) == 1) {
-		if (rec.header->type != PERF_RECORD_SAMPLE)
-			continue;
-		id = count > 1 ? perfrec_identifier(rec.header, rec.header->size, &attrs[0].attr)
-			       : 0;
-		if (count == 1 || capture_attr_by_id(c, id) == of)
-			err = take(l, rec.header);
-	}
-	record_iter_free(it);
-	return err;
-}
-
 /* Its stack goes among the others, weighing nothing; those who wait for it name it by its end. */
-static int add_waker(struct loader *l, const struct perf_event_header *header)
+static int add_waker(void *ctx, const struct perf_event_header *header)
 {
+	struct loader *l = ctx;
 	struct offcpu_end end = { .is_waker = true, .waker = (uint32_t)l->waker_count };
 	struct tracing_waker waker;
 	struct model_where where;
@@ -232,17 +208,12 @@ static int by_time(const void *a, const void *b)
 
 static int add_wakers(struct loader *l, const struct capture *c)
 {
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(c, &count);
 	int err;
 
-	for (size_t i = 0; i < count; i++)
-		if (attrs[i].attr.type == PERF_TYPE_TRACEPOINT &&
-		    attrs[i].attr.config == TRACING_WAKER_ID)
-			l->waker_attr = &attrs[i];
+	l->waker_attr = eventwalk_find(c, TRACING_WAKER_ID);
 	if (!l->waker_attr)
 		return 0;
-	err = each_sample(l, c, EBX_STREAM_SCHED, l->waker_attr, add_waker);
+	err = eventwalk_samples(c, 1u << EBX_STREAM_SCHED, l->waker_attr, add_waker, l, NULL);
 	if (l->waker_count)
 		qsort(l->wakers, l->waker_count, sizeof(*l->wakers), by_time);
 	return err;
@@ -305,8 +276,9 @@ static bool read_cpu_sample(const struct loader *l, const struct perf_event_head
 	return true;
 }
 
-static int weigh_cpu_sample(struct loader *l, const struct perf_event_header *header)
+static int weigh_cpu_sample(void *ctx, const struct perf_event_header *header)
 {
+	struct loader *l = ctx;
 	struct perf_sample s;
 	struct waittime_kind *k;
 
@@ -318,8 +290,9 @@ static int weigh_cpu_sample(struct loader *l, const struct perf_event_header *he
 	return 0;
 }
 
-static int add_cpu_sample(struct loader *l, const struct perf_event_header *header)
+static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
 {
+	struct loader *l = ctx;
 	struct offcpu_end end = { .walk_end = SAMPLER_END_UNKNOWN,
 				  .kind = WAIT_ON_CPU,
 				  .waker = OFFCPU_NO_WAKER,
@@ -353,8 +326,11 @@ static int add_on_cpu(struct loader *l, const struct capture *c)
 	int err = sort_lives(l);
 
 	if (!err)
-		err = each_sample(l, c, EBX_STREAM_CPU, l->cpu_attr, weigh_cpu_sample);
-	return err ? err : each_sample(l, c, EBX_STREAM_CPU, l->cpu_attr, add_cpu_sample);
+		err = eventwalk_samples(c, 1u << EBX_STREAM_CPU, l->cpu_attr, weigh_cpu_sample, l,
+					NULL);
+	return err ? err
+		   : eventwalk_samples(c, 1u << EBX_STREAM_CPU, l->cpu_attr, add_cpu_sample, l,
+				       NULL);
 }
 
 /* Waits of which nobody took a stack: without frames. */
@@ -437,8 +413,8 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 	if (!err && query->wakers)
 		err = add_wakers(&l, c);
 	if (!err && l.times.run.events.switch_attr)
-		err = each_sample(&l, c, EBX_STREAM_SCHED, l.times.run.events.switch_attr,
-				  add_stack);
+		err = eventwalk_samples(c, 1u << EBX_STREAM_SCHED, l.times.run.events.switch_attr,
+					add_stack, &l, NULL);
 	if (!err && l.cpu_attr)
 		err = add_on_cpu(&l, c);
 	if (!err)

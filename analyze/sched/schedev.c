@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/tpformat.h"
+#include "analyze/eventwalk.h"
 #include "analyze/vec.h"
 #include "format/perfrec.h"
 #include "format/switchinfo.h"
@@ -239,15 +240,8 @@ static int take(struct loader *l, const struct perf_event_header *header)
 
 static void see_lost(struct loader *l, const struct perf_event_header *header)
 {
-	const uint8_t *body = (const uint8_t *)(header + 1);
-	const struct capture_attr *attr;
-
-	if (header->type != PERF_RECORD_LOST || header->size < sizeof(*header) + 16)
-		return;
-	attr = capture_attr_by_id(l->c, le64_load(body));
 	for (size_t i = 0; i < l->source_count; i++)
-		if (l->sources[i].attr == attr)
-			l->out->lost += le64_load(body + 8);
+		l->out->lost += eventwalk_lost(l->c, header, l->sources[i].attr);
 }
 
 static int walk(struct loader *l, uint32_t stream_mask)

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/eventwalk.h"
+
+#include "format/cursor.h"
+
+const struct capture_attr *eventwalk_find(const struct capture *c, uint64_t tracepoint_id)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count), *found = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (attrs[i].attr.type == PERF_TYPE_TRACEPOINT &&
+		    attrs[i].attr.config == tracepoint_id)
+			found = &attrs[i];
+	return found;
+}
+
+/* The event that a record is of.  perf writes no ids when there is one event. */
+static const struct capture_attr *event_of(const struct capture *c,
+					   const struct perf_event_header *record)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	if (count < 2)
+		return count ? &attrs[0] : NULL;
+	return capture_attr_by_id(c, perfrec_identifier(record, record->size, &attrs[0].attr));
+}
+
+uint64_t eventwalk_lost(const struct capture *c, const struct perf_event_header *record,
+			const struct capture_attr *of)
+{
+	const uint8_t *body = (const uint8_t *)(record + 1);
+
+	if (record->type != PERF_RECORD_LOST || record->size < sizeof(*record) + 16 ||
+	    capture_attr_by_id(c, le64_load(body)) != of)
+		return 0;
+	return le64_load(body + 8);
+}
+
+int eventwalk_samples(const struct capture *c, uint32_t stream_mask, const struct capture_attr *of,
+		      int (*fn)(void *ctx, const struct perf_event_header *sample), void *ctx,
+		      uint64_t *lost)
+{
+	struct record_iter *it = NULL;
+	struct record rec;
+	int err = record_iter_new(c, stream_mask, 0, SIZE_MAX, &it);
+
+	if (err)
+		return err;
+	while (!err && record_iter_next(it, &rec) == 1) {
+		if (rec.header->type != PERF_RECORD_SAMPLE) {
+			if (lost)
+				*lost += eventwalk_lost(c, rec.header, of);
+		} else if (event_of(c, rec.header) == of) {
+			err = fn(ctx, rec.header);
+		}
+	}
+	record_iter_free(it);
+	return err;
+}
+
+static bool is_task(uint32_t type)
+{
+	return type == PERF_RECORD_FORK || type == PERF_RECORD_COMM || type == PERF_RECORD_EXIT;
+}
+
+int eventwalk_tasks(const struct capture *c, int (*fn)(void *ctx, const struct perfrec_side *side),
+		    void *ctx)
+{
+	const struct capture_attr *attr;
+	struct record_iter *it = NULL;
+	struct perfrec_side side;
+	struct record rec;
+	size_t count;
+	int err;
+
+	attr = capture_attrs(c, &count);
+	err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
+	if (err)
+		return err;
+	while (!err && count && record_iter_next(it, &rec) == 1) {
+		const struct capture_attr *of;
+
+		if (!is_task(rec.header->type))
+			continue;
+		of = event_of(c, rec.header);
+		if (!perfrec_side(rec.header, rec.header->size, of ? &of->attr : &attr->attr, &side,
+				  NULL))
+			err = fn(ctx, &side);
+	}
+	record_iter_free(it);
+	return err;
+}

@@ -2,11 +2,12 @@
 #include "analyze/layerstores.h"
 
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "format/storeconf.h"
 
 #define CONFIG_LINE_BYTES 4096
 #define CONFIG_LINES_MAX  10000
@@ -54,30 +55,6 @@ static int each_layer(const char *folder, const char *inside, const char *path, 
 	return stop;
 }
 
-/* The absolute path in a line of TOML, as `graphroot = "/srv/images"`; it is cut out of the line.  NULL: none. */
-static char *graphroot_in(char *line)
-{
-	static const char *const keys[] = { "graphroot", "rootless_storage_path" };
-	char *p = line + strspn(line, " \t"), *end;
-	size_t n = strcspn(p, " \t=");
-	bool known = false;
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		known |= n == strlen(keys[i]) && !strncmp(p, keys[i], n);
-	p += n;
-	p += strspn(p, " \t");
-	if (!known || *p++ != '=')
-		return NULL;
-	p += strspn(p, " \t");
-	if (p[0] != '"' || p[1] != '/')
-		return NULL;
-	end = strchr(++p, '"');
-	if (!end)
-		return NULL;
-	*end = '\0';
-	return p;
-}
-
 static int each_configured(const char *config, const char *path, layerstores_fn fn, void *ctx)
 {
 	FILE *f = fopen(config, "re");
@@ -86,7 +63,7 @@ static int each_configured(const char *config, const char *path, layerstores_fn 
 
 	for (unsigned n = 0; f && !stop && n < CONFIG_LINES_MAX && fgets(line, sizeof(line), f);
 	     n++) {
-		root = graphroot_in(line);
+		root = storeconf_graphroot(line);
 		if (!root || asprintf(&folder, "%s/overlay", root) < 0)
 			continue;
 		stop = each_layer(folder, "diff", path, fn, ctx);

@@ -105,13 +105,14 @@ enum ebx_kind {
 	 * of "/proc/kallsyms" that samples need are written as the samples come.
 	 */
 	EBX_FILE = 3,
-	EBX_SYMTAB = 4,   /* symbol table of a file; object: a running number */
-	EBX_COUNTERS = 5, /* what the series of ebprec:counter mean */
-	EBX_CKPT = 6,     /* side-band state at a moment */
-	EBX_INDEX = 7,    /* a part of the directory, flushed early */
-	EBX_NOTE = 8,     /* text for the reader: what went wrong while recording */
-	EBX_FACTS = 9,    /* what was known of mapped files: format/filefacts.h */
-	EBX_ARGS = 10,    /* how processes were called: format/procargs.h */
+	EBX_SYMTAB = 4,      /* symbol table of a file; object: a running number */
+	EBX_COUNTERS = 5,    /* what the series of ebprec:counter mean */
+	EBX_CKPT = 6,        /* side-band state at a moment */
+	EBX_INDEX = 7,       /* a part of the directory, flushed early */
+	EBX_NOTE = 8,        /* text for the reader: what went wrong while recording */
+	EBX_FACTS = 9,       /* what was known of mapped files: format/filefacts.h */
+	EBX_ARGS = 10,       /* how processes were called: format/procargs.h */
+	EBX_CONTAINERS = 11, /* what containers are called: format/containerid.h */
 };
 
 enum ebx_meta_object {

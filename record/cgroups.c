@@ -56,7 +56,8 @@ bool cgroups_mount(const char *mountinfo, char *out, size_t out_bytes)
 }
 
 /* fd is that of a folder, and taken; path is its path below the mount point, "" for the top. */
-static int walk(struct emit *e, int fd, char path[PATH_MAX], unsigned depth)
+static int walk(struct emit *e, struct containerwatch *tell, int fd, char path[PATH_MAX],
+		unsigned depth)
 {
 	struct siderec r = { .id = emit_side_id(e) };
 	size_t length = strlen(path);
@@ -72,6 +73,7 @@ static int walk(struct emit *e, int fd, char path[PATH_MAX], unsigned depth)
 	/* On 64-bit kernels the inode number is the cgroup's id. */
 	if (!fstat(fd, &st))
 		err = emit_side(e, &r, siderec_cgroup(&r, st.st_ino, *path ? path : "/"));
+	containerwatch_saw(tell, path);
 	while (!err && depth < DEPTH_MAX && (d = readdir(dir))) {
 		if (d->d_type != DT_DIR || !strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 			continue;
@@ -81,14 +83,14 @@ static int walk(struct emit *e, int fd, char path[PATH_MAX], unsigned depth)
 		if (child < 0)
 			continue; /* removed meanwhile */
 		snprintf(path + length, PATH_MAX - length, "/%s", d->d_name);
-		err = walk(e, child, path, depth + 1);
+		err = walk(e, tell, child, path, depth + 1);
 		path[length] = '\0';
 	}
 	closedir(dir);
 	return err;
 }
 
-int cgroups_emit(struct emit *e)
+int cgroups_emit(struct emit *e, struct containerwatch *tell)
 {
 	struct outbuf mounts = { 0 };
 	char mount[PATH_MAX], path[PATH_MAX] = "";
@@ -98,5 +100,5 @@ int cgroups_emit(struct emit *e)
 	    cgroups_mount((const char *)mounts.data, mount, sizeof(mount)))
 		fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	outbuf_done(&mounts);
-	return fd < 0 ? 0 : walk(e, fd, path, 0);
+	return fd < 0 ? 0 : walk(e, tell, fd, path, 0);
 }

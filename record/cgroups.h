@@ -5,10 +5,11 @@
 
 #include <stdbool.h>
 
+#include "record/containerwatch.h"
 #include "record/emit.h"
 
-/* Does nothing where no cgroup2 file system is mounted.  errno of the writer. */
-int cgroups_emit(struct emit *e);
+/* Tells of each, too.  Does nothing where no cgroup2 file system is mounted.  errno of the writer. */
+int cgroups_emit(struct emit *e, struct containerwatch *tell);
 
 /* Pure.  The mount point of the first cgroup2 file system in the text of /proc/self/mountinfo. */
 bool cgroups_mount(const char *mountinfo, char *out, size_t out_bytes);

@@ -159,6 +159,7 @@ static void release(struct recording *r)
 	ksyms_free(r->kallsyms);
 	mapids_done(&r->buildids);
 	evidence_done(&r->evidence);
+	containerwatch_done(&r->containers);
 	jitfiles_done(&r->jitfiles);
 	argkeep_done(&r->args);
 	hostinfo_done(&r->host);

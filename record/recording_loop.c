@@ -120,6 +120,16 @@ static void note_symbol(struct recording *r, const struct perf_event_header *h)
 			   le16_load(body + 14) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
 }
 
+/* id, path */
+static void note_cgroup(struct recording *r, const struct perf_event_header *h)
+{
+	const char *path = (const char *)(h + 1) + 8;
+
+	if (h->size > sizeof(*h) + 8 + SIDEREC_TAIL_BYTES &&
+	    memchr(path, 0, h->size - sizeof(*h) - 8 - SIDEREC_TAIL_BYTES))
+		containerwatch_saw(&r->containers, path);
+}
+
 static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 {
 	struct recording *r = arg;
@@ -133,6 +143,8 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 		return 0;
 	if (h->type == PERF_RECORD_KSYMBOL)
 		note_symbol(r, h);
+	if (h->type == PERF_RECORD_CGROUP)
+		note_cgroup(r, h);
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
 	if (mapped)
 		jitfiles_map(&r->jitfiles, &m);
@@ -200,6 +212,7 @@ static int take_events(struct recording *r, bool last)
 		err = sideband_deliver(r->sideband, until_ns, on_record, r);
 	if (r->walker && r->rescan && !last)
 		rescan(r);
+	containerwatch_look(&r->containers, clock_ns(CLOCK_MONOTONIC));
 	if (!err && r->walker)
 		err = walker_pass(r->walker, until_ns);
 	return err;
@@ -261,6 +274,8 @@ int recording_flush(struct recording *r)
 		err = write_symbols(r);
 	if (!err)
 		err = evidence_flush(&r->evidence);
+	if (!err)
+		err = containerwatch_flush(&r->containers);
 	if (!err)
 		err = argkeep_flush(&r->args);
 	if (!err)

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "record/containerwatch.h"
 #include "record/argkeep.h"
 #include "record/bpfprogs.h"
 #include "record/control.h"
@@ -46,6 +47,7 @@ struct recording {
 	struct vdso vdso;
 	struct mapids buildids;
 	struct evidence evidence;
+	struct containerwatch containers;
 	struct jitfiles jitfiles;
 	struct argkeep args;
 	bool exec_seen; /* by a BPF program, not by its COMM record */

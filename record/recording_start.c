@@ -193,6 +193,7 @@ static int open_writer(struct recording *r)
 	r->buildids.evidence = &r->evidence;
 	r->buildids.on_file = on_file;
 	r->buildids.on_file_arg = r;
+	r->containers.writer = r->writer;
 	r->jitfiles.writer = r->writer;
 	r->jitfiles.next_object = FILE_JIT;
 	r->args.writer = r->writer;
@@ -287,7 +288,8 @@ static int write_state(struct recording *r)
 	if (!err)
 		err = bpfprogs_emit(&r->emit, r->kallsyms, r->progs_below);
 	if (!err)
-		err = cgroups_emit(&r->emit);
+		err = cgroups_emit(&r->emit, &r->containers);
+	containerwatch_look(&r->containers, as_of_ns);
 	if (!err)
 		err = procscan_run(&scan);
 	/* Of a few processes, without BPF, only what a stack goes through is built. */

@@ -152,7 +152,7 @@ static int check(struct merge *m, bool any_boot)
 static bool is_numbered(enum ebx_kind kind)
 {
 	return kind == EBX_FILE || kind == EBX_SYMTAB || kind == EBX_NOTE || kind == EBX_FACTS ||
-	       kind == EBX_ARGS;
+	       kind == EBX_ARGS || kind == EBX_CONTAINERS;
 }
 
 /* Files that do not grow: a second one of that name would be put behind the first. */

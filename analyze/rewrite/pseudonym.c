@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/rewrite/pseudonym.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@ struct entry {
 	uint32_t instead; /* string */
 	uint64_t times;
 };
+
+#define ID_BYTES 64 /* of a container: a SHA-256 in hex */
 
 struct table {
 	struct strings *words; /* number 0 is "", the entry of which is not used */
@@ -121,10 +124,22 @@ void pseudonyms_free(struct pseudonyms *p)
 	free(p);
 }
 
-/* Letters and digits, a letter first; eleven characters from each hash of the word. */
-static void make(const struct pseudonyms *p, uint64_t hash, char *out, size_t size_bytes)
+/* The id of a container stays one, so that its cgroup is still seen to be that of a container. */
+static bool is_hex_id(enum pseudonym_kind kind, const char *word, size_t size_bytes)
 {
-	static const char chars[36] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	for (size_t i = 0; i < size_bytes; i++)
+		if (!isxdigit((unsigned char)word[i]))
+			return false;
+	return kind == PSEUDONYM_CONTAINER && size_bytes == ID_BYTES;
+}
+
+/* Letters and digits, a letter first; eleven characters from each hash of the word. */
+static void make(const struct pseudonyms *p, uint64_t hash, bool hex, char *out, size_t size_bytes)
+{
+	static const char all[] = "abcdefghijklmnopqrstuvwxyz0123456789",
+			  digits[] = "abcdef0123456789";
+	const char *chars = hex ? digits : all;
+	unsigned count = hex ? 16 : 36, first = hex ? 6 : 26;
 	uint8_t block[16];
 	uint64_t bits = hash;
 
@@ -134,8 +149,8 @@ static void make(const struct pseudonyms *p, uint64_t hash, char *out, size_t si
 			le64_store(block + 8, i);
 			bits = pseudonym_hash(p->key, block, sizeof(block));
 		}
-		out[i] = chars[bits % (i ? 36 : 26)];
-		bits /= i ? 36 : 26;
+		out[i] = chars[bits % (i ? count : first)];
+		bits /= i ? count : first;
 	}
 }
 
@@ -158,6 +173,7 @@ static void remember(struct pseudonyms *p, struct table *t, uint32_t id, const c
 
 void pseudonyms_put(struct pseudonyms *p, enum pseudonym_kind kind, char *word, size_t size_bytes)
 {
+	bool hex = is_hex_id(kind, word, size_bytes);
 	struct table *t = &p->table[kind];
 	uint32_t id = 0;
 
@@ -166,9 +182,9 @@ void pseudonyms_put(struct pseudonyms *p, enum pseudonym_kind kind, char *word, 
 	if (strings_add(t->words, word, size_bytes, &id))
 		p->err = -ENOMEM;
 	if (p->erase)
-		memset(word, 'x', size_bytes);
+		memset(word, hex ? '0' : 'x', size_bytes);
 	else
-		make(p, pseudonym_hash(p->key, word, size_bytes), word, size_bytes);
+		make(p, pseudonym_hash(p->key, word, size_bytes), hex, word, size_bytes);
 	if (id)
 		remember(p, t, id, word, size_bytes);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/rewrite/scrub_priv.h"
+#include "format/containerid.h"
 #include "format/cursor.h"
 #include "format/filefacts.h"
 #include "format/jitdump.h"
@@ -15,6 +16,7 @@
 #define SYMTAB_HEAD_BYTES  64
 #define SYMTAB_FRAME_BYTES 16
 #define BUILD_ID_PATH_OFF  36 /* in an entry of the section */
+#define WORD_MIN_BYTES     3
 
 /* ---- JSON ---- */
 
@@ -261,6 +263,43 @@ static void edit_facts(struct scrub *s, uint8_t *data, size_t size_bytes)
 	}
 }
 
+/*
+ * namespace/pod/container: each may be met alone.  What is very short would be met by chance, and is
+ * hidden here only.
+ */
+static void edit_container_name(struct scrub *s, char *name, size_t name_bytes)
+{
+	char *end = name + name_bytes, *next;
+	size_t bytes;
+
+	for (; name < end; name = next + 1) {
+		next = memchr(name, '/', (size_t)(end - name)) ?: end;
+		bytes = (size_t)(next - name);
+		if (!s->learning)
+			pseudonyms_put(s->p, PSEUDONYM_CONTAINER, name, bytes);
+		else if (bytes >= WORD_MIN_BYTES &&
+			 scrubtext_word(s->text, PSEUDONYM_CONTAINER, name, bytes))
+			s->err = -ENOMEM;
+	}
+}
+
+static void edit_containers(struct scrub *s, uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct containerid_entry e;
+
+	while (containerid_next(&c, &e) > 0) {
+		char *name = (char *)data + ((const uint8_t *)e.name - data);
+
+		scrub_text(s, SCRUBTEXT_FREE, (char *)data + ((const uint8_t *)e.id - data),
+			   e.id_bytes);
+		if (!s->opts.wanted[PSEUDONYM_CONTAINER])
+			scrub_text(s, SCRUBTEXT_FREE, name, e.name_bytes);
+		else
+			edit_container_name(s, name, e.name_bytes);
+	}
+}
+
 static void scrub_args(struct scrub *s, char *args, size_t size_bytes)
 {
 	size_t bytes;
@@ -368,6 +407,9 @@ bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size
 		break;
 	case EBX_FACTS:
 		edit_facts(s, data, *size_bytes);
+		break;
+	case EBX_CONTAINERS:
+		edit_containers(s, data, *size_bytes);
 		break;
 	case EBX_ARGS:
 		return edit_args(s, data, size_bytes); /* no unknown kind: not among the dropped */

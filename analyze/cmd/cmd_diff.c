@@ -170,7 +170,9 @@ static int add_stacks(struct diff *d, int side, struct report *r, const struct k
 
 static int add_functions(struct diff *d, int side, struct report *r, uint64_t quantum_ns)
 {
-	struct keytab_source source = { .naming = &r->naming, .names = r->names };
+	struct keytab_source source = { .naming = &r->naming,
+					.names = r->names,
+					.containers = r->containers };
 	struct categories *rules = NULL;
 	uint32_t *categories = NULL;
 	struct keytab t;

@@ -246,7 +246,8 @@ static int put_sum(const struct metricjobs *m, const struct job *j, struct metri
 		.view = j->view,
 		.by_count = j->by_count,
 		.sort = o->sort ? o->sort : j->view->sort,
-		.texts = { .names = m->names, .model = m->model },
+		.texts = { .names = m->names, .model = m->model,
+			   .containers = m->containers.known },
 		.histogram = o->histogram,
 		.start_ns = m->start_ns,
 	};

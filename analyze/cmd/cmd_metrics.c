@@ -10,6 +10,7 @@
 #include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/reportopts.h"
 #include "analyze/export/denetsample.h"
+#include "analyze/containernames.h"
 #include "analyze/load.h"
 #include "analyze/say.h"
 #include "analyze/cmd/usage.h"
@@ -65,6 +66,7 @@ struct metrics {
 	struct strings *names;
 	struct metricjobs_ask ask;
 	struct metricjobs jobs;
+	struct containernames *containers;
 };
 
 static void list_tables(const struct metrics *m)
@@ -104,7 +106,10 @@ static int load_names(struct metrics *m, const struct capture *c)
 	err = load_model(c, m->names, &m->model, &scan);
 	if (!err)
 		load_scan_done(&scan);
+	if (!err)
+		err = containernames_read(c, &m->containers);
 	m->jobs.model = m->model;
+	m->jobs.containers.known = m->containers;
 	return err;
 }
 
@@ -156,6 +161,7 @@ static void done(struct metrics *m)
 	metricjobs_done(&m->jobs);
 	metricrows_done(&m->rows);
 	model_free(m->model);
+	containernames_free(m->containers);
 	strings_free(m->names);
 	free(m);
 }

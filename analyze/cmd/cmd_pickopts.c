@@ -96,6 +96,8 @@ int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struc
 	if (!status)
 		status = add_regexes(&p.pick, usage, "cgroup", &opts->cgroups, PICK_CGROUP);
 	if (!status)
+		status = add_regexes(&p.pick, usage, "container", &opts->containers, PICK_CONTAINER);
+	if (!status)
 		status = add_regexes(&p.pick, usage, "dso", &opts->dsos, PICK_DSO);
 	if (!status)
 		status = add_regexes(&p.pick, usage, "symbol", &opts->symbols, PICK_SYMBOL);
@@ -315,6 +317,8 @@ int pickopts_resolve(const struct pickopts *opts, const struct usage *usage, con
 	p->query.demangle = opts->names.demangle;
 	p->query.with_inlined = opts->names.with_inlined;
 	p->query.thread_count = opts->jobs;
-	p->query.fields = GROUP_COMM | (pick_has(&p->pick, PICK_CGROUP) ? GROUP_CGROUP : 0);
+	p->query.fields = GROUP_COMM;
+	if (pick_has(&p->pick, PICK_CGROUP) || pick_has(&p->pick, PICK_CONTAINER))
+		p->query.fields |= GROUP_CGROUP;
 	return 0;
 }

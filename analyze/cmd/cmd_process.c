@@ -245,7 +245,7 @@ static void show_process(struct view *v, const struct process *p)
 	const char *host = capture_feature_string(c, PERFFILE_HOSTNAME),
 		   *kernel = capture_feature_string(c, PERFFILE_OSRELEASE);
 	const char *cgroup = p->cgroup == UINT32_MAX ? "[unknown]" : name_of(p, p->cgroup);
-	char container[16], *command;
+	char container[CONTAINERNAMES_TEXT_MAX], *command;
 
 	view_section(v, "process");
 	view_number(v, "pid", p->ask->pid);
@@ -258,7 +258,7 @@ static void show_process(struct view *v, const struct process *p)
 	view_number(v, "samples", p->samples);
 	view_number(v, "threads", p->thread_count);
 	view_text(v, "cgroup", cgroup);
-	keytab_container(cgroup, container);
+	containernames_text(p->report->containers, cgroup, container);
 	view_text(v, "container", container);
 	if (p->mount_ns)
 		view_number(v, "mount_namespace", p->mount_ns);

@@ -102,7 +102,9 @@ static int show_functions(struct view *v, struct report *r, enum calltree_weight
 {
 	static const char *const columns[] = { "self", "total", "samples", "object", "function" };
 	struct sortkeys keys = { { KEY_DSO, KEY_SYMBOL }, 2 };
-	struct keytab_source source = { .naming = &r->naming, .names = r->names };
+	struct keytab_source source = { .naming = &r->naming,
+					.names = r->names,
+					.containers = r->containers };
 	struct keytab tab;
 	struct flat flat;
 	int err;

@@ -33,7 +33,9 @@ static void show_waits(struct view *v, const struct report *r, const struct keyt
 static int add_up_waits(struct view *v, struct report *r, size_t rows)
 {
 	struct sortkeys by = { { KEY_COMM, KEY_SYMBOL }, 2 };
-	struct keytab_source source = { .naming = &r->naming, .names = r->names };
+	struct keytab_source source = { .naming = &r->naming,
+					.names = r->names,
+					.containers = r->containers };
 	struct keytab keys;
 	struct flat flat;
 	int err;

@@ -179,11 +179,11 @@ static int show_row(struct view *v, const struct report *r, const struct summary
 		    const struct summary_row *row, const struct who *w, bool json)
 {
 	const struct proclist_entry *e = row->life == UINT32_MAX ? NULL : &w->known.list[row->life];
-	char unknown[16], container[16] = "", share[16], strip[SUMMARY_SLICES + 1];
+	char unknown[16], container[CONTAINERNAMES_TEXT_MAX] = "", share[16], strip[SUMMARY_SLICES + 1];
 
 	summary_strip(s, row, strip);
 	if (row->cgroup != UINT32_MAX)
-		keytab_container(strings_text(r->names, row->cgroup), container);
+		containernames_text(r->containers, strings_text(r->names, row->cgroup), container);
 	snprintf(share, sizeof(share), "%.2f%%",
 		 s->samples ? 100.0 * (double)row->samples / (double)s->samples : 0);
 	view_row(v);

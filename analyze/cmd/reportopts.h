@@ -54,7 +54,7 @@ struct timeopts {
 struct pickopts {
 	const char *event;
 	struct timeopts when;
-	struct option_list comms, pids, tids, cpus, cgroups, dsos, symbols, parents;
+	struct option_list comms, pids, tids, cpus, cgroups, containers, dsos, symbols, parents;
 	bool idle, kernel_threads;
 	const char *weight;
 	unsigned jobs;
@@ -124,6 +124,14 @@ struct pickopts {
 		  0,                                                                   \
 		  0,                                                                   \
 		  "only threads in cgroups whose path matches; '!REGEX': in others" }, \
+		{ OPT_LIST,                                                            \
+		  0,                                                                   \
+		  "container",                                                         \
+		  "REGEX",                                                             \
+		  (at) + offsetof(struct pickopts, containers),                        \
+		  0,                                                                   \
+		  0,                                                                   \
+		  "only threads in containers whose name or id matches" },             \
 		{ OPT_LIST,                                                            \
 		  0,                                                                   \
 		  "dso",                                                               \

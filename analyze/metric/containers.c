@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/metric/containers.h"
 
-#include "analyze/report/keytab.h"
 #include "analyze/vec.h"
 
-static int name_of(const struct model *model, struct strings *names, uint64_t cgroup, uint32_t *out)
+static int name_of(const struct containers *c, const struct model *model, struct strings *names,
+		   uint64_t cgroup, uint32_t *out)
 {
 	uint32_t path = model ? model_cgroup(model, cgroup) : MODEL_NONE;
-	char container[16];
+	char container[CONTAINERNAMES_TEXT_MAX];
 
 	*out = MODEL_NONE;
 	if (path == MODEL_NONE)
 		return 0;
-	keytab_container(strings_text(names, path), container);
+	containernames_text(c->known, strings_text(names, path), container);
 	if (!*container)
 		strcpy(container, CONTAINERS_HOST);
 	return strings_add(names, container, strlen(container), out);
@@ -60,7 +60,7 @@ int containers_first(struct containers *c, const struct model *model, struct str
 		return -EOVERFLOW;
 	if (vec_reserve(&c->entries, &c->capacity, c->count + 1))
 		return -ENOMEM;
-	err = name_of(model, names, cgroup, &fresh.name);
+	err = name_of(c, model, names, cgroup, &fresh.name);
 	if (!err)
 		err = join(c, fresh.name, (uint32_t)c->count, &fresh.first);
 	if (err)

@@ -3,6 +3,7 @@
 #ifndef EBPREC_ANALYZE_METRIC_CONTAINERS_H
 #define EBPREC_ANALYZE_METRIC_CONTAINERS_H
 
+#include "analyze/containernames.h"
 #include "analyze/hashidx.h"
 #include "analyze/model.h"
 
@@ -10,6 +11,7 @@
 
 /* Embedded by the owner, all zero is an empty one; containers_done(). */
 struct containers {
+	const struct containernames *known; /* borrowed; NULL: none */
 	struct containers_entry {
 		uint64_t cgroup, first; /* first: that was asked for of its container */
 		uint32_t name;          /* of names */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/metric/containers.h"
-#include "analyze/report/keytab.h"
+#include "analyze/containernames.h"
 
 /* ---- texts ---- */
 
@@ -210,7 +210,7 @@ static void cgroup_text(const struct metric_dim *d, uint64_t id, const struct me
 			FILE *to)
 {
 	uint32_t path = texts->model ? model_cgroup(texts->model, id) : MODEL_NONE;
-	char container[16] = "";
+	char container[CONTAINERNAMES_TEXT_MAX];
 
 	if (path == MODEL_NONE) {
 		fprintf(to, "%" PRIu64, id);
@@ -220,7 +220,7 @@ static void cgroup_text(const struct metric_dim *d, uint64_t id, const struct me
 		fputs(strings_text(texts->names, path), to);
 		return;
 	}
-	keytab_container(strings_text(texts->names, path), container);
+	containernames_text(texts->containers, strings_text(texts->names, path), container);
 	fputs(*container ? container : CONTAINERS_HOST, to);
 }
 

@@ -36,6 +36,7 @@ bool metricdim_with_comm(const struct metric_dim *d);
 struct metric_texts {
 	const struct strings *names;
 	const struct model *model; /* NULL: cgroups are shown by number */
+	const struct containernames *containers;
 };
 
 void metricdim_put(const struct metric_table *t, const struct metric_dim *d, const uint64_t *slots,

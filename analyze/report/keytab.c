@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/report/keytab.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "analyze/sampler.h"
 #include "analyze/vec.h"
-
-#define CONTAINER_ID_DIGITS 64
-#define CONTAINER_SHOWN     12
 
 bool keytab_is_system(const char *dso, bool is_kernel)
 {
@@ -23,18 +19,6 @@ bool keytab_is_system(const char *dso, bool is_kernel)
 		if (!strncmp(dso, roots[i], strlen(roots[i])))
 			return true;
 	return false;
-}
-
-void keytab_container(const char *cgroup, char out[16])
-{
-	size_t digits = 0;
-
-	*out = '\0';
-	for (const char *c = cgroup; *c; c++) {
-		digits = isxdigit((unsigned char)*c) ? digits + 1 : 0;
-		if (digits == CONTAINER_ID_DIGITS && !isxdigit((unsigned char)c[1]))
-			snprintf(out, 16, "%.*s", CONTAINER_SHOWN, c + 1 - CONTAINER_ID_DIGITS);
-	}
 }
 
 static int add_label(struct keytab *t, const struct keytab_label *label, uint32_t *out)
@@ -143,22 +127,26 @@ static int comm_text(struct strings *names, uint32_t comm, uint32_t *out)
 	return strings_add(names, text, (size_t)size, out);
 }
 
-static int container_text(struct strings *names, uint32_t cgroup, uint32_t *out)
+static int container_text(const struct keytab_source *from, uint32_t cgroup, uint32_t *out)
 {
-	char id[16];
+	struct strings *names = from->names;
+	char text[CONTAINERNAMES_TEXT_MAX];
 
 	if (*strings_text(names, cgroup) != '/') { /* nobody told its path */
 		*out = cgroup;
 		return 0;
 	}
-	keytab_container(strings_text(names, cgroup), id);
-	if (!*id)
-		strcpy(id, "[host]");
-	return strings_add(names, id, strlen(id), out);
+	containernames_text(from->containers, strings_text(names, cgroup), text);
+	if (!*text)
+		strcpy(text, "[host]");
+	return strings_add(names, text, strlen(text), out);
 }
 
-static int group_text(struct strings *names, enum sortkey key, const struct group *g, uint32_t *out)
+static int group_text(const struct keytab_source *from, enum sortkey key, const struct group *g,
+		      uint32_t *out)
 {
+	struct strings *names = from->names;
+
 	switch (key) {
 	case KEY_COMM:
 		return comm_text(names, g->comm, out);
@@ -172,7 +160,7 @@ static int group_text(struct strings *names, enum sortkey key, const struct grou
 		*out = (uint32_t)g->cgroup;
 		return 0;
 	case KEY_CONTAINER:
-		return container_text(names, (uint32_t)g->cgroup, out);
+		return container_text(from, (uint32_t)g->cgroup, out);
 	default:
 		return 0;
 	}
@@ -192,7 +180,7 @@ static int label_groups(struct keytab *t, const struct sortkeys *keys,
 	for (size_t i = 0; !err && i < from->group_count; i++) {
 		memset(&label, 0, sizeof(label));
 		for (size_t k = 0; !err && k < keys->count; k++)
-			err = group_text(from->names, keys->list[k], &from->groups[i],
+			err = group_text(from, keys->list[k], &from->groups[i],
 					 &label.texts[keys->list[k]]);
 		if (!err)
 			err = add_label(t, &label, &t->by_group[i]);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/containernames.h"
 #include "analyze/groups.h"
 #include "analyze/hashidx.h"
 #include "analyze/naming.h"
@@ -40,6 +41,7 @@ struct keytab {
 struct keytab_source {
 	const struct naming *naming;
 	struct strings *names;
+	const struct containernames *containers; /* NULL: only their ids are shown */
 	const struct group *groups; /* their cgroups are named */
 	size_t group_count;
 	bool hide_system;           /* frames of the system's files get no label */
@@ -55,7 +57,5 @@ int keytab_part(struct keytab *t, uint32_t label, enum sortkey key, uint32_t *ou
 
 /* Whether code lies in a file that the system brought: a library or program below /usr or /lib. */
 bool keytab_is_system(const char *dso, bool is_kernel);
-/* The container of a cgroup: its id's first twelve digits, or "" for none. */
-void keytab_container(const char *cgroup, char out[16]);
 
 #endif

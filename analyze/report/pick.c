@@ -19,7 +19,9 @@ int pick_add(struct pick *p, enum pick_what what, const char *text, char *error,
 		return -E2BIG;
 	rule->what = what;
 	rule->negated = *text == '!';
-	code = regcomp(&rule->regex, text + rule->negated, REG_EXTENDED | REG_NOSUB);
+	/* A container has two lines, of its name and of its id. */
+	code = regcomp(&rule->regex, text + rule->negated,
+		       REG_EXTENDED | REG_NOSUB | (what == PICK_CONTAINER ? REG_NEWLINE : 0));
 	if (code) {
 		regerror(code, &rule->regex, error, error_bytes);
 		return -EINVAL;
@@ -41,6 +43,11 @@ bool pick_has(const struct pick *p, enum pick_what what)
 		if (p->rules[i].what == what)
 			return true;
 	return false;
+}
+
+static bool has_groups(const struct pick *p)
+{
+	return pick_has(p, PICK_CGROUP) || pick_has(p, PICK_CONTAINER);
 }
 
 /* Of the kind's rules, negated ones must all agree, of the others one. */
@@ -93,8 +100,24 @@ static void answers_done(struct answers *a)
 	free(a->by_group);
 }
 
+static bool passes_group(const struct pick *p, const struct strings *names,
+			 const struct containernames *containers, const struct group *g)
+{
+	const char *cgroup = strings_text(names, (uint32_t)g->cgroup);
+	char lines[CONTAINERNAMES_TEXT_MAX] = "";
+
+	if (!passes(p, PICK_CGROUP, cgroup))
+		return false;
+	if (!pick_has(p, PICK_CONTAINER))
+		return true;
+	if (*cgroup == '/')
+		containernames_lines(containers, cgroup, lines);
+	return passes(p, PICK_CONTAINER, *lines ? lines : "[host]");
+}
+
 static int ask(const struct pick *p, const struct naming *n, const struct strings *names,
-	       const struct group *groups, size_t group_count, struct answers *out)
+	       const struct containernames *containers, const struct group *groups,
+	       size_t group_count, struct answers *out)
 {
 	struct answers a = { 0 };
 
@@ -118,9 +141,8 @@ static int ask(const struct pick *p, const struct naming *n, const struct string
 				p->rules[r].what == PICK_PARENT &&
 				!regexec(&p->rules[r].regex, name, 0, NULL, 0);
 	}
-	for (size_t i = 0; pick_has(p, PICK_CGROUP) && i < group_count; i++)
-		a.by_group[i] = passes(p, PICK_CGROUP,
-				       strings_text(names, (uint32_t)groups[i].cgroup));
+	for (size_t i = 0; has_groups(p) && i < group_count; i++)
+		a.by_group[i] = passes_group(p, names, containers, &groups[i]);
 	*out = a;
 	return 0;
 }
@@ -131,7 +153,7 @@ static bool takes(const struct pick *p, const struct answers *a, const struct st
 	uint32_t leaf = e->key.kernel >= STACKS_FIRST_NODE ? e->key.kernel : e->key.user;
 	uint32_t frame = s->nodes[leaf].frame;
 
-	if (pick_has(p, PICK_CGROUP) && !a->by_group[e->key.group])
+	if (has_groups(p) && !a->by_group[e->key.group])
 		return false;
 	if (leaf < STACKS_FIRST_NODE)
 		return true;
@@ -140,7 +162,8 @@ static bool takes(const struct pick *p, const struct answers *a, const struct st
 }
 
 int pick_run(const struct pick *p, struct stacks *s, const struct naming *n,
-	     const struct strings *names, const struct group *groups, size_t group_count)
+	     const struct strings *names, const struct containernames *containers,
+	     const struct group *groups, size_t group_count)
 {
 	struct answers a;
 	size_t kept = 0;
@@ -148,7 +171,7 @@ int pick_run(const struct pick *p, struct stacks *s, const struct naming *n,
 
 	if (!p->count)
 		return 0;
-	err = ask(p, n, names, groups, group_count, &a);
+	err = ask(p, n, names, containers, groups, group_count, &a);
 	if (err)
 		return err;
 	for (size_t i = 0; i < s->entry_count; i++)

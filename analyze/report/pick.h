@@ -3,7 +3,7 @@
  * pick - which stacks are asked for: by regular expressions over names
  *
  * The file or the function where the time was spent, a function among its callers, the cgroup of
- * the thread.  Expressions are POSIX extended ones, found anywhere in the text; '!' in front takes
+ * the thread, its container by name or id.  Expressions are POSIX extended ones, found anywhere in the text; '!' in front takes
  * the stacks that do not match.  A stack must pass each kind that is given, by one of its
  * expressions or, where they are negated, by all.
  */
@@ -14,11 +14,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analyze/containernames.h"
 #include "analyze/groups.h"
 #include "analyze/naming.h"
 #include "analyze/stacks.h"
 
-enum pick_what { PICK_DSO, PICK_SYMBOL, PICK_PARENT, PICK_CGROUP, PICK_KINDS };
+enum pick_what { PICK_DSO, PICK_SYMBOL, PICK_PARENT, PICK_CGROUP, PICK_CONTAINER, PICK_KINDS };
 
 #define PICK_MAX 64
 
@@ -40,6 +41,7 @@ bool pick_has(const struct pick *p, enum pick_what what);
 
 /* Drops the entries of s that do not pass.  groups: their cgroups are named.  -ENOMEM. */
 int pick_run(const struct pick *p, struct stacks *s, const struct naming *n,
-	     const struct strings *names, const struct group *groups, size_t group_count);
+	     const struct strings *names, const struct containernames *containers,
+	     const struct group *groups, size_t group_count);
 
 #endif

@@ -20,8 +20,11 @@ int report_open(const struct capture *capture, struct report *r)
 	err = strings_new(&fresh.names);
 	if (err)
 		return err;
-	err = load_model(capture, fresh.names, &fresh.model, &fresh.scan);
+	err = containernames_read(capture, &fresh.containers);
+	if (!err)
+		err = load_model(capture, fresh.names, &fresh.model, &fresh.scan);
 	if (err) {
+		containernames_free(fresh.containers);
 		strings_free(fresh.names);
 		return err;
 	}
@@ -45,6 +48,7 @@ void report_done(struct report *r)
 	groups_free(r->groups);
 	load_scan_done(&r->scan);
 	model_free(r->model);
+	containernames_free(r->containers);
 	strings_free(r->names);
 	*r = (struct report){ 0 };
 }
@@ -211,7 +215,8 @@ static int pick_stacks(struct report *r, const struct report_query *query)
 
 	groups = groups_list(r->groups, &count);
 	if (query->pick)
-		err = pick_run(query->pick, &r->stacks, &r->naming, r->names, groups, count);
+		err = pick_run(query->pick, &r->stacks, &r->naming, r->names, r->containers, groups,
+			       count);
 	for (size_t i = 0; i < r->stacks.entry_count; i++)
 		r->picked += r->stacks.entries[i].sample_count;
 	return err;

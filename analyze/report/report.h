@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyze/containernames.h"
 #include "analyze/groups.h"
 #include "analyze/load.h"
 #include "analyze/naming.h"
@@ -27,6 +28,7 @@ struct report {
 	const struct capture *capture; /* borrowed */
 	struct strings *names;
 	struct model *model; /* NULL once the stacks are made */
+	struct containernames *containers;
 	struct load_scan scan;
 	struct model_counts counts;
 	void (*on_made)(void *arg); /* called at the end of report_make(); NULL: nobody */

@@ -66,6 +66,7 @@ static int make_keys(struct report *r, const struct report_ask *ask, struct keyt
 	struct keytab_source source = {
 		.naming = &r->naming,
 		.names = r->names,
+		.containers = r->containers,
 		.hide_system = ask->hide_system,
 	};
 	uint32_t *categories = NULL;

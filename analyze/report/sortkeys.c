@@ -12,7 +12,7 @@ static const struct sortkey_info infos[SORTKEY_COUNT] = {
 	[KEY_TID] = { "tid", NULL, "tid", "thread", GROUP_TID, true },
 	[KEY_CPU] = { "cpu", NULL, "cpu", "CPU", GROUP_CPU, true },
 	[KEY_CGROUP] = { "cgroup", NULL, "cgroup", "path of the cgroup", GROUP_CGROUP, false },
-	[KEY_CONTAINER] = { "container", NULL, "container", "id, from the cgroup", GROUP_CGROUP,
+	[KEY_CONTAINER] = { "container", NULL, "container", "name of the container, or its id", GROUP_CGROUP,
 			    false },
 	[KEY_DSO] = { "dso", NULL, "object", "file of the code", 0, false },
 	[KEY_SYMBOL] = { "symbol", "sym", "function", "function", 0, false },

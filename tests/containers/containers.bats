@@ -127,6 +127,61 @@ named() {
 	ebprec report -q --sort cgroup clean.data | grep -q libpod
 }
 
+@test "a container has its name, also when it is gone: in every view" {
+	work() {
+		in_pod run --rm --name my-web ebprec-test:one /opt/spinner
+		in_pod run --name c ebprec-test:one /opt/spinner
+	}
+	recorded
+	pod rm c >/dev/null
+	ebprec report -q --sort container x.data >rows
+	for name in my-web c '\[host\]'; do
+		grep -qE " $name\$" rows || fail "no $name: $(cat rows)"
+	done
+	# The filter takes the same samples, by name or id.
+	local id
+	ebprec report -q --sort cgroup --container '^my-web$' x.data >one
+	[ "$(grep -c libpod- one)" = 1 ] || fail "$(cat one)"
+	id=$(grep -oE '[0-9a-f]{64}' one | head -1)
+	ebprec report -q --folded --container '^my-web$' x.data >by-name
+	ebprec report -q --folded --container "^$id" x.data >by-id
+	grep -q '^spinner;.*layer_one' by-name
+	cmp by-name by-id
+	ebprec report -q --folded --container '!^my-web$' x.data >others
+	cat by-name others | sort >both
+	ebprec report -q --folded x.data | awk '{ n += $NF } END { print n }' >all
+	awk '{ n += $NF } END { print n }' both | cmp - all
+	ebprec summary x.data 2>/dev/null | grep -q 'my-web' || fail "$(ebprec summary x.data)"
+	local pid
+	pid=$(ebprec script -q -F comm,pid x.data | awk '$1 == "spinner" { print $2; exit }')
+	ebprec report --process "$pid" x.data 2>/dev/null | grep -qE 'container +(my-web|c)$' ||
+		fail "$(ebprec report --process "$pid" x.data)"
+}
+
+@test "names of containers are scrubbed, and still say which is which" {
+	work() { in_pod run --rm --name my-web ebprec-test:one /opt/spinner; }
+	recorded
+	ebprec report -q --sort container x.data | grep -q ' my-web$'
+	ebprec scrub -q -o clean.data x.data --check my-web
+	ebprec report -q --sort container clean.data >rows
+	! grep -q my-web rows || fail "$(cat rows)"
+	# One row for the host and one for what was my-web.
+	[ "$(grep -cv '^#' rows)" = 2 ] || fail "$(cat rows)"
+	ebprec scrub -q --keep container -o kept.data x.data
+	ebprec report -q --sort container kept.data | grep -q ' my-web$'
+}
+
+@test "metrics by container have the names" {
+	ebprec record -q -a --with syscalls --interval 0.2 -o x.data 2>err &
+	local recorder=$!
+	until [ -s x.data ]; do sleep 0.1; done
+	in_pod run --rm --name my-web ebprec-test:one /bin/sh -c 'i=0; while [ $i -lt 200 ]; do i=$((i + 1)); echo; done' >/dev/null
+	kill -INT $recorder
+	wait $recorder || fail "$(cat err)"
+	ebprec metrics --by container -i x.data >rows 2>&1 || fail "$(cat rows)"
+	grep -q 'my-web' rows || fail "$(cat rows)"
+}
+
 # own - a program of the host that needs nothing, as it is named in its stacks
 own() {
 	cat >own.c <<-'END'
@@ -170,7 +225,7 @@ own_named() {
 	pod save -q -o one.tar ebprec-test:one
 	pod --root "$PWD/store" --runroot "$PWD/run" load -q -i one.tar >/dev/null
 	work() {
-		pod --root "$PWD/store" --runroot "$PWD/run" run --rm --ulimit nofile=1024:1024 \
+		pod --root "$PWD/store" --runroot "$PWD/run" run --rm --name elsewhere --ulimit nofile=1024:1024 \
 			--ulimit nproc=1000:1000 --network=none ebprec-test:one /opt/spinner
 	}
 	recorded
@@ -180,4 +235,6 @@ own_named() {
 	if grep -q '^spinner;.*layer_one' folded; then fail "it is found without storage.conf, too"; fi
 	HOME=$PWD/home
 	named spinner layer_one
+	# No list of the system's has this container; who watches over it was told.
+	ebprec report -q --sort container x.data | grep -q ' elsewhere$' || fail "$(ebprec report -q --sort container x.data)"
 }

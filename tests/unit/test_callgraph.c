@@ -328,16 +328,16 @@ static void containers_are_known_by_their_cgroup(void **state)
 		{ "/kubepods/burstable/pod1/cri-containerd-", ".scope", "0123456789ab" },
 		{ "/x", "0", "" }, /* too long for an id */
 	};
-	char path[200], got[16];
+	char path[200], got[CONTAINERNAMES_TEXT_MAX];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s%s", cases[i].before, id, cases[i].after);
-		keytab_container(path, got);
+		containernames_text(NULL, path, got);
 		assert_string_equal(got, cases[i].want);
 	}
-	keytab_container("/user.slice/session-1.scope", got);
+	containernames_text(NULL, "/user.slice/session-1.scope", got);
 	assert_string_equal(got, "");
-	keytab_container("", got);
+	containernames_text(NULL, "", got);
 	assert_string_equal(got, "");
 }
 
@@ -357,7 +357,7 @@ static uint64_t left(struct fixture *f, size_t count, const enum pick_what *what
 	memcpy(copy.entries, f->stacks.entries, copy.entry_count * sizeof(*copy.entries));
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(pick_add(&pick, what[i], texts[i], error, sizeof(error)), 0);
-	assert_int_equal(pick_run(&pick, &copy, &f->naming, f->names, f->groups, 2), 0);
+	assert_int_equal(pick_run(&pick, &copy, &f->naming, f->names, NULL, f->groups, 2), 0);
 	for (size_t i = 0; i < copy.entry_count; i++)
 		sum += copy.entries[i].sample_count;
 	free(copy.entries);

@@ -9,6 +9,7 @@
 
 #include "analyze/buildids.h"
 #include "analyze/unwinder.h"
+#include "format/cursor.h"
 #include "format/metricfmt.h"
 #include "format/perfrec.h"
 
@@ -40,6 +41,15 @@ static struct attr_finder finder_of(const struct capture *c)
 	return f;
 }
 
+/* Of nearly every sample of ours: its first field is the id. */
+static bool starts_with_id(const struct attr_finder *f, const struct perf_event_header *header,
+			   uint64_t id)
+{
+	return header->type == PERF_RECORD_SAMPLE && header->size >= sizeof(*header) + sizeof(id) &&
+	       f->attrs[0].attr.sample_type & PERF_SAMPLE_IDENTIFIER &&
+	       le64_load(header + 1) == id;
+}
+
 /* NULL: no attr has the record's id. */
 static const struct capture_attr *find_attr(struct attr_finder *f,
 					    const struct perf_event_header *header)
@@ -50,6 +60,8 @@ static const struct capture_attr *find_attr(struct attr_finder *f,
 		return &f->attrs[0];
 	if (!f->count)
 		return NULL;
+	if (f->last && starts_with_id(f, header, f->last_id))
+		return f->last;
 	id = perfrec_identifier(header, header->size, &f->attrs[0].attr);
 	if (f->last && id == f->last_id)
 		return f->last;

@@ -35,6 +35,24 @@ load_mixed() {
 	done
 } 2>/dev/null
 
+# Deep stacks of large programs: a C++ compiler, an interpreter, a linker's worth of libraries.
+load_deep() {
+	local source
+	while :; do
+		for source in text tables numbers; do
+			clang++ -std=c++17 -O2 -DENTRY=entry -c -o /dev/null tests/bigdwarf/$source.cpp
+		done
+		xz -1 -c "$ebprec" | xz -d | openssl dgst -sha256 >/dev/null
+		git diff --no-index --stat /usr/include/linux /usr/include/asm-generic >/dev/null
+		python3 -c 'import ast, json, re
+src = open(ast.__file__).read() + open(re.__file__).read()
+for i in range(6):
+    t = ast.parse(src)
+    json.loads(json.dumps(ast.dump(t)))
+    compile(ast.unparse(t), "x", "exec")'
+	done
+} 2>/dev/null
+
 # Two processes that wake each other and do nothing else.
 load_pipe() {
 	while :; do

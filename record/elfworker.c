@@ -16,12 +16,13 @@
 #include "record/elfworker_priv.h"
 #include "record/helper.h"
 
-#define ANSWER_MAX_NS 10000000000ULL /* the largest table takes a second */
-#define DEATHS_FREE   16             /* after so many it is started once a second at most */
-#define REST_NS       1000000000ULL
+#define TABLE_MAX_NS 10000000000ULL /* the largest takes a second */
+#define FACTS_MAX_NS 1000000000ULL  /* a few reads; whoever records waits for them */
+#define DEATHS_FREE  16             /* after so many it is started once a second at most */
+#define REST_NS      1000000000ULL
 
 struct elfworker {
-	const char *program;
+	const char *program, *option;
 	pid_t pid; /* 0: none runs */
 	int socket;
 	uint32_t deaths;
@@ -49,7 +50,7 @@ static int start(struct elfworker *w)
 		return 0;
 	if (w->deaths >= DEATHS_FREE && clock_ns(CLOCK_MONOTONIC) - w->died_ns < REST_NS)
 		return -ECHILD;
-	err = helper_start(w->program, ELFWORKER_OPTION, &w->pid, &w->socket);
+	err = helper_start(w->program, w->option, &w->pid, &w->socket);
 	if (err) {
 		w->pid = 0;
 		snprintf(w->death, sizeof(w->death), "cannot be started: %s", strerror(-err));
@@ -76,8 +77,7 @@ static int died(struct elfworker *w, bool hangs)
 	w->deaths++;
 	w->died_ns = clock_ns(CLOCK_MONOTONIC);
 	if (hangs)
-		snprintf(w->death, sizeof(w->death), "no answer in %u s",
-			 (unsigned)(ANSWER_MAX_NS / 1000000000ULL));
+		snprintf(w->death, sizeof(w->death), "no answer in time");
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
 		snprintf(w->death, sizeof(w->death), "it did what it may not");
 	else if (WIFSIGNALED(status))
@@ -144,9 +144,29 @@ int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unw
 	if (err)
 		return err;
 	*out = NULL;
-	if (helper_send(w->socket, fd, "t", 1))
+	if (helper_send(w->socket, fd, ELFWORKER_ASK_TABLE, 1))
 		return died(w, false);
-	return answer(w, set, out, clock_ns(CLOCK_MONOTONIC) + ANSWER_MAX_NS);
+	return answer(w, set, out, clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS);
+}
+
+int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + FACTS_MAX_NS;
+	struct elffacts facts;
+	int err = start(w);
+
+	if (err)
+		return err;
+	if (helper_send(w->socket, fd, ELFWORKER_ASK_FACTS, 1))
+		return died(w, false);
+	err = hear(w, &facts, sizeof(facts), until);
+	if (err)
+		return died(w, err == -ETIMEDOUT);
+	if (facts.build_id.size_bytes > BUILDID_MAX_BYTES ||
+	    facts.segment_count > FILEFACTS_SEGMENTS_MAX || facts.site_count > MARKELF_SITES_MAX)
+		return died(w, false);
+	*out = facts;
+	return 0;
 }
 
 uint64_t elfworker_cpu_ns(struct elfworker *w)
@@ -159,13 +179,14 @@ const char *elfworker_death(const struct elfworker *w)
 	return w->death;
 }
 
-int elfworker_new(const char *program, struct elfworker **out)
+int elfworker_new(const char *program, const char *option, struct elfworker **out)
 {
 	struct elfworker *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
 	w->program = program;
+	w->option = option;
 	*out = w;
 	return 0;
 }

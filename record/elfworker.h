@@ -18,13 +18,16 @@
 #include <stdint.h>
 
 #include "format/unwtable.h"
+#include "record/elffacts.h"
 
-#define ELFWORKER_OPTION "--elf-worker" /* the program's first word; its main() calls serve() */
+/* The program's first word; its main() calls serve(). */
+#define ELFWORKER_OPTION       "--elf-worker"
+#define ELFWORKER_FACTS_OPTION "--elf-facts" /* the same, by another name in a list of processes */
 
 struct elfworker; /* opaque */
 
-/* program: the path of one that serves; borrowed. */
-int elfworker_new(const char *program, struct elfworker **out);
+/* program: the path of one that serves, option: its first word; borrowed. */
+int elfworker_new(const char *program, const char *option, struct elfworker **out);
 void elfworker_free(struct elfworker *w); /* NULL is fine */
 
 /*
@@ -32,6 +35,8 @@ void elfworker_free(struct elfworker *w); /* NULL is fine */
  * not one row in it.  -ECHILD: the process died over it, or too often before; else as there.
  */
 int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unwtable **out);
+/* What elffacts_read() says of it.  -ECHILD: the process died over it, or said nothing for a second. */
+int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out);
 /* CPU time of all these processes so far. */
 uint64_t elfworker_cpu_ns(struct elfworker *w);
 /* What happened to it last: "killed by signal 11"; static or the worker's; "" when nothing did. */

@@ -9,7 +9,11 @@
 
 #define ELFWORKER_TABLE_MAX (256u << 20) /* bytes */
 
-/* A question is one byte with a descriptor; this is the answer, and behind it the bytes. */
+/* A question is one byte with a descriptor; the answer about facts is a struct elffacts. */
+#define ELFWORKER_ASK_TABLE "t"
+#define ELFWORKER_ASK_FACTS "f"
+
+/* The answer about a table, and behind it the bytes. */
 struct elfworker_answer {
 	int32_t err; /* 0, or negative errno */
 	uint32_t size_bytes;

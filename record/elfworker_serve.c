@@ -80,26 +80,37 @@ static int read_table(int fd, struct buf *out)
 	return err;
 }
 
-int elfworker_serve(void)
+static int answer_table(int fd)
 {
 	struct elfworker_answer head;
-	char word;
+	struct buf table = { 0 };
+	int err;
+
+	head.err = read_table(fd, &table);
+	head.size_bytes = head.err ? 0 : (uint32_t)table.size_bytes;
+	err = say(&head, sizeof(head));
+	if (!err)
+		err = say(table.data, head.size_bytes);
+	buf_done(&table);
+	return err;
+}
+
+static int answer_facts(int fd)
+{
+	struct elffacts facts;
+
+	elffacts_read(fd, &facts);
+	return say(&facts, sizeof(facts));
+}
+
+int elfworker_serve(void)
+{
 	int fd, err = give_up_all();
+	char word;
 
-	if (err)
-		return 1;
-	while (!helper_receive(HELPER_FD, &fd, &word, 1) && fd >= 0) {
-		struct buf table = { 0 };
-
-		head.err = read_table(fd, &table);
-		head.size_bytes = head.err ? 0 : (uint32_t)table.size_bytes;
+	while (!err && !helper_receive(HELPER_FD, &fd, &word, 1) && fd >= 0) {
+		err = word == *ELFWORKER_ASK_FACTS ? answer_facts(fd) : answer_table(fd);
 		close(fd);
-		err = say(&head, sizeof(head));
-		if (!err)
-			err = say(table.data, head.size_bytes);
-		buf_done(&table);
-		if (err)
-			return 1;
 	}
-	return 0;
+	return err ? 1 : 0;
 }

@@ -112,7 +112,8 @@ static struct filefacts_text root_of(uint32_t pid, char buf[FILEFACTS_TEXT_MAX])
 	return (struct filefacts_text){ buf, (uint16_t)n };
 }
 
-void evidence_file(struct evidence *e, const struct siderec_map *m, int fd)
+void evidence_file(struct evidence *e, const struct siderec_map *m, int fd,
+		   const struct elffacts *facts)
 {
 	uint8_t entry[FILEFACTS_MAX_BYTES];
 	char root[FILEFACTS_TEXT_MAX];
@@ -131,7 +132,8 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, int fd)
 		return;
 	f.size_bytes = (uint64_t)st.st_size;
 	f.mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000ULL + (uint64_t)st.st_mtim.tv_nsec;
-	f.segment_count = filefacts_segments(fd, f.segments);
+	f.segment_count = facts->segment_count;
+	memcpy(f.segments, facts->segments, sizeof(f.segments));
 	begin(e);
 	f.mount_namespace = see_namespace(e, m->pid);
 	f.root = root_of(m->pid, root);

@@ -11,6 +11,7 @@
 #define EBPREC_RECORD_EVIDENCE_H
 
 #include "format/writer.h"
+#include "record/elffacts.h"
 #include "record/keymap.h"
 #include "record/outbuf.h"
 #include "record/siderec.h"
@@ -28,7 +29,8 @@ struct evidence {
 
 void evidence_done(struct evidence *e);
 /* fd: the mapped file, borrowed.  What cannot be read is left out; memory that lacks, too. */
-void evidence_file(struct evidence *e, const struct siderec_map *m, int fd);
+void evidence_file(struct evidence *e, const struct siderec_map *m, int fd,
+		   const struct elffacts *facts);
 /* Writes what has come together, first of all the recorder's own mounts. */
 int evidence_flush(struct evidence *e);
 

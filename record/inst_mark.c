@@ -18,10 +18,8 @@
 #include <unistd.h>
 
 #include "bpf/mark.skel.h"
-#include "format/source.h"
 #include "format/tracing.h"
 #include "record/instrument.h"
-#include "record/markelf.h"
 #include "record/markspec.h"
 #include "record/prober.h"
 #include "record/tptext.h"
@@ -95,29 +93,28 @@ static int attach_site(struct mark_state *s, int fd, const struct markelf_site *
 }
 
 /* Listens to all marks of a file.  0 also when it has none; negative errno of the first that failed. */
-static int listen_in(struct mark_state *s, int fd, enum mark_source source, size_t *count)
+static int listen_in(struct mark_state *s, int fd, const struct elffacts *facts,
+		     enum mark_source source, size_t *count)
 {
-	struct markelf_site sites[MARKELF_SITES_MAX];
-	struct source file = { .fd = fd };
 	struct stat st;
-	size_t i, found;
+	size_t i;
 	int err = 0;
 
 	*count = 0;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || keymap_get(&s->files, st.st_dev, st.st_ino))
 		return 0;
-	file.size_bytes = (uint64_t)st.st_size;
-	found = markelf_sites(&file, sites);
 	/* Files without marks are remembered by who asks. */
-	if (found)
+	if (facts->site_count)
 		err = keymap_put(&s->files, st.st_dev, st.st_ino, 0);
-	for (i = 0; i < found && !err; i++)
-		err = s->link_count < LINKS_MAX ? attach_site(s, fd, &sites[i], source) : -ENOSPC;
+	for (i = 0; i < facts->site_count && !err; i++)
+		err = s->link_count < LINKS_MAX ? attach_site(s, fd, &facts->sites[i], source)
+						: -ENOSPC;
 	*count = i;
 	return err;
 }
 
-static void mark_on_file(struct instrument_ctx *c, const char *path, int fd)
+static void mark_on_file(struct instrument_ctx *c, const char *path, int fd,
+			 const struct elffacts *facts)
 {
 	struct mark_state *s = c->state;
 	size_t count;
@@ -125,7 +122,7 @@ static void mark_on_file(struct instrument_ctx *c, const char *path, int fd)
 
 	if (s->stopped)
 		return;
-	err = listen_in(s, fd, MARK_SOURCE_PROGRAM, &count);
+	err = listen_in(s, fd, facts, MARK_SOURCE_PROGRAM, &count);
 	if (err)
 		note(c->notes, NOTE_WARNING, "cannot listen for marks in '%s': %s, skipping", path,
 		     strerror(-err));
@@ -138,6 +135,7 @@ static void mark_on_file(struct instrument_ctx *c, const char *path, int fd)
 static void listen_in_command(struct instrument_ctx *c)
 {
 	const char *name = c->opts->command[0], *path = getenv("PATH"), *end;
+	struct elffacts facts;
 	char file[PATH_MAX];
 	int fd = -1;
 
@@ -153,7 +151,8 @@ static void listen_in_command(struct instrument_ctx *c)
 	}
 	if (fd < 0)
 		return;
-	mark_on_file(c, file, fd);
+	elffacts_read(fd, &facts); /* the user named it */
+	mark_on_file(c, file, fd, &facts);
 	close(fd);
 }
 
@@ -183,6 +182,7 @@ static bool find_ebprec(char out[PATH_MAX])
 
 static int listen_in_ebprec(struct instrument_ctx *c)
 {
+	struct elffacts facts;
 	char path[PATH_MAX];
 	size_t count = 0;
 	int fd = -1, err;
@@ -196,7 +196,8 @@ static int listen_in_ebprec(struct instrument_ctx *c)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return note_fail(c->notes, -errno, NULL, "cannot open '%s'", path);
-	err = listen_in(c->state, fd, MARK_SOURCE_EBPREC, &count);
+	elffacts_read(fd, &facts);
+	err = listen_in(c->state, fd, &facts, MARK_SOURCE_EBPREC, &count);
 	close(fd);
 	if (!err && !count)
 		err = -ENOEXEC;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "bpf/events.h"
+#include "record/elffacts.h"
 #include "record/attrs.h"
 #include "record/cpulist.h"
 #include "record/emit.h"
@@ -74,7 +75,8 @@ struct instrument {
 	 * A file is mapped for code, for the first time in the recording; fd is borrowed.  From after
 	 * prepare() on.  May be NULL.
 	 */
-	void (*on_file)(struct instrument_ctx *c, const char *path, int fd);
+	void (*on_file)(struct instrument_ctx *c, const char *path, int fd,
+			const struct elffacts *facts);
 	/* Now and then, between events; may be NULL. */
 	int (*tick)(struct instrument_ctx *c, uint64_t now_ns);
 	int (*augment)(struct instrument_ctx *c); /* at stop; may be NULL */

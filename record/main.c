@@ -209,7 +209,8 @@ int main(int argc, char **argv)
 	char failure[1024] = "";
 	int exit_status;
 
-	if (argc == 2 && !strcmp(argv[1], ELFWORKER_OPTION))
+	if (argc == 2 &&
+	    (!strcmp(argv[1], ELFWORKER_OPTION) || !strcmp(argv[1], ELFWORKER_FACTS_OPTION)))
 		return elfworker_serve();
 	if (argc == 2 && !strcmp(argv[1], PROBER_OPTION))
 		return prober_serve();

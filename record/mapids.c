@@ -6,14 +6,19 @@
 
 #include "record/mapfile.h"
 
-int mapids_init(struct mapids *b)
+int mapids_init(struct mapids *b, const char *program)
 {
+	int err = 0;
+
 	*b = (struct mapids){ 0 };
-	return buildidlist_new(&b->named);
+	if (program)
+		err = elfworker_new(program, ELFWORKER_FACTS_OPTION, &b->reader);
+	return err ? err : buildidlist_new(&b->named);
 }
 
 void mapids_done(struct mapids *b)
 {
+	elfworker_free(b->reader);
 	keymap_done(&b->by_file);
 	buildidlist_free(b->named);
 	free(b->ids);
@@ -49,7 +54,7 @@ static bool remember(struct mapids *b, const struct siderec_map *m, const struct
 void mapids_lookup(struct mapids *b, struct siderec_map *m)
 {
 	const uint32_t *index;
-	struct buildid id = { 0 };
+	struct elffacts facts;
 	int fd;
 
 	if (!m->inode || m->path[0] != '/')
@@ -63,16 +68,14 @@ void mapids_lookup(struct mapids *b, struct siderec_map *m)
 	if (fd < 0)
 		return; /* gone, or not ours to see: another process may still have it */
 	b->read_count++;
-	if (buildid_from_fd(fd, &id)) {
-		id.size_bytes = 0;
-		b->missing_count++;
-	}
-	remember(b, m, &id);
-	m->build_id = id;
+	(void)elffacts_read_safely(fd, b->reader, &facts); /* then nothing is known of it */
+	b->missing_count += !facts.build_id.size_bytes;
+	remember(b, m, &facts.build_id);
+	m->build_id = facts.build_id;
 	if (b->evidence)
-		evidence_file(b->evidence, m, fd);
+		evidence_file(b->evidence, m, fd, &facts);
 	if (b->on_file)
-		b->on_file(b->on_file_arg, m->path, fd);
+		b->on_file(b->on_file_arg, m->path, fd, &facts);
 	close(fd);
 }
 

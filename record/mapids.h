@@ -15,6 +15,7 @@
 
 #include "format/buildid.h"
 #include "format/buildidlist.h"
+#include "record/elfworker.h"
 #include "record/evidence.h"
 #include "record/keymap.h"
 #include "record/siderec.h"
@@ -25,12 +26,15 @@ struct mapids {
 	size_t count, room;
 	struct buildidlist *named; /* the BUILD_ID section */
 	struct evidence *evidence; /* borrowed: told of each file; NULL: nobody */
-	void (*on_file)(void *arg, const char *path, int fd); /* told of each file, too; or NULL */
+	struct elfworker *reader;  /* of files of others; NULL: without a process */
+	/* Told of each file, too; or NULL. */
+	void (*on_file)(void *arg, const char *path, int fd, const struct elffacts *facts);
 	void *on_file_arg;
 	uint64_t read_count, missing_count; /* files read, and those among them without an id */
 };
 
-int mapids_init(struct mapids *b); /* -ENOMEM */
+/* program: what reads files of others in a process of its own (elfworker.h), or NULL.  -ENOMEM. */
+int mapids_init(struct mapids *b, const char *program);
 void mapids_done(struct mapids *b);
 
 /*

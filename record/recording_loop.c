@@ -19,7 +19,7 @@
 #define FLUSH_MIN_NS 250000000ULL /* rounds are further apart than any event is late */
 #define LATE_NS      10000000ULL  /* FORK records of another CPU may come this late */
 
-enum source {
+enum origin {
 	SOURCE_RING,
 	SOURCE_SIDE,
 	SOURCE_TABLES,
@@ -285,7 +285,7 @@ int recording_flush(struct recording *r)
 
 /* ---- waiting ---- */
 
-static int watch(struct recording *r, int fd, uint32_t events, enum source source, unsigned index)
+static int watch(struct recording *r, int fd, uint32_t events, enum origin source, unsigned index)
 {
 	struct epoll_event ev = { .events = events,
 				  .data.u64 = (uint64_t)index << 8 | (uint64_t)source };
@@ -361,7 +361,7 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 	struct signalfd_siginfo info;
 	uint64_t ticks;
 
-	switch ((enum source)(ev->data.u64 & 0xff)) {
+	switch ((enum origin)(ev->data.u64 & 0xff)) {
 	case SOURCE_TIMER:
 		(void)!read(r->timer_fd, &ticks, sizeof(ticks));
 		break;

@@ -125,13 +125,13 @@ static int tracing_section(struct recording *r, struct features *f)
 	return err;
 }
 
-static void on_file(void *arg, const char *path, int fd)
+static void on_file(void *arg, const char *path, int fd, const struct elffacts *facts)
 {
 	struct recording *r = arg;
 
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++)
 		if (r->running[i] && recording_instruments[i]->on_file)
-			recording_instruments[i]->on_file(&r->ctx[i], path, fd);
+			recording_instruments[i]->on_file(&r->ctx[i], path, fd, facts);
 }
 
 /*
@@ -334,7 +334,7 @@ int recording_start(struct recording *r)
 		err = fork_command(r);
 	hurry_init(&r->hurry); /* the command was forked before and keeps its own priority */
 	if (!err)
-		err = mapids_init(&r->buildids);
+		err = mapids_init(&r->buildids, r->opts->self_program);
 	if (!err)
 		err = hostinfo_read(&r->host);
 	vdso_find(&r->vdso);

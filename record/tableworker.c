@@ -249,7 +249,7 @@ int tableworker_new(struct tablecache *cache, const char *program, struct tablew
 	w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = w->fd < 0 ? -errno : 0;
 	if (!err && program)
-		err = elfworker_new(program, &w->reader);
+		err = elfworker_new(program, ELFWORKER_OPTION, &w->reader);
 	if (!err)
 		err = start_thread(w);
 	if (err) {

@@ -116,24 +116,35 @@ helper() {
 
 @test "ELF files are read by a process without rights, descriptors and system calls" {
 	started x.data -a --table-cache none
-	pid=$(helper elf-worker)
-	for _ in {1..100}; do
-		! grep -q '^Seccomp:.*2' "/proc/$pid/status" || break
-		sleep 0.05
+	cp /usr/bin/true theirs
+	chown 65534 theirs
+	./theirs
+	tables=$(helper elf-worker)
+	facts=$(helper elf-facts) # of files of others
+	for pid in $tables $facts; do
+		for _ in {1..100}; do
+			! grep -q '^Seccomp:.*2' "/proc/$pid/status" || break
+			sleep 0.05
+		done
+		for key in CapEff CapPrm CapInh CapAmb; do
+			same "$(bits)" "$(sed -n "s/^$key:\t//p" "/proc/$pid/status")"
+		done
+		contains "$(cat "/proc/$pid/status")" $'NoNewPrivs:\t1'
+		contains "$(cat "/proc/$pid/status")" $'Seccomp:\t2'
+		[ ! -s "/proc/$pid/environ" ] || fail "it has an environment"
+		# Its socket, nothing else; a file that it reads just now comes and goes.
+		for _ in {1..100}; do
+			fds=$(for fd in /proc/"$pid"/fd/*; do readlink "$fd"; done | sort -u | sed 's/:.*//')
+			[ "$fds" != $'/dev/null\nsocket' ] || break
+			sleep 0.05
+		done
+		same $'/dev/null\nsocket' "$fds"
 	done
-	for key in CapEff CapPrm CapInh CapAmb; do
-		same "$(bits)" "$(sed -n "s/^$key:\t//p" "/proc/$pid/status")"
-	done
-	contains "$(cat "/proc/$pid/status")" $'NoNewPrivs:\t1'
-	contains "$(cat "/proc/$pid/status")" $'Seccomp:\t2'
-	[ ! -s "/proc/$pid/environ" ] || fail "it has an environment"
-	# Its socket, nothing else; a file that it reads just now comes and goes.
-	for _ in {1..100}; do
-		fds=$(for fd in /proc/"$pid"/fd/*; do readlink "$fd"; done | sort -u | sed 's/:.*//')
-		[ "$fds" != $'/dev/null\nsocket' ] || break
-		sleep 0.05
-	done
-	same $'/dev/null\nsocket' "$fds"
+	kill -INT "$(cat recorder.pid)"
+	wait "$(cat recorder.pid)"
+	rm recorder.pid
+	id=$(file -b theirs | sed -n 's/.*BuildID\[sha1\]=\([0-9a-f]*\).*/\1/p')
+	contains "$(perf buildid-list -i x.data)" "$id $PWD/theirs"
 }
 
 @test "uprobes are set by a process that has this right alone, and reads nothing" {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -214,9 +215,89 @@ static void a_process_that_cannot_be_or_lies_costs_tables(void **state)
 	}
 }
 
+/* Owned by another user, as far as root can bring that about, or open to all. */
+static int strangers_copy(char path[], mode_t mode)
+{
+	char command[4200];
+	int fd;
+
+	snprintf(path, 64, "/tmp/ebprec-facts-XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(command, sizeof(command), "cat %s >%s", own_path(), path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(chmod(path, mode), 0);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	unlink(path);
+	return fd;
+}
+
+static void facts_of_a_process_are_those_of_the_recorder(void **state)
+{
+	struct elffacts here, there;
+	struct elfworker *w = NULL;
+	char path[64];
+	int fd;
+
+	assert_int_equal(elfworker_new(own_path(), ELFWORKER_FACTS_OPTION, &w), 0);
+	fd = strangers_copy(path, 0666);
+	elffacts_read(fd, &here);
+	assert_true(here.build_id.size_bytes > 0);
+	assert_true(here.segment_count > 0);
+	for (int i = 0; i < 3; i++) {
+		memset(&there, 0xa5, sizeof(there));
+		assert_int_equal(elffacts_read_safely(fd, w, &there), 0);
+		assert_memory_equal(&here, &there, sizeof(here));
+	}
+	assert_true(elfworker_cpu_ns(w) > 0); /* it was that process */
+	close(fd);
+	fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(elfworker_facts(w, fd, &there), 0);
+	assert_int_equal(there.build_id.size_bytes + there.segment_count + there.site_count, 0);
+	close(fd);
+	elfworker_free(w);
+}
+
+static void a_file_of_the_user_needs_no_process(void **state)
+{
+	struct elffacts facts;
+	struct elfworker *w = NULL;
+	char path[64];
+	int fd = strangers_copy(path, 0700);
+
+	assert_int_equal(elfworker_new("/nowhere", ELFWORKER_FACTS_OPTION, &w), 0);
+	assert_int_equal(elffacts_read_safely(fd, w, &facts), 0);
+	assert_true(facts.build_id.size_bytes > 0);
+	close(fd);
+	elfworker_free(w);
+}
+
+static void a_process_that_is_none_costs_what_is_known_of_the_file(void **state)
+{
+	static const char *const programs[] = { "/nowhere", "/bin/true", "/bin/cat" };
+	struct elffacts facts;
+	struct elfworker *w = NULL;
+	char path[64];
+	int fd = strangers_copy(path, 0666);
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		assert_int_equal(elfworker_new(programs[i], ELFWORKER_FACTS_OPTION, &w), 0);
+		memset(&facts, 0xa5, sizeof(facts));
+		assert_int_equal(elffacts_read_safely(fd, w, &facts), -ECHILD);
+		assert_int_equal(facts.build_id.size_bytes + facts.segment_count + facts.site_count,
+				 0);
+		assert_true(*elfworker_death(w));
+		elfworker_free(w);
+	}
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc == 2 && !strcmp(argv[1], ELFWORKER_OPTION))
+	if (argc == 2 &&
+	    (!strcmp(argv[1], ELFWORKER_OPTION) || !strcmp(argv[1], ELFWORKER_FACTS_OPTION)))
 		return elfworker_serve();
 
 	const struct CMUnitTest tests[] = {
@@ -226,6 +307,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(jobs_that_nobody_takes_are_freed),
 		cmocka_unit_test(a_process_of_its_own_makes_the_same_table),
 		cmocka_unit_test(a_process_that_cannot_be_or_lies_costs_tables),
+		cmocka_unit_test(facts_of_a_process_are_those_of_the_recorder),
+		cmocka_unit_test(a_file_of_the_user_needs_no_process),
+		cmocka_unit_test(a_process_that_is_none_costs_what_is_known_of_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * elffacts - what a recording wants to know of each mapped file: its build-id, where its code lies,
+ * and which marks it has
+ *
+ * A file that somebody else may write is read by the process that reads ELF files (elfworker.h).
+ */
+#ifndef EBPREC_RECORD_ELFFACTS_H
+#define EBPREC_RECORD_ELFFACTS_H
+
+#include "format/buildid.h"
+#include "format/filefacts.h"
+#include "record/markelf.h"
+
+struct elffacts {
+	struct buildid build_id; /* of no bytes: it has none */
+	uint32_t segment_count, site_count;
+	struct filefacts_segment segments[FILEFACTS_SEGMENTS_MAX];
+	struct markelf_site sites[MARKELF_SITES_MAX];
+};
+
+struct elfworker;
+
+/* Of an open file; all empty of what is no ELF file. */
+void elffacts_read(int fd, struct elffacts *out);
+/* By the process, when it is a file of others; NULL: there is none.  -ECHILD: it died, *out is empty. */
+int elffacts_read_safely(int fd, struct elfworker *reader, struct elffacts *out);
+
+#endif

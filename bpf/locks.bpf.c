@@ -2,9 +2,12 @@
 /*
  * locks - waiting for each other: futexes of programs, locks of the kernel
  *
- * Futex waits are the system call: from entry to return, by the address that is waited at.  Kernel
- * locks are lock:contention_begin and contention_end: only waits are told, not who holds what.
+ * Futex waits are the system call: from entry to return, by the address that is waited at.  Who held it
+ * is who woke the waiter from a futex call of its own or by its end; of futexes with priority
+ * inheritance also who is named in the futex itself.  Kernel locks are lock:contention_begin and
+ * contention_end: only waits are told, not who holds what.
  */
+#include "bpf/context.bpf.h"
 #include "bpf/metric.bpf.h"
 
 enum futex_call { /* x86-64 */
@@ -17,8 +20,11 @@ enum futex_op { /* include/uapi/linux/futex.h */
 		FUTEX_OP_LOCK_PI = 6,
 		FUTEX_OP_WAIT_BITSET = 9,
 		FUTEX_OP_WAKE_BITSET = 10,
+		FUTEX_OP_LOCK_PI2 = 13,
 		FUTEX_OP_MASK = 127,
 };
+
+enum { FUTEX_OWNER = 0x3fffffff /* in a futex with priority inheritance */ };
 
 struct futexes_key {
 	__u32 interval, pid;
@@ -35,6 +41,21 @@ struct futexes_value {
 };
 
 METRIC_TABLE(futexes, struct futexes_key, struct futexes_value);
+
+/* Whom a process waited for. */
+struct futex_holders_key {
+	__u32 interval, pid;
+	__u64 address;
+	__u32 holder, pad; /* a thread, which need not be of the same process */
+};
+
+struct futex_holders_value {
+	char comm[16], holder_comm[16];
+	__u64 cgroup;
+	__u64 waits, total_ns, max_ns;
+};
+
+METRIC_TABLE(futex_holders, struct futex_holders_key, struct futex_holders_value);
 
 struct locks_key {
 	__u32 interval, pid;
@@ -55,13 +76,25 @@ struct locks_slow {
 	__u64 address; /* of the futex, or of the kernel's lock */
 	__u32 kind, is_futex;
 	__u64 took_ns;
+	char holder_comm[16];
+	__u32 holder, pad; /* 0: not known */
 };
 
 METRIC_EVENT(0, locks_slow);
 
+/* Who let another one go on that had waited long: the sample and its stack are the holder's. */
+struct locks_holders {
+	char comm[16], waiter_comm[16];
+	__u64 address, took_ns;
+	__u32 waiter, pad;
+};
+
+METRIC_EVENT(1, locks_holders);
+
 struct wait_now {
-	__u64 since_ns, address;
-	__u32 op, pad;
+	__u64 since_ns, address; /* since_ns 0: in no futex call */
+	__u32 op, holder;        /* holder: 0: not known */
+	char holder_comm[16];
 };
 
 struct {
@@ -87,8 +120,9 @@ struct {
 	__type(value, struct lock_now);
 } lock_now SEC(".maps"); /* an interrupt may wait while the thread under it does */
 
-static __always_inline void send_slow(void *ctx, __u64 address, __u32 kind, bool futex,
-				      __u64 took_ns)
+/* was: NULL: a lock of the kernel. */
+static __always_inline void send_slow(void *ctx, __u64 address, __u32 kind,
+				      const struct wait_now *was, __u64 took_ns)
 {
 	struct metric_event *ev = event_begin(0, sizeof(struct locks_slow));
 	struct locks_slow *row;
@@ -99,18 +133,33 @@ static __always_inline void send_slow(void *ctx, __u64 address, __u32 kind, bool
 	bpf_get_current_comm(row->comm, sizeof(row->comm));
 	row->address = address;
 	row->kind = kind;
-	row->is_futex = futex;
+	row->is_futex = was != 0;
+	if (was) {
+		row->holder = was->holder;
+		__builtin_memcpy(row->holder_comm, was->holder_comm, sizeof(row->holder_comm));
+	}
 	row->took_ns = ev->weight = took_ns;
 	event_send(ev, event_stacks(ctx, ev));
 }
 
 /* ---- futexes ---- */
 
+static __always_inline bool is_pi(__u32 op)
+{
+	return op == FUTEX_OP_LOCK_PI || op == FUTEX_OP_LOCK_PI2;
+}
+
+static __always_inline bool is_wait(__u32 op)
+{
+	return op == FUTEX_OP_WAIT || op == FUTEX_OP_WAIT_BITSET || is_pi(op);
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(futex_enter, struct pt_regs *regs, long nr)
 {
 	struct task_struct *t;
 	struct wait_now *now;
+	__u32 word;
 
 	if (nr != FUTEX_CALL)
 		return 0;
@@ -124,13 +173,12 @@ int BPF_PROG(futex_enter, struct pt_regs *regs, long nr)
 	}
 	now->address = regs->rdi;
 	now->op = regs->rsi & FUTEX_OP_MASK;
+	now->holder = 0;
+	__builtin_memset(now->holder_comm, 0, sizeof(now->holder_comm));
+	if (is_pi(now->op) && !bpf_probe_read_user(&word, sizeof(word), (void *)now->address))
+		now->holder = word & FUTEX_OWNER;
 	now->since_ns = bpf_ktime_get_ns();
 	return 0;
-}
-
-static __always_inline bool is_wait(__u32 op)
-{
-	return op == FUTEX_OP_WAIT || op == FUTEX_OP_WAIT_BITSET || op == FUTEX_OP_LOCK_PI;
 }
 
 static __always_inline void count_futex(const struct wait_now *was, struct futexes_value *v,
@@ -157,6 +205,79 @@ static __always_inline void count_futex(const struct wait_now *was, struct futex
 	slot = log2_slot(took_ns);
 	if (slot < METRIC_SLOTS)
 		v->hist_ns[slot]++;
+}
+
+static __always_inline void send_holder(void *ctx, const struct wait_now *wait,
+					struct task_struct *waiter, __u64 took_ns)
+{
+	struct metric_event *ev = event_begin(1, sizeof(struct locks_holders));
+	struct locks_holders *row;
+
+	if (!ev)
+		return;
+	row = (void *)ev->row;
+	bpf_get_current_comm(row->comm, sizeof(row->comm));
+	bpf_probe_read_kernel_str(row->waiter_comm, sizeof(row->waiter_comm), waiter->comm);
+	row->address = wait->address;
+	row->waiter = waiter->pid;
+	row->took_ns = ev->weight = took_ns;
+	event_send(ev, event_stacks(ctx, ev));
+}
+
+/* A timer or a signal ends a wait, too, but is nobody who held anything. */
+static __always_inline bool is_release(void *ctx)
+{
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	struct wait_now *own;
+
+	if (in_interrupt(ctx))
+		return false;
+	if (t->flags & TASK_EXITING)
+		return true;
+	own = bpf_task_storage_get(&futex_now, t, 0, 0);
+	return own && own->since_ns && !is_wait(own->op);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(futex_waking, struct task_struct *waiter)
+{
+	struct wait_now *wait = bpf_task_storage_get(&futex_now, waiter, 0, 0);
+	__u64 took_ns;
+
+	if (!wait || !wait->since_ns || !is_wait(wait->op) || !is_release(ctx))
+		return 0;
+	wait->holder = bpf_get_current_pid_tgid();
+	bpf_get_current_comm(wait->holder_comm, sizeof(wait->holder_comm));
+	took_ns = bpf_ktime_get_ns() - wait->since_ns;
+	if (slower_ns && took_ns >= slower_ns)
+		send_holder(ctx, wait, waiter, took_ns);
+	return 0;
+}
+
+static __always_inline void count_holder(struct task_struct *t, const struct wait_now *was,
+					 __u64 took_ns)
+{
+	struct futex_holders_key key = {
+		.interval = metric_interval,
+		.pid = t->tgid,
+		.address = was->address,
+		.holder = was->holder,
+	};
+	struct futex_holders_value *v;
+
+	v = METRIC_ENTRY(&table_futex_holders, &key, struct futex_holders_value);
+	if (!v)
+		return;
+	if (!v->comm[0]) {
+		bpf_get_current_comm(v->comm, sizeof(v->comm));
+		v->cgroup = bpf_get_current_cgroup_id();
+	}
+	if (was->holder_comm[0])
+		__builtin_memcpy(v->holder_comm, was->holder_comm, sizeof(v->holder_comm));
+	ADD(v->waits, 1);
+	ADD(v->total_ns, took_ns);
+	if (took_ns > v->max_ns)
+		v->max_ns = took_ns;
 }
 
 SEC("tp_btf/sys_exit")
@@ -187,8 +308,13 @@ int BPF_PROG(futex_exit, struct pt_regs *regs, long ret)
 		v->cgroup = bpf_get_current_cgroup_id();
 	}
 	count_futex(now, v, took_ns, ret);
-	if (slower_ns && took_ns >= slower_ns && is_wait(now->op))
-		send_slow(ctx, now->address, now->op, true, took_ns);
+	if (!is_wait(now->op))
+		return 0;
+	/* Of one that was given up only what the futex itself says is sure. */
+	if (now->holder && (!ret || is_pi(now->op)))
+		count_holder(t, now, took_ns);
+	if (slower_ns && took_ns >= slower_ns)
+		send_slow(ctx, now->address, now->op, now, took_ns);
 	return 0;
 }
 
@@ -240,6 +366,8 @@ int BPF_PROG(lock_end, void *lock, int error)
 	slot = log2_slot(took_ns);
 	if (slot < METRIC_SLOTS)
 		ADD(v->hist_ns[slot], 1);
+	if (slower_ns && took_ns >= slower_ns)
+		send_slow(ctx, now_key.lock, was.kind, 0, took_ns);
 	return 0;
 }
 

@@ -151,6 +151,7 @@ static const struct metric_dim dims[] = {
 	{ "device", "DEVICE", { "device" }, NULL, NULL },
 	{ "reason", "REASON", { "reason" }, NULL, NULL },
 	{ "netns", "NETNS", { "netns" }, NULL, NULL },
+	{ "holder", "HOLDER", { "holder" }, NULL, "holder_comm" },
 	{ "exit", "PID", { "start_ns", "pid" }, NULL, "comm" },
 	{ "policy", "POLICY", { "is_policy" }, text_policy, NULL },
 	{ "ended", "ENDED", { "is_exit_code" }, text_ended, NULL },

@@ -35,6 +35,8 @@ setup_file() {
 		cat /proc/net/snmp >snmp1
 		cat /proc/net/snmp6 >snmp61
 		tc -s qdisc show dev q0 >qdisc' || true
+	ebprec record -q --with locks --slower 50ms -o l.data -- \
+		perf record -q -e lock:contention_end -o locks.perf holders >holders || true
 }
 
 setup() {
@@ -197,6 +199,37 @@ dev() {
 	ebprec report -i n.data --of locks --folded 2>/dev/null | grep -q '^futexes;.*;main;wait_long;'
 }
 
+@test "locks: who held it, with the stacks of who waited and who released it" {
+	for name in mutex pi; do
+		read -r _ pid holder address times ns < <(grep "^$name " holders)
+		same "$name $times" "$name $(field l.data futex_holders "address=$address,holder=$holder,holder_comm=holders" waits --pid "$pid")"
+		total=$(field l.data futex_holders "address=$address,holder=$holder" total_ns --pid "$pid")
+		[ "$total" -ge $((times * ns)) ] || fail "$name: $total ns, not $times times $ns"
+		# Only what it waited longer than 50 ms for, and that is each.
+		same "$name $times" "$name $(ebprec metrics locks_slow -i l.data --pid "$pid" --csv | grep -c "$address,1,.*,$holder,holders$")"
+	done
+	ebprec report -q -i l.data --of locks_holders --pid "$pid" --folded >holders.folded
+	same "$(field l.data locks_holders "pid=$pid" took_ns)" "$(weight <holders.folded)"
+	grep -q ';main;hold;release_lock;' holders.folded
+	ebprec report -q -i l.data --of locks --pid "$pid" --folded >waiters.folded
+	grep -q ';want;want_lock;' waiters.folded
+}
+
+@test "locks: of the kernel, as perf sees them end" {
+	read -r _ pid times ns < <(grep '^kernel ' holders)
+	waits=$(field l.data locks lock=mutex,pid="$pid" count --pid "$pid")
+	total=$(field l.data locks lock=mutex,pid="$pid" total_ns --pid "$pid")
+	if [ "$waits" -lt "$times" ] || [ "$total" -lt $((times * ns)) ]; then
+		fail "$waits waits of $total ns, not $times of $ns"
+	fi
+	# Before it was this program it was perf's child.
+	ends=$(perf script -f -i locks.perf 2>/dev/null | grep -c contention_end)
+	all=$(field l.data locks '' count --by process --pid "$pid")
+	[ "$ends" -ge "$times" ] && [ "$ends" -le "$all" ] || fail "perf: $ends, not $all"
+	ebprec report -q -i l.data --of locks --pid "$pid" --folded >kernel.folded
+	[ "$(weight 'pipe_write;.*mutex_lock' <kernel.folded)" -ge $((times * ns)) ]
+}
+
 @test "nothing was lost" {
-	same 0 "$(account n.data lost rows)"
+	same "0 0" "$(account n.data lost rows) $(account l.data lost rows)"
 }

@@ -47,6 +47,8 @@ UNIT	     := $(sort $(wildcard tests/unit/test_*.c))
 FUZZ	     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 GEN	     := $(sort $(wildcard tests/gen/*.c))
 LIVE	     := $(sort $(wildcard tests/live/*.c))
+REFUSED	     := $(addprefix $(O)/tests/bpf/refused_,$(addsuffix .bpf.o,nointerval first pointer odd field long name \
+		taken none array tracepoint verifier nobtf))
 MAN	     := $(sort $(wildcard docs/man/*.[1-9]))
 
 LIBS_format  := -lzstd
@@ -170,7 +172,7 @@ $(O)/tests/faults/badwrite.so: tests/faults/badwrite.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(WARN) -O1 -g -shared -fPIC -o $@ $< -ldl
 
-tests: $(O)/tests/faults/badwrite.so analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES) $(O)/tests/bpf/custom.bpf.o	## build all test programs
+tests: $(O)/tests/faults/badwrite.so analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES) $(REFUSED) $(O)/tests/bpf/custom.bpf.o	## build all test programs
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers
@@ -309,6 +311,12 @@ $(O)/tests/bpf/custom.bpf.c: docs/instruments/custom.md
 $(O)/tests/bpf/custom.bpf.o: $(O)/tests/bpf/custom.bpf.c
 	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 \
 		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -c -o $@ $<
+
+# Objects that break its contract; that of nobtf has no types.
+$(O)/tests/bpf/refused_%.bpf.o: tests/bpf/refused.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$@)$(CLANG) $(if $(filter nobtf,$*),,-g) -O2 -target bpf -DCASE_$* -I/usr/include/$(shell uname -m)-linux-gnu -Wall \
+		-Wno-null-dereference -c -o $@ $<
 
 $(O)/tests/bpf/load_%: $(O)/tests/bpf/load_%.o $(O)/tests/bpf/%.bpf.o
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $< -lbpf

@@ -13,14 +13,21 @@
 /* Between the keys and the values of the text that a row is printed as. */
 static const char values_begin[] = " :";
 
+bool metricfmt_is_name(const char *name)
+{
+	size_t bytes = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return bytes && !name[bytes] && bytes < METRIC_NAME_BYTES;
+}
+
 int metricfmt_add(struct metric_format *f, const char *name, enum metric_kind kind,
 		  uint32_t size_bytes, uint32_t count, bool is_key)
 {
 	uint32_t off = f->row_bytes ? f->row_bytes : METRIC_ROW_OFF;
 	struct metric_field *field;
 
-	if (!count || !size_bytes || size_bytes > 8 || size_bytes & (size_bytes - 1) || !*name ||
-	    strlen(name) >= METRIC_NAME_BYTES || (kind == METRIC_TEXT && size_bytes != 1))
+	if (!count || !size_bytes || size_bytes > 8 || size_bytes & (size_bytes - 1) ||
+	    !metricfmt_is_name(name) || (kind == METRIC_TEXT && size_bytes != 1))
 		return -EINVAL;
 	off = (off + size_bytes - 1) & ~(size_bytes - 1);
 	if (f->field_count == METRIC_FIELDS_MAX || count > METRIC_ROW_MAX ||

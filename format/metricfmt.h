@@ -44,6 +44,8 @@ struct metric_format {
 	struct metric_field fields[METRIC_FIELDS_MAX];
 };
 
+/* Whether a table or a field may be called so: small letters, digits and _, not too many. */
+bool metricfmt_is_name(const char *name);
 /* Adds a field behind the last one, aligned.  -EOVERFLOW: too many, or a row too long; -EINVAL. */
 int metricfmt_add(struct metric_format *f, const char *name, enum metric_kind kind,
 		  uint32_t size_bytes, uint32_t count, bool is_key);

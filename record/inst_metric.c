@@ -7,8 +7,11 @@
  * Now nobody writes to the entries of the old interval, and they are taken out.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "record/clock.h"
 #include "record/collector.h"
@@ -51,6 +54,33 @@ static void open_one(struct instrument_ctx *c, struct metric_state *s, const cha
 	metricobj_close(o);
 }
 
+/*
+ * Libraries that read BPF objects trust them.  So one of the user's is loaded by a child first: if that
+ * dies, nothing else does.
+ */
+static int outlives_loading(struct instrument_ctx *c, struct metric_state *s, const char *name,
+			    const struct outbuf *elf)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid < 0)
+		return note_fail(c->notes, -errno, NULL, "cannot load '%.60s'", name);
+	if (!pid) {
+		signal(SIGSEGV, SIG_DFL);
+		signal(SIGABRT, SIG_DFL);
+		c->notes->show = NULL;
+		(void)metricobj_open(&s->objs[s->obj_count], name, elf->data, elf->size_bytes, c,
+				     &s->tabs);
+		_exit(0);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!WIFSIGNALED(status))
+		return 0;
+	return note_fail(c->notes, -EBADMSG, "the object is broken", "cannot load '%.60s'", name);
+}
+
 /* An object of the user's own; its name is the file's. */
 static void open_file(struct instrument_ctx *c, struct metric_state *s, const char *path)
 {
@@ -66,7 +96,12 @@ static void open_file(struct instrument_ctx *c, struct metric_state *s, const ch
 		snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
 		dot = strchr(name, '.');
 		name[dot ? (size_t)(dot - name) : strlen(name)] = '\0';
-		open_one(c, s, name, elf.data, elf.size_bytes);
+		if (!c->rings || !outlives_loading(c, s, name, &elf)) {
+			open_one(c, s, name, elf.data, elf.size_bytes);
+		} else {
+			note(c->notes, NOTE_WARNING, "%s, skipping", c->notes->failure);
+			notes_forgive(c->notes);
+		}
 	}
 	outbuf_done(&elf);
 }
@@ -181,18 +216,29 @@ static int metric_tick(struct instrument_ctx *c, uint64_t now_ns)
 	return err;
 }
 
+/* The kernel runs no program on a CPU on which it is running: an interrupt may be such an event. */
+static void say_missed(struct instrument_ctx *c, const struct metric_state *s)
+{
+	struct outbuf names = { 0 };
+	uint64_t missed = 0;
+
+	for (size_t i = 0; i < s->obj_count; i++)
+		missed += metricobj_missed(&s->objs[i], &names);
+	if (missed)
+		note(c->notes, NOTE_WARNING,
+		     "%llu events interrupted the program that counts them and are missing (%.*s)",
+		     (unsigned long long)missed,
+		     names.size_bytes > 2 ? (int)names.size_bytes - 2 : 0,
+		     names.size_bytes > 2 ? (const char *)names.data + 2 : "");
+	outbuf_done(&names);
+}
+
 static int metric_augment(struct instrument_ctx *c)
 {
 	struct metric_state *s = c->state;
-	uint64_t missed = 0;
 	int err;
 
-	for (size_t i = 0; i < s->obj_count; i++)
-		missed += metricobj_missed(&s->objs[i]);
-	if (missed)
-		note(c->notes, NOTE_WARNING,
-		     "%llu events interrupted the program that counts them and are missing",
-		     (unsigned long long)missed);
+	say_missed(c, s);
 	err = take_rows(c, true); /* of an interval that was about to end */
 	if (err)
 		return err;

@@ -268,6 +268,8 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	err = share_maps(o->obj, c);
 	if (!err)
 		err = bpf_object__load(o->obj);
+	if (err == -EACCES || err == -EINVAL) /* of a right that is missing: EPERM */
+		return note_fail(c->notes, err, "the kernel's verifier refuses it", "%s", what);
 	if (err)
 		return instrument_fail((struct instrument_ctx *)c, err, what);
 	err = pmuevents_count(o, c);
@@ -371,7 +373,7 @@ int metricobj_walk(const struct metricobj *o)
 	return 0;
 }
 
-uint64_t metricobj_missed(const struct metricobj *o)
+uint64_t metricobj_missed(const struct metricobj *o, struct outbuf *names)
 {
 	struct bpf_program *prog;
 	uint64_t missed = 0;
@@ -381,9 +383,13 @@ uint64_t metricobj_missed(const struct metricobj *o)
 		struct bpf_prog_info info = { 0 };
 		uint32_t bytes = sizeof(info);
 
-		if (bpf_program__fd(prog) >= 0 &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &bytes))
-			missed += info.recursion_misses;
+		if (bpf_program__fd(prog) < 0 ||
+		    bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &bytes) ||
+		    !info.recursion_misses)
+			continue;
+		missed += info.recursion_misses;
+		outbuf_printf(names, ", %s %llu", bpf_program__name(prog),
+			      (unsigned long long)info.recursion_misses);
 	}
 	return missed;
 }

@@ -53,8 +53,11 @@ void metricobj_stop(struct metricobj *o); /* no more events; tables stay */
  * interval that ends; also once when it begins.
  */
 int metricobj_walk(const struct metricobj *o);
-/* How often a program was not run because it was running on that CPU. */
-uint64_t metricobj_missed(const struct metricobj *o);
+/*
+ * How often a program was not run because it was running on that CPU.  Appends ", PROGRAM COUNT" of
+ * each to names.
+ */
+uint64_t metricobj_missed(const struct metricobj *o, struct outbuf *names);
 void metricobj_close(struct metricobj *o); /* NULL-safe, half-built-safe */
 
 #endif

@@ -26,8 +26,14 @@ int metrictabs_add(struct metrictabs *t, const char *name, struct metrictab **ou
 {
 	struct metrictab *tab;
 
-	if (t->count == METRIC_TABLES_MAX || strlen(name) >= METRIC_NAME_BYTES)
+	if (t->count == METRIC_TABLES_MAX)
 		return -EOVERFLOW;
+	if (!metricfmt_is_name(name))
+		return -EINVAL;
+	for (uint32_t i = 0; i < t->count; i++) {
+		if (!strcmp(t->tab[i].fmt.name, name))
+			return -EEXIST;
+	}
 	tab = &t->tab[t->count];
 	*tab = (struct metrictab){ .map_fd = -1, .fmt.id = METRIC_FIRST_ID + t->count };
 	memcpy(tab->fmt.name, name, strlen(name));

@@ -45,7 +45,10 @@ bool rowqueue_is_empty(const struct rowqueue *q);
 
 void metrictabs_done(struct metrictabs *t);
 
-/* An empty table with that name; *out is borrowed, its number is out - t->tab.  -EOVERFLOW. */
+/*
+ * An empty table with that name; *out is borrowed, its number is out - t->tab.  -EOVERFLOW; -EINVAL: no
+ * name; -EEXIST: there is one.
+ */
 int metrictabs_add(struct metrictabs *t, const char *name, struct metrictab **out);
 /* The table of a map of a BPF object that is called table_*.  -ENOTSUP, -EINVAL, -EOVERFLOW. */
 int metrictabs_add_map(struct metrictabs *t, const struct bpf_object *obj,

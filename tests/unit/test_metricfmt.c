@@ -34,6 +34,19 @@ static void metricfmt_fields_are_aligned(void **state)
 	assert_int_equal(metricfmt_raw_bytes(&f), 76); /* with 4 for a stack; and 4 is 80 */
 }
 
+/* A reader would not take them. */
+static void metricfmt_names_are_plain(void **state)
+{
+	static const char *const bad[] = { "",   "Count", "a b",      "a-b",
+					   "a;", "a\n",   "\xc3\xa4", "a_name_of_24_characters_" };
+	struct metric_format f = made();
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(metricfmt_add(&f, bad[i], METRIC_UNSIGNED, 8, 1, false), -EINVAL);
+	assert_int_equal(metricfmt_add(&f, "a_name_of_23_characters", METRIC_UNSIGNED, 8, 1, false),
+			 0);
+}
+
 static void metricfmt_reads_what_it_writes(void **state)
 {
 	struct metric_format f = made(), got;
@@ -132,6 +145,7 @@ static void metricfmt_numbers_end_with_the_row(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(metricfmt_names_are_plain),
 		cmocka_unit_test(metricfmt_fields_are_aligned),
 		cmocka_unit_test(metricfmt_reads_what_it_writes),
 		cmocka_unit_test(metricfmt_broken_texts_stay_within_bounds),

@@ -7,11 +7,8 @@
  * Now nobody writes to the entries of the old interval, and they are taken out.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "record/clock.h"
 #include "record/collector.h"
@@ -21,6 +18,7 @@
 #include "record/metriclist.h"
 #include "record/pmuevents.h"
 #include "record/slurp.h"
+#include "record/trialload.h"
 
 enum { CUSTOM_MAX = 8 }; /* objects of users */
 
@@ -54,31 +52,32 @@ static void open_one(struct instrument_ctx *c, struct metric_state *s, const cha
 	metricobj_close(o);
 }
 
-/*
- * Libraries that read BPF objects trust them.  So one of the user's is loaded by a child first: if that
- * dies, nothing else does.
- */
+struct trial {
+	struct instrument_ctx *c;
+	struct metric_state *s;
+	const char *name;
+	const struct outbuf *elf;
+};
+
+/* In a child: nobody is told, and the kernel takes everything back. */
+static void try_open(void *arg)
+{
+	const struct trial *t = arg;
+
+	t->c->notes->show = NULL;
+	(void)metricobj_open(&t->s->objs[t->s->obj_count], t->name, t->elf->data,
+			     t->elf->size_bytes, t->c, &t->s->tabs);
+}
+
 static int outlives_loading(struct instrument_ctx *c, struct metric_state *s, const char *name,
 			    const struct outbuf *elf)
 {
-	pid_t pid = fork();
-	int status = 0;
+	struct trial t = { c, s, name, elf };
+	int err = trialload(try_open, &t);
 
-	if (pid < 0)
-		return note_fail(c->notes, -errno, NULL, "cannot load '%.60s'", name);
-	if (!pid) {
-		signal(SIGSEGV, SIG_DFL);
-		signal(SIGABRT, SIG_DFL);
-		c->notes->show = NULL;
-		(void)metricobj_open(&s->objs[s->obj_count], name, elf->data, elf->size_bytes, c,
-				     &s->tabs);
-		_exit(0);
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (!WIFSIGNALED(status))
-		return 0;
-	return note_fail(c->notes, -EBADMSG, "the object is broken", "cannot load '%.60s'", name);
+	return err ? note_fail(c->notes, err, err == -EBADMSG ? "the object is broken" : NULL,
+			       "cannot load '%.60s'", name)
+		   : 0;
 }
 
 /* An object of the user's own; its name is the file's. */

@@ -268,7 +268,7 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	err = share_maps(o->obj, c);
 	if (!err)
 		err = bpf_object__load(o->obj);
-	if (err == -EACCES || err == -EINVAL) /* of a right that is missing: EPERM */
+	if (err == -EACCES) /* of a right that is missing: EPERM */
 		return note_fail(c->notes, err, "the kernel's verifier refuses it", "%s", what);
 	if (err)
 		return instrument_fail((struct instrument_ctx *)c, err, what);

@@ -105,8 +105,8 @@ verdict "include guards are named after their files"
 sources_in 'format|record|analyze' | grep '\.c$' | sed 's|.*/||' | grep -vx 'main\.c' | sort | uniq -d >"$work"
 verdict "file names are unique"
 
-# Commands speak, and say and usage are how they do it; children of workload and bundler are programs of their own.
-sources_in 'format|record|analyze' | grep -vE '/(main|cmd_[a-z_]+|say|usage|workload|bundler)\.[ch]$' | while read -r f; do
+# Commands speak, and say and usage are how they do it; children of workload, bundler and trialload are programs of their own.
+sources_in 'format|record|analyze' | grep -vE '/(main|cmd_[a-z_]+|say|usage|workload|bundler|trialload)\.[ch]$' | while read -r f; do
 	grep -nHE '(^|[^a-z_>.])(printf|puts|perror|exit|_exit|abort|err|errx|warn|warnx)[[:space:]]*\(|[^a-z_](stderr|stdout)[^a-z_]' \
 		"$f" | grep -vE '^[^:]+:[0-9]+:[[:space:]]*(\*|/\*)' || true
 done >"$work"

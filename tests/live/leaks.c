@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-enum { FREED = 10007, FRESH = 1009, PAGE = 4096 };
+enum { FREED = 3001, FRESH = 1009, PAGE = 4096 };
 
 /* Nobody can tell that it is not used. */
 static void *volatile sink;

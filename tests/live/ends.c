@@ -83,6 +83,24 @@ static void *touch_cold(void *arg)
 	return sum ? arg : NULL;
 }
 
+/* One that this process may run on, each time the next. */
+static void on_another_cpu(int n)
+{
+	static cpu_set_t all;
+	cpu_set_t one;
+	int cpu, skip;
+
+	if (!n && sched_getaffinity(0, sizeof(all), &all))
+		die("sched_getaffinity");
+	skip = n % CPU_COUNT(&all);
+	for (cpu = 0; cpu < CPU_SETSIZE && (!CPU_ISSET(cpu, &all) || skip--); cpu++)
+		;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		die("sched_setaffinity");
+}
+
 static void work(int fd)
 {
 	struct timespec ms = { .tv_nsec = 1000000 };
@@ -91,8 +109,10 @@ static void work(int fd)
 	int i;
 
 	prctl(PR_SET_NAME, "work");
-	for (i = 0; i < SLEEPS; i++)
+	for (i = 0; i < SLEEPS; i++) {
+		on_another_cpu(i);
 		nanosleep(&ms, NULL);
+	}
 	p = mmap(NULL, (size_t)FRESH * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		 -1, 0);
 	if (p == MAP_FAILED || madvise((void *)p, (size_t)FRESH * PAGE, MADV_NOHUGEPAGE))

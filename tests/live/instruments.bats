@@ -155,8 +155,16 @@ between() {
 		near $((cpu_us * 8 / 10 - 1000)) "$run_us" $((100000 + cpu_us))
 	done
 	truth work
-	# 29 sleeps of a millisecond
+	# 29 sleeps of a millisecond, each on another CPU than the one before, and none is missing; nor is its
+	# life, which is told to have begun a little before it first could run.
 	[ "$(field m.data runq "pid=$pid" sleep_ns)" -ge 29000000 ]
+	lived=$(ebprec metrics exits -i m.data --json --pid "$pid" | perl -MJSON::PP -e '
+		for (@{decode_json(join "", <STDIN>)->{tables}[0]{rows}}) { print $_->{is_exit_ns} - $_->{start_ns} }')
+	sum=0
+	for name in run_ns wait_ns sleep_ns; do
+		sum=$((sum + $(field m.data runq "tid=$pid" $name --by thread)))
+	done
+	[ "$sum" -ge $((lived / 2)) ] || fail "lived $lived: $sum"
 }
 
 @test "runq: what a CPU is busy and idle adds up to the time, in each interval" {

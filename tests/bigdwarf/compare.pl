@@ -70,6 +70,7 @@ my @explained = (
 	['addr2line', 'fewer', 0, 'binutils 2.40 does not read range lists of DWARF 5 that are named by index (clang)', qr/clang/],
 	['addr2line', 'fewer', 1, 'binutils 2.40 stops at a row of line 0', qr/./],
 	['addr2line', 'inner', 1, 'binutils give an inlined function without a linkage name the name of the symbol', qr/./],
+	['addr2line', 'name', 1, 'binutils give an inlined function without a linkage name the name of the symbol', qr/./],
 	['addr2line', 'outer', 1, 'binutils name the symbol where there is no DWARF, or of several at one address another', qr/./],
 	['addr2line', 'alias', 1, 'a constructor has two names', qr/./],
 	['addr2line', 'lines', 1, 'binutils 2.40 count the files of DWARF 5 from 1 in places', qr/DWARF 5/],

@@ -21,20 +21,35 @@ static const struct {
 	const char *name;
 	unsigned field;
 } fields[] = {
-	{ "comm", SCRIPT_COMM },     { "pid", SCRIPT_PID },       { "tid", SCRIPT_TID },
-	{ "cpu", SCRIPT_CPU },       { "time", SCRIPT_TIME },     { "period", SCRIPT_PERIOD },
-	{ "event", SCRIPT_EVENT },   { "trace", SCRIPT_TRACE },   { "ip", SCRIPT_IP },
-	{ "sym", SCRIPT_SYM },       { "symoff", SCRIPT_SYMOFF }, { "dso", SCRIPT_DSO },
+	{ "comm", SCRIPT_COMM },
+	{ "pid", SCRIPT_PID },
+	{ "tid", SCRIPT_TID },
+	{ "cpu", SCRIPT_CPU },
+	{ "time", SCRIPT_TIME },
+	{ "period", SCRIPT_PERIOD },
+	{ "event", SCRIPT_EVENT },
+	{ "trace", SCRIPT_TRACE },
+	{ "ip", SCRIPT_IP },
+	{ "sym", SCRIPT_SYM },
+	{ "symoff", SCRIPT_SYMOFF },
+	{ "dso", SCRIPT_DSO },
 	{ "cgroup", SCRIPT_CGROUP },
+	{ "container", SCRIPT_CONTAINER },
+	{ "build_id", SCRIPT_BUILD_ID },
+	{ "origin", SCRIPT_ORIGIN },
 };
 
-int script_parse_fields(const char *text, unsigned *out, const char **bad, size_t *bad_bytes)
+int script_parse_fields(const char *text, unsigned *out, unsigned *more, const char **bad,
+			size_t *bad_bytes)
 {
-	unsigned found = 0;
+	unsigned found = 0, added = 0;
+	bool adds;
 	const char *end;
 	size_t size, i;
 
 	for (;; text = end + 1) {
+		adds = *text == '+';
+		text += adds;
 		end = strchrnul(text, ',');
 		size = (size_t)(end - text);
 		for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
@@ -45,11 +60,12 @@ int script_parse_fields(const char *text, unsigned *out, const char **bad, size_
 			*bad_bytes = size;
 			return -EINVAL;
 		}
-		found |= fields[i].field;
+		*(adds ? &added : &found) |= fields[i].field;
 		if (!*end)
 			break;
 	}
 	*out = found;
+	*more = added;
 	return 0;
 }
 
@@ -73,6 +89,8 @@ struct line {
 	uint64_t addr, into_bytes;
 	const char *name, *dso; /* NULL: not known */
 	char made_dso[32];
+	uint32_t file; /* of the resolver; UINT32_MAX: none */
+	enum name_reason reason;
 };
 
 /* What a frame's text depends on: the kinds of places in the memory of lines. */
@@ -223,6 +241,8 @@ static void make_user_line(const struct frames *f, const struct spot *spot, stru
 	const struct resolved *r = resolver_user(s->resolver, file_of(s, spot->at.file), off,
 						 spot->is_return);
 
+	out->file = file_of(s, spot->at.file);
+	out->reason = r->reason;
 	out->dso = model_file(s->model, spot->at.file)->path;
 	out->name = r->name;
 	out->into_bytes = r->into_bytes;
@@ -239,18 +259,20 @@ static void make_line(const struct frames *f, const struct spot *spot, struct li
 	const struct script *s = f->s;
 	const struct resolved *r;
 
-	*out = (struct line){ .addr = spot->addr };
+	*out = (struct line){ .addr = spot->addr, .file = UINT32_MAX, .reason = NAME_NO_MAP };
 	switch (spot->kind) {
 	case SPOT_FILE:
 	case SPOT_ANONYMOUS:
 		make_user_line(f, spot, out);
 		break;
 	case SPOT_KSYMBOL:
+		out->reason = NAME_FOUND;
 		out->name = out->dso = model_file(s->model, spot->at.file)->path;
 		out->into_bytes = spot->at.file_off_bytes + (spot->is_return && spot->addr);
 		break;
 	case SPOT_KERNEL:
 		r = resolver_kernel(s->resolver, spot->addr, spot->is_return);
+		out->reason = r->reason;
 		out->name = r->name;
 		out->dso = r->name || spot->mapped ? r->dso : NULL;
 		out->into_bytes = r->into_bytes;
@@ -265,14 +287,41 @@ static void write_name(const char *text, FILE *to)
 	say_escaped(to, text, strlen(text));
 }
 
-static void write_line(const struct line *line, unsigned asked, FILE *to)
+/* " [build-id]", and " [by build-id: FILE]" or " [why there is no name]". */
+static void write_origin(const struct script *s, const struct line *line, unsigned asked, FILE *to)
+{
+	struct resolver_source source = { 0 };
+	bool known = resolver_source(s->resolver, line->file, &source);
+	char hex[BUILDID_HEX_BYTES];
+
+	if (asked & SCRIPT_BUILD_ID) {
+		buildid_hex(&source.build_id, hex);
+		fprintf(to, " [%s]", *hex ? hex : "-");
+	}
+	if (!(asked & SCRIPT_ORIGIN))
+		return;
+	fputs(" [", to);
+	if (line->reason != NAME_FOUND) {
+		fputs(name_reason_text(line->reason), to);
+	} else if (!known) {
+		fputs("names in the capture", to);
+	} else {
+		fputs(name_trust_text(source.trust), to);
+		fputs(": ", to);
+		write_name(*source.debug_file ? source.debug_file : source.file, to);
+	}
+	putc(']', to);
+}
+
+static void write_line(const struct script *s, const struct line *line, unsigned asked, FILE *to)
 {
 	if (asked & SCRIPT_IP)
 		fprintf(to, "%16" PRIx64, line->addr);
 	if (asked & SCRIPT_SYM) {
 		putc(' ', to);
 		write_name(line->name ? line->name : "[unknown]", to);
-		if (line->name && asked & SCRIPT_SYMOFF)
+		if (line->name && asked & SCRIPT_SYMOFF &&
+		    line->into_bytes != RESOLVED_INTO_UNKNOWN)
 			fprintf(to, "+0x%" PRIx64, line->into_bytes);
 	}
 	if (asked & SCRIPT_DSO) {
@@ -280,6 +329,8 @@ static void write_line(const struct line *line, unsigned asked, FILE *to)
 		write_name(line->dso ? line->dso : "[unknown]", to);
 		putc(')', to);
 	}
+	if (asked & (SCRIPT_BUILD_ID | SCRIPT_ORIGIN))
+		write_origin(s, line, asked, to);
 }
 
 /* A line of a chain, from memory or made now. */
@@ -307,7 +358,7 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 	make_line(f, &spot, &line);
 	rewind(m->maker);
 	putc('\t', m->maker);
-	write_line(&line, f->asked, m->maker);
+	write_line(f->s, &line, f->asked, m->maker);
 	putc('\n', m->maker);
 	if (fflush(m->maker))
 		return -ENOMEM;
@@ -439,6 +490,23 @@ static void write_event(const struct script *s, const struct perf_sample *sample
 				sample->cpu, to);
 }
 
+static void write_cgroup(const struct script *s, uint64_t id, unsigned asked, FILE *to)
+{
+	uint32_t path = model_cgroup(s->model, id);
+	const char *cgroup = path == MODEL_NONE ? "unknown" : strings_text(s->names, path);
+	char container[CONTAINERNAMES_TEXT_MAX];
+
+	if (asked & SCRIPT_CGROUP) {
+		putc(' ', to);
+		write_name(cgroup, to);
+	}
+	if (!(asked & SCRIPT_CONTAINER))
+		return;
+	containernames_text(s->containers, cgroup, container);
+	putc(' ', to);
+	write_name(*container ? container : *cgroup == '/' ? "[host]" : "[unknown]", to);
+}
+
 static int write_stack(const struct script *s, const struct perf_sample *sample, uint64_t types,
 		       uint32_t space, unsigned asked, FILE *to)
 {
@@ -468,27 +536,23 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 	spot = find_spot(&f, sample->cpumode, sample->ip, false);
 	make_line(&f, &spot, &line);
 	line.addr = sample->ip; /* as it was, when it stands alone */
-	write_line(&line, asked, to);
+	write_line(s, &line, asked, to);
 	return 0;
 }
 
 int script_sample(const struct script *s, const struct perf_sample *sample,
 		  const struct capture_attr *attr, FILE *to)
 {
-	unsigned asked = s->fields ? s->fields : script_default_fields(attr);
+	unsigned asked = (s->fields ? s->fields : script_default_fields(attr)) | s->more;
 	uint64_t types = attr->attr.sample_type;
 	struct model_where where;
-	uint32_t cgroup;
 	int err;
 
 	model_thread(s->model, sample->pid, sample->tid, sample->time_ns, &where);
 	write_start(s, sample, types, where.comm, asked, to);
 	write_event(s, sample, attr, asked, to);
-	if (asked & SCRIPT_CGROUP) {
-		cgroup = model_cgroup(s->model, sample->cgroup);
-		putc(' ', to);
-		write_name(cgroup == MODEL_NONE ? "unknown" : strings_text(s->names, cgroup), to);
-	}
+	if (asked & (SCRIPT_CGROUP | SCRIPT_CONTAINER))
+		write_cgroup(s, sample->cgroup, asked, to);
 	err = write_stack(s, sample, types, where.space, asked, to);
 	putc('\n', to);
 	return err;

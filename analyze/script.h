@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyze/containernames.h"
 #include "analyze/model.h"
 #include "analyze/sym/resolve.h"
 #include "analyze/tracetext.h"
@@ -33,10 +34,17 @@ enum script_field {
 	SCRIPT_SYMOFF = 1 << 10,
 	SCRIPT_DSO = 1 << 11,
 	SCRIPT_CGROUP = 1 << 12,
+	SCRIPT_CONTAINER = 1 << 13,
+	SCRIPT_BUILD_ID = 1 << 14,
+	SCRIPT_ORIGIN = 1 << 15, /* where a frame's name came from, or why it has none */
 };
 
-/* The fields of a comma-separated list.  -EINVAL: *bad is the word, *bad_bytes long. */
-int script_parse_fields(const char *text, unsigned *out, const char **bad, size_t *bad_bytes);
+/*
+ * The fields of a comma-separated list; of words with a '+' in front *more, which is besides what the
+ * event has on its own.  -EINVAL: *bad is the word, *bad_bytes long.
+ */
+int script_parse_fields(const char *text, unsigned *out, unsigned *more, const char **bad,
+			size_t *bad_bytes);
 /* What perf prints of an event when nothing is asked for. */
 unsigned script_default_fields(const struct capture_attr *attr);
 
@@ -52,6 +60,8 @@ struct script {
 	bool any_chain; /* an event of the file has stacks: where they are shown, comms are not padded */
 	bool ns;        /* times with nine decimals */
 	unsigned fields;              /* 0: the event's own */
+	unsigned more;                /* and these */
+	const struct containernames *containers; /* NULL: only their ids are shown */
 	struct script_memory *memory; /* owned: script_begin() */
 };
 

@@ -9,7 +9,9 @@
 
 #include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
+#include "analyze/bundles.h"
 #include "analyze/embedded.h"
+#include "analyze/filehints.h"
 #include "analyze/kallsyms.h"
 #include "analyze/cmd/reportopts.h"
 #include "analyze/samplesort.h"
@@ -32,7 +34,8 @@ static const struct option script_options[] = {
 	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,
 	  "the capture, - for standard input (default: ebprec.data)" },
 	{ OPT_STRING, 'F', "fields", "FIELD,...", AT(fields), 0, 0,
-	  "comm, pid, tid, cpu, time, period, event, trace, ip, sym, symoff, dso, cgroup" },
+	  "comm, pid, tid, cpu, time, period, event, trace, ip, sym, symoff, dso, cgroup, container, "
+	  "build_id, origin; +FIELD: besides the event's own" },
 	{ OPT_STRING, 'e', "event", "EVENT", AT(event), 0, 0, "only the samples of this event" },
 	TIMEOPTS(AT(when)),
 	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
@@ -141,14 +144,21 @@ static int say_result(const struct script_opts *o, const struct run *run,
 	return SAY_OK;
 }
 
+/* Of the samples' fields: in place of the event's own, and besides. */
+struct asked {
+	unsigned fields, more;
+};
+
 static int run_script(const struct script_opts *o, struct report *r, struct filter *filter,
-		      unsigned fields)
+		      const struct asked *asked)
 {
 	struct run run = { .model = r->model, .filter = filter };
 	struct resolver_opts names = { .demangle = o->names.demangle };
 	struct samplesort_stats stats = { 0 };
 	struct nameroots roots = { 0 };
-	size_t attr, count;
+	size_t attr, count, broken;
+	struct filehints *hints = NULL;
+	struct bundles bundles = { 0 };
 	char *kallsyms = NULL, *vdso = NULL;
 	int err;
 
@@ -168,12 +178,22 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		names.kallsyms = kallsyms;
 	if (!embedded_file(r->capture, "[vdso]", &vdso, &names.roots.vdso_bytes))
 		names.roots.vdso = vdso;
-	err = resolver_new(&names, &run.script.resolver);
+	err = filehints_read(r->capture, &hints);
+	if (!err)
+		err = bundles_read(r->capture, &bundles, &broken);
+	if (!err) {
+		names.hints = filehints_for_resolver(hints);
+		names.bundles = bundles.list;
+		names.bundle_count = bundles.count;
+		err = resolver_new(&names, &run.script.resolver);
+	}
 	if (!err) {
 		run.script.model = r->model;
 		run.script.names = r->names;
 		run.script.ns = o->ns;
-		run.script.fields = fields;
+		run.script.containers = r->containers;
+		run.script.fields = asked->fields;
+		run.script.more = asked->more;
 		prepare_events(r->capture, &run.script);
 		/* Without formats, tracepoints are printed without their text. */
 		(void)tracetext_new(r->capture, &run.script.trace);
@@ -187,13 +207,16 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	script_end(&run.script);
 	tracetext_free(run.script.trace);
 	resolver_free(run.script.resolver);
+	filehints_free(hints);
+	bundles_done(&bundles);
 	free(kallsyms);
 	free(vdso);
 	nameroots_done(&roots);
 	return say_result(o, &run, &stats, err);
 }
 
-static int open_and_print(const struct script_opts *o, struct filter *filter, unsigned fields)
+static int open_and_print(const struct script_opts *o, struct filter *filter,
+			  const struct asked *asked)
 {
 	struct cmd_open in;
 	int status = cmd_open(o->input, "print", o->quiet, &in);
@@ -205,7 +228,7 @@ static int open_and_print(const struct script_opts *o, struct filter *filter, un
 	if (!status)
 		progress_hide(in.progress);
 	if (!status)
-		status = run_script(o, &in.report, filter, fields);
+		status = run_script(o, &in.report, filter, asked);
 	cmd_close(&in);
 	return status;
 }
@@ -214,7 +237,7 @@ int cmd_script(int argc, char **argv)
 {
 	struct script_opts opts = { .names = NAMEOPTS_DEFAULTS };
 	struct filter filter;
-	unsigned fields = 0;
+	struct asked asked = { 0 };
 	const char *bad;
 	size_t bad_bytes;
 	char **words;
@@ -225,7 +248,8 @@ int cmd_script(int argc, char **argv)
 	status = cmd_input(&script_usage, words, &opts.input);
 	if (status)
 		return status;
-	if (opts.fields && script_parse_fields(opts.fields, &fields, &bad, &bad_bytes))
+	if (opts.fields &&
+	    script_parse_fields(opts.fields, &asked.fields, &asked.more, &bad, &bad_bytes))
 		return usage_error(&script_usage,
 				   "option '--fields' cannot be '%s': there is no field '%.*s'",
 				   opts.fields, (int)bad_bytes, bad);
@@ -234,7 +258,7 @@ int cmd_script(int argc, char **argv)
 	status = pickopts_lists(&filter, &script_usage, &opts.comms, &opts.pids, &opts.tids,
 				&opts.cpus);
 	if (!status)
-		status = open_and_print(&opts, &filter, fields);
+		status = open_and_print(&opts, &filter, &asked);
 	filter_done(&filter);
 	return status;
 }

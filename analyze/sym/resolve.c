@@ -146,8 +146,10 @@ static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t o
 {
 	uint64_t vaddr = 0;
 
-	if (resolve_in_bundle(r, f, is_return, out))
+	if (resolve_in_bundle(r, f, is_return, out)) {
+		out->into_bytes = RESOLVED_INTO_UNKNOWN;
 		return;
+	}
 	symfiles_load_for(&r->files, f, off_bytes);
 	out->dso = f->aliases->as.path;
 	out->reason = f->sym.reason;
@@ -177,7 +179,8 @@ void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_byt
 	return_address = return_address && file_off_bytes;
 	out->reason = NAME_FOUND;
 	resolve_in_file(r, f, file_off_bytes - return_address, return_address, out);
-	out->into_bytes += out->name ? return_address : 0;
+	if (out->name && out->into_bytes != RESOLVED_INTO_UNKNOWN)
+		out->into_bytes += return_address;
 }
 
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
@@ -195,7 +198,8 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 		return &r->no_memory;
 	if (fresh) {
 		resolve_in_file(r, f, file_off_bytes - return_address, return_address, x);
-		x->into_bytes += x->name ? return_address : 0;
+		if (x->name && x->into_bytes != RESOLVED_INTO_UNKNOWN)
+			x->into_bytes += return_address;
 	}
 	return x;
 }

@@ -34,12 +34,14 @@ struct resolver_opts {
 		thread_count; /* that load files at once; 0: as many as there are CPUs, at most 8 */
 };
 
+#define RESOLVED_INTO_UNKNOWN UINT64_MAX /* the capture carries names, not where they begin */
+
 struct resolved {
 	const char *name; /* demangled; NULL when reason != NAME_FOUND */
 	const char *
 		dso; /* path of the file; "[kernel.kallsyms]", "[module]", "[vdso]", "" when not known */
 	uint64_t offset;     /* of the place in the file (user), or the address */
-	uint64_t into_bytes; /* where it is in the function, from its start */
+	uint64_t into_bytes; /* where it is in the function, from its start; or RESOLVED_INTO_UNKNOWN */
 	enum name_reason reason;
 };
 

@@ -146,6 +146,11 @@ from_afar() {
 	ebprec report --folded --inline -i x.data >home 2>/dev/null
 	ebprec report --folded --inline -i names.data >named 2>/dev/null
 	cmp home named
+	# The text of samples has the names that the capture carries, too.
+	# Not where each began: no offset is better than a wrong one.
+	ebprec script x.data 2>/dev/null | sed -E 's/\+0x[0-9a-f]+ \(/ (/' >told
+	HOME=/nowhere ebprec script --symfs "$PWD/empty" names.data 2>/dev/null | cmp - told
+	grep -q ' _init ' told
 	ebprec bundle -q --lines -o lines.data x.data
 	ebprec bundle --list names.data >list
 	grep -qE '^ *[0-9]+ +0 ' list || fail "$(cat list)"

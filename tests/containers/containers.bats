@@ -48,6 +48,8 @@ setup_file() {
 	in_pod run -i --name c ebprec-test:one /bin/sh -c 'cat >/opt/libspin.so' <libtwo.so
 	pod commit -q c ebprec-test:two >/dev/null
 	pod rm c >/dev/null
+	pod save -q -o one.tar ebprec-test:one
+	pod save -q -o two.tar ebprec-test:two
 	# None of the files is left outside of the images.
 	rm -rf tree libone.so libtwo.so
 }
@@ -55,14 +57,25 @@ setup_file() {
 teardown_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	pod rmi -f ebprec-test:two ebprec-test:one >/dev/null 2>&1 || :
+	userdel -rf ebprec-user >/dev/null 2>&1 || :
 }
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
+	local v # some tests take the images away
+	for v in one two; do
+		pod image exists ebprec-test:$v || pod load -q -i "$BATS_FILE_TMPDIR/$v.tar" >/dev/null
+	done
 }
 
 teardown() {
-	pod rm -f a b c upper >/dev/null 2>&1 || :
+	# One that has just ended may still be in the hands of its cleanup.
+	local n
+	for n in $(seq 50); do
+		pod rm -f a b c upper >/dev/null 2>&1 || :
+		[ -n "$(pod ps -aq --filter name='^(a|b|c|upper)$')" ] || break
+		sleep 0.1
+	done
 }
 
 # recorded - the machine, into x.data, while work runs
@@ -130,10 +143,9 @@ named() {
 @test "a container has its name, also when it is gone: in every view" {
 	work() {
 		in_pod run --rm --name my-web ebprec-test:one /opt/spinner
-		in_pod run --name c ebprec-test:one /opt/spinner
+		in_pod run --rm --name other ebprec-test:one /opt/spinner
 	}
 	recorded
-	pod rm c >/dev/null
 	ebprec report -q --sort container x.data >rows
 	for name in my-web c '\[host\]'; do
 		grep -qE " $name\$" rows || fail "no $name: $(cat rows)"
@@ -154,7 +166,7 @@ named() {
 	ebprec summary x.data 2>/dev/null | grep -q 'my-web' || fail "$(ebprec summary x.data)"
 	local pid
 	pid=$(ebprec script -q -F comm,pid x.data | awk '$1 == "spinner" { print $2; exit }')
-	ebprec report --process "$pid" x.data 2>/dev/null | grep -qE 'container +(my-web|c)$' ||
+	ebprec report --process "$pid" x.data 2>/dev/null | grep -qE 'container +(my-web|other)$' ||
 		fail "$(ebprec report --process "$pid" x.data)"
 }
 
@@ -237,4 +249,84 @@ own_named() {
 	named spinner layer_one
 	# No list of the system's has this container; who watches over it was told.
 	ebprec report -q --sort container x.data | grep -q ' elsewhere$' || fail "$(ebprec report -q --sort container x.data)"
+}
+
+# Layers that the kernel tells of: no mount program.
+native() {
+	podman --runtime runc --storage-driver overlay --root "$PWD/native" --runroot "$PWD/native-run" \
+		--cgroup-manager cgroupfs --events-backend file "$@"
+}
+
+@test "a library that the container deleted and replaced by another build" {
+	native load -q -i "$BATS_FILE_TMPDIR/one.tar" >/dev/null
+	mkdir two
+	work() {
+		in_pod run --name c ebprec-test:two /bin/sh -c 'cat /opt/libspin.so' >two/lib
+		native run -i --name white --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none \
+			ebprec-test:one /bin/sh -c \
+			'rm /opt/libspin.so; [ ! -e /opt/libspin.so ] && cat >/opt/libspin.so && /opt/spinner' <two/lib
+	}
+	recorded
+	native diff white | grep -q libspin
+	named spinner layer_two
+	if grep -q layer_one folded; then fail "names of the layer below"; fi
+	ebprec report -q --sort container x.data | grep -q ' white$' || fail "$(ebprec report -q --sort container x.data)"
+	ebprec bundle -q -o whole.data x.data
+	native rm white >/dev/null
+	pod rmi -f ebprec-test:two >/dev/null 2>&1
+	# Now only the other build is there, at the same path: nobody takes it for this one.
+	ebprec report --folded x.data 2>/dev/null >after
+	grep -q '^spinner;' after
+	if grep -q layer_one after; then fail "$(grep layer_one after)"; fi
+	ebprec report --folded whole.data 2>/dev/null | cmp - folded
+	native rmi -f ebprec-test:one >/dev/null
+}
+
+@test "podman in podman: both have their names, and the functions theirs" {
+	mkdir -p rootfs up work store
+	mount -t overlay overlay -o "lowerdir=/,upperdir=$PWD/up,workdir=$PWD/work" rootfs
+	cp "$BATS_FILE_TMPDIR/one.tar" up/
+	cat >up/inner.sh <<-'END'
+		mount -t tmpfs t /run
+		P="podman --runtime runc --storage-driver vfs --cgroup-manager cgroupfs --events-backend file"
+		$P load -q -i /one.tar >/dev/null &&
+			$P run --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none \
+				--name within ebprec-test:one /opt/spinner
+	END
+	work() {
+		podman --runtime runc --cgroup-manager cgroupfs --events-backend file run --rm --privileged \
+			--ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none --name around \
+			-v "$PWD/store:/var/lib/containers" --cgroupns=host -v /sys/fs/cgroup:/sys/fs/cgroup --rootfs "$PWD/rootfs" /bin/sh /inner.sh
+	}
+	recorded
+	umount rootfs
+	named spinner layer_one
+	ebprec script -q -F comm,ip,sym,+container,+origin x.data >frames
+	grep -qE '^ *spinner .* within$' frames
+	grep -qE 'layer_one .*\[build-id: .*/libspin.so\]$' frames || fail "$(grep -A9 spinner frames | head -20)"
+	ebprec report -q --sort comm,container x.data >rows
+	grep -qE ' spinner +within$' rows || fail "$(ebprec report -q --sort comm,cgroup x.data | grep spinner)"
+	grep -qE ' podman +around$' rows || fail "$(cat rows)"
+}
+
+@test "a user's own container: its functions have their names" {
+	command -v newuidmap >/dev/null
+	local home
+	id ebprec-user >/dev/null 2>&1 || useradd -m ebprec-user
+	home=$(getent passwd ebprec-user | cut -d: -f6)
+	cp "$BATS_FILE_TMPDIR/one.tar" "$home/"
+	# The kernel's own overlayfs; a fuse-overlayfs of a user nobody else may look into, root neither.
+	cat >"$home/run.sh" <<-'END'
+		cd && export XDG_RUNTIME_DIR=$HOME/run && mkdir -p -m 700 "$XDG_RUNTIME_DIR"
+		P="podman --runtime runc --cgroup-manager cgroupfs --events-backend file --storage-driver overlay"
+		$P load -q -i one.tar >/dev/null 2>&1 &&
+			$P run --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none --name own \
+				ebprec-test:one /opt/spinner
+		kill "$(cat "$XDG_RUNTIME_DIR/libpod/tmp/pause.pid")" # it holds the namespace
+	END
+	work() { su ebprec-user -s /bin/bash -c "bash $home/run.sh" >said 2>&1 || :; }
+	recorded
+	pod rmi -f ebprec-test:one ebprec-test:two >/dev/null 2>&1
+	HOME=$home named spinner layer_one || fail "$(cat said)"
+	userdel -r ebprec-user 2>/dev/null || :
 }

@@ -59,6 +59,7 @@ part_instruments() {
 	instrument_row runq pings 100000 runqlat 1
 	instrument_row tcp connects 20000 tcpstates
 	instrument_row net connects 20000
+	instrument_row net calls 3000000
 	instrument_row block ios 20000 biolatency 1
 	instrument_row cache reads 1000000
 	instrument_row cache calls 3000000

@@ -421,7 +421,8 @@ static void take_interfaces(struct counters *c)
 	int used;
 
 	for (; line; line = next_line(line)) {
-		if (sscanf(line, " %31[^:]:%n", name, &used) != 1 ||
+		used = 0; /* and stays so without a colon: the lines above the table */
+		if (sscanf(line, " %31[^:]:%n", name, &used) != 1 || !used ||
 		    numbers(line + used, v, 16) < 16)
 			continue;
 		take(c, OF_INTERFACE, name, 0, 0, NULL,

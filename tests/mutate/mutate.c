@@ -362,13 +362,15 @@ static int prepare(struct run *r, const char *dir, char **files)
 
 	while (files[r->source_count])
 		r->source_count++;
-	sources = calloc(r->source_count, sizeof(*sources));
+	sources = calloc(r->source_count + 1, sizeof(*sources));
 	r->sources = sources;
 	r->dir = dir;
 	r->place = mmap(NULL, sizeof(*r->place), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			-1, 0);
-	if (!sources || r->place == MAP_FAILED)
+	if (!sources || r->place == MAP_FAILED) {
+		free(sources);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < r->source_count; i++)
 		load(&sources[i], files[i]);
 	snprintf(r->in, sizeof(r->in), "%s/in-%d.data", dir, getpid());

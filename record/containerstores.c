@@ -145,11 +145,11 @@ static int parse_oci(struct jsonpull *j, const char *id, containerstores_fn fn, 
 					    "io.kubernetes.cri.sandbox-name",
 					    "io.kubernetes.cri.container-name" };
 	struct text found[4] = { 0 };
-	int token, err = 0;
+	int err = 0;
 
 	if (jsonpull_next(j) != JSONPULL_OBJECT)
 		return j->err ? j->err : -EBADMSG;
-	while (!err && (token = jsonpull_next(j)) == JSONPULL_KEY) {
+	while (!err && jsonpull_next(j) == JSONPULL_KEY) {
 		bool wanted = jsonpull_is(j, "annotations");
 
 		if (!wanted)

@@ -61,7 +61,7 @@ static void value_is_over(struct jsonpull *j)
 
 static int open_one(struct jsonpull *j, bool object)
 {
-	if (j->depth == JSONPULL_DEPTH_MAX)
+	if (j->depth >= JSONPULL_DEPTH_MAX)
 		return fail(j, -EOVERFLOW);
 	j->is_object = (j->is_object & ~(1ULL << j->depth)) | (uint64_t)object << j->depth;
 	j->depth++;

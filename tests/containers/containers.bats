@@ -147,7 +147,7 @@ named() {
 	}
 	recorded
 	ebprec report -q --sort container x.data >rows
-	for name in my-web c '\[host\]'; do
+	for name in my-web other '\[host\]'; do
 		grep -qE " $name\$" rows || fail "no $name: $(cat rows)"
 	done
 	# The filter takes the same samples, by name or id.

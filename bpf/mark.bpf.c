@@ -158,6 +158,7 @@ int usdt_hit(struct pt_regs *ctx)
 	return 0;
 }
 
+/* Of a tracepoint 0 would hide the event from all others who listen, perf among them. */
 SEC("tracepoint")
 int tracepoint_hit(void *ctx)
 {
@@ -168,14 +169,14 @@ int tracepoint_hit(void *ctx)
 
 	ev = begin_probe(cookie, &ring);
 	if (!ev)
-		return 0;
+		return 1;
 	if (bytes > PROBE_DATA_BYTES)
 		bytes = PROBE_DATA_BYTES;
 	/* What is in its first eight bytes is not ours to see; they are the common fields. */
 	if (bytes > 8 && !bpf_probe_read_kernel(ev->data, bytes, ctx))
 		ev->data_bytes = bytes;
 	bpf_ringbuf_submit(ev, wake_flags(ring));
-	return 0;
+	return 1;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -206,6 +206,7 @@ struct account account_since(const struct account *all, const struct account *be
 	a.copy_count -= before->copy_count;
 	a.copy_refused_count -= before->copy_refused_count;
 	a.unread_mark_count -= before->unread_mark_count;
+	a.interrupted_count -= before->interrupted_count;
 	a.out_of_order_count -= before->out_of_order_count;
 	a.broken_event_count -= before->broken_event_count;
 	a.round_count -= before->round_count;

@@ -42,8 +42,10 @@ struct account {
 	uint64_t table_kept_count, table_kept_ns; /* read from the cache instead */
 	uint64_t maps_refused_count;              /* processes whose mappings found no room */
 	uint64_t unread_mark_count;               /* marks with a string that was not in memory */
-	uint64_t out_of_order_count;              /* records that broke perf's contract */
-	uint64_t broken_event_count;              /* of a shape we do not know: our mistake */
+	uint64_t
+		interrupted_count; /* events of instruments that met their own program, which the kernel then does not run */
+	uint64_t out_of_order_count; /* records that broke perf's contract */
+	uint64_t broken_event_count; /* of a shape we do not know: our mistake */
 	/* Symbols of JIT compilers: files taken, not there or not to be had, cut; their bytes. */
 	uint64_t jit_file_count, jit_missing_count, jit_cut_count, jit_bytes;
 	/* Command lines: told, not to be had any more, longer than what is kept. */

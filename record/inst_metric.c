@@ -223,6 +223,7 @@ static void say_missed(struct instrument_ctx *c, const struct metric_state *s)
 
 	for (size_t i = 0; i < s->obj_count; i++)
 		missed += metricobj_missed(&s->objs[i], &names);
+	c->emit->account.interrupted_count = missed;
 	if (missed)
 		note(c->notes, NOTE_WARNING,
 		     "%llu events interrupted the program that counts them and are missing (%.*s)",

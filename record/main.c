@@ -54,7 +54,7 @@ static uint64_t lost_events(const struct account *a)
 	       a->lost_count[EBPREC_EV_TASK] + a->lost_count[EBPREC_EV_EXIT] +
 	       a->lost_count[EBPREC_EV_WAKER] + a->lost_count[EBPREC_EV_MARK] +
 	       a->lost_count[EBPREC_EV_PROBE] + a->lost_count[EBPREC_EV_METRIC] +
-	       a->lost_count[EBPREC_EV_EXEC] + a->side_lost_count;
+	       a->lost_count[EBPREC_EV_EXEC] + a->side_lost_count + a->interrupted_count;
 }
 
 static double seconds(uint64_t ns)

@@ -30,7 +30,9 @@ setup_file() {
 			perl $HERE/silent.pl >silent &
 			perl $HERE/tcp.pl >truth
 			futexes >locks
-			wait"
+			wait
+			# What is still on its way when the recording ends would be sent again after it.
+			until [ -z \"\$(ss -Htn state fin-wait-1 state last-ack state closing)\" ]; do sleep 0.1; done"
 		cat /proc/net/dev >dev1
 		cat /proc/net/snmp >snmp1
 		cat /proc/net/snmp6 >snmp61

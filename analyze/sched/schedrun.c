@@ -90,6 +90,7 @@ int schedrun_open(const struct capture *c, struct strings *names, const struct f
 		err = threadlist_load(c, names, &fresh.known);
 	opts.lossy = fresh.events.lost || fresh.events.broken;
 	opts.no_wakeups = !fresh.events.has_wakeups;
+	opts.has_strangers = is_partial(c);
 	if (!err)
 		err = timeline_new(&opts, &fresh.timeline);
 	if (err) {
@@ -102,7 +103,7 @@ int schedrun_open(const struct capture *c, struct strings *names, const struct f
 	fresh.end_ns = filter->span.to_ns < opts.end_ns ? filter->span.to_ns : opts.end_ns;
 	if (fresh.end_ns < fresh.start_ns)
 		fresh.end_ns = fresh.start_ns;
-	fresh.has_strangers = is_partial(c);
+	fresh.has_strangers = opts.has_strangers;
 	fresh.gap_count = merge_gaps(c, fresh.gaps, SCHEDRUN_GAPS_MAX);
 	*run = fresh;
 	return 0;

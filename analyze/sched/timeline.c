@@ -139,7 +139,7 @@ static int thread_of(struct timeline *t, uint32_t tid, uint64_t time_ns, uint32_
 	if (*slot == NO_THREAD) {
 		err = new_thread(t, tid, TIMELINE_FIRST, t->opts.start_ns, slot);
 	} else if (t->threads[*slot].state == TIMELINE_GONE) {
-		t->gaps++;
+		t->gaps += !t->opts.has_strangers || t->threads[*slot].known;
 		err = new_thread(t, tid, TIMELINE_UNKNOWN, time_ns, slot);
 	}
 	*out = *slot;
@@ -196,7 +196,7 @@ static int close_as(struct timeline *t, uint32_t thread, enum timeline_state sta
 /* Nobody knows what it did since its last event. */
 static int close_unknown(struct timeline *t, uint32_t thread, uint64_t time_ns)
 {
-	t->gaps++;
+	t->gaps += !t->opts.has_strangers || t->threads[thread].known;
 	return close_as(t, thread, TIMELINE_UNKNOWN, time_ns, SCHEDEV_NONE, false);
 }
 

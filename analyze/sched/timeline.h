@@ -70,6 +70,7 @@ struct timeline_opts {
 	uint64_t start_ns, end_ns; /* first and last switch of the recording */
 	bool no_wakeups;           /* the capture has none: who sleeps does so until it runs */
 	bool lossy;                /* events are missing: do not conclude from what is not there */
+	bool has_strangers; /* only some of the events of threads that are not known are there */
 	/* Called for each interval, in order for each thread; non-zero ends all and is returned. */
 	int (*interval)(void *ctx, const struct timeline_interval *i);
 	void *ctx;
@@ -92,7 +93,7 @@ int timeline_finish(struct timeline *t);
 uint32_t timeline_current(const struct timeline *t, uint32_t tid);
 /* Borrowed; grows until timeline_finish(). */
 const struct timeline_thread *timeline_threads(const struct timeline *t, size_t *count);
-/* How often events contradicted each other. */
+/* How often events contradicted each other; not those of strangers. */
 uint64_t timeline_gaps(const struct timeline *t);
 
 #endif

@@ -70,8 +70,7 @@ setup() {
 
 teardown() {
 	# One that has just ended may still be in the hands of its cleanup.
-	local n
-	for n in $(seq 50); do
+	for _ in $(seq 50); do
 		pod rm -f a b c upper >/dev/null 2>&1 || :
 		[ -n "$(pod ps -aq --filter name='^(a|b|c|upper)$')" ] || break
 		sleep 0.1
@@ -187,6 +186,7 @@ named() {
 	ebprec record -q -a --with syscalls --interval 0.2 -o x.data 2>err &
 	local recorder=$!
 	until [ -s x.data ]; do sleep 0.1; done
+	# shellcheck disable=SC2016 # for the shell in the container
 	in_pod run --rm --name my-web ebprec-test:one /bin/sh -c 'i=0; while [ $i -lt 200 ]; do i=$((i + 1)); echo; done' >/dev/null
 	kill -INT $recorder
 	wait $recorder || fail "$(cat err)"

@@ -66,6 +66,7 @@ near() {
 
 @test "--heap-lib: the allocator that a program brings itself, of its children, too" {
 	own=$(command -v ownheap)
+	# shellcheck disable=SC2094 # a program that has this name, and a file
 	ebprec record -q --without sched,mark --with heap --heap-lib "$own" --sample-bytes 1 -o own.data -- ownheap >own 2>err ||
 		fail "$(cat err)"
 	missed=$(sed -n 's/^ebprec: \([0-9]*\) events interrupted .*/\1/p' err)

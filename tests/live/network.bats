@@ -37,6 +37,7 @@ setup_file() {
 		cat /proc/net/snmp >snmp1
 		cat /proc/net/snmp6 >snmp61
 		tc -s qdisc show dev q0 >qdisc' || true
+	# shellcheck disable=SC2094 # a program that has this name, and a file
 	ebprec record -q --with locks --slower 50ms -o l.data -- \
 		perf record -q -e lock:contention_end -o locks.perf holders >holders || true
 }
@@ -170,11 +171,11 @@ dev() {
 	read -r pid count bytes < <(of unix)
 	# and one in each direction that is waited for
 	for way in send receive; do
-		same "$((count + 1)) $((bytes + 7))" "$(field n.data net_sockets protocol=unix,pid=$pid ${way}s) $(field n.data net_sockets protocol=unix,pid=$pid ${way}_bytes)"
-		same $((count + 1)) "$(field n.data net_sockets protocol=unix,pid=$pid hist_${way}_bytes --histogram)"
+		same "$((count + 1)) $((bytes + 7))" "$(field n.data net_sockets "protocol=unix,pid=$pid" ${way}s) $(field n.data net_sockets "protocol=unix,pid=$pid" ${way}_bytes)"
+		same $((count + 1)) "$(field n.data net_sockets "protocol=unix,pid=$pid" hist_${way}_bytes --histogram)"
 	done
 	# Of several messages in one call, one call; of those that are looked at first, two.
-	same "$((count - 1)) $((count - 2 + 14))" "$(field n.data net_sockets protocol=unix,pid=$pid send_calls) $(field n.data net_sockets protocol=unix,pid=$pid receive_calls)"
+	same "$((count - 1)) $((count - 2 + 14))" "$(field n.data net_sockets "protocol=unix,pid=$pid" send_calls) $(field n.data net_sockets "protocol=unix,pid=$pid" receive_calls)"
 	read -r pid least most < <(of slow)
 	took=$(field n.data net_slow "pid=$pid,protocol=unix" took_ns)
 	[ "$took" -ge "$least" ] && [ "$took" -le "$most" ] || fail "$took ns, not $least to $most"

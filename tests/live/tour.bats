@@ -22,6 +22,7 @@
 		bash -c "$command" >out 2>err </dev/null || fail "$command: $(cat err)"
 		cat out err >both
 		[ "$(wc -l <both)" -ge 1 ] || fail "$command: no answer"
-		! grep -E 'cannot|unknown' err || fail "$command: $(cat err)"
+		# Some machines hide switches of the program that a test was started by.
+		if grep -v "contradict each other" err | grep -E "cannot|unknown"; then fail "$command: $(cat err)"; fi
 	done <commands
 }

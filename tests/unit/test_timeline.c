@@ -390,6 +390,34 @@ static void any_order_of_events_adds_up(void **state)
 	}
 }
 
+/* Of who was not to be recorded only what touches the others is there: that contradicts nothing. */
+static void timeline_strangers_contradict_nobody(void **state)
+{
+	struct story s = { 0 };
+	struct timeline_opts opts = {
+		.end_ns = 1000,
+		.has_strangers = true,
+		.interval = on_interval,
+		.ctx = &s,
+	};
+
+	(void)state;
+	assert_int_equal(timeline_new(&opts, &s.t), 0);
+	assert_int_equal(timeline_know(s.t, 7, 7, 1, 0), 0);
+	/* 9 comes twice and never leaves. */
+	switches(&s, 0, 0, 7, 1, 9);
+	happens(&s, 100, SCHEDEV_WAKEUP, 7);
+	switches(&s, 200, 0, 3, 1, 7);
+	switches(&s, 300, 0, 7, 1, 9);
+	assert_int_equal(timeline_gaps(s.t), 0);
+	/* 7 leaves, and nobody saw it come. */
+	happens(&s, 400, SCHEDEV_WAKEUP, 7);
+	switches(&s, 500, 0, 7, 1, 9);
+	assert_int_equal(timeline_gaps(s.t), 1);
+	end(&s);
+	timeline_free(s.t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +435,7 @@ int main(void)
 		cmocka_unit_test(wakeup_of_who_runs_changes_nothing),
 		cmocka_unit_test(reused_id_without_an_end_is_unknown_until_then),
 		cmocka_unit_test(any_order_of_events_adds_up),
+		cmocka_unit_test(timeline_strangers_contradict_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

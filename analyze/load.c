@@ -46,8 +46,7 @@ static bool starts_with_id(const struct attr_finder *f, const struct perf_event_
 			   uint64_t id)
 {
 	return header->type == PERF_RECORD_SAMPLE && header->size >= sizeof(*header) + sizeof(id) &&
-	       f->attrs[0].attr.sample_type & PERF_SAMPLE_IDENTIFIER &&
-	       le64_load(header + 1) == id;
+	       f->attrs[0].attr.sample_type & PERF_SAMPLE_IDENTIFIER && le64_load(header + 1) == id;
 }
 
 /* NULL: no attr has the record's id. */

@@ -59,10 +59,10 @@ struct script {
 	int event_width;         /* of the longest event name */
 	bool any_chain; /* an event of the file has stacks: where they are shown, comms are not padded */
 	bool ns;        /* times with nine decimals */
-	unsigned fields;              /* 0: the event's own */
-	unsigned more;                /* and these */
+	unsigned fields;                         /* 0: the event's own */
+	unsigned more;                           /* and these */
 	const struct containernames *containers; /* NULL: only their ids are shown */
-	struct script_memory *memory; /* owned: script_begin() */
+	struct script_memory *memory;            /* owned: script_begin() */
 };
 
 /* When the rest is filled in.  -ENOMEM. */

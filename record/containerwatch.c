@@ -231,7 +231,8 @@ static bool ask_conmon(struct found *f, uint32_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
 	if (!slurp(path, &args) && args.size_bytes)
-		name = containerwatch_conmon_name((const char *)args.data, args.size_bytes, f->only);
+		name = containerwatch_conmon_name((const char *)args.data, args.size_bytes,
+						  f->only);
 	if (name)
 		on_name(f, f->only, name, strlen(name));
 	outbuf_done(&args);

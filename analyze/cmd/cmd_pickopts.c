@@ -96,7 +96,8 @@ int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struc
 	if (!status)
 		status = add_regexes(&p.pick, usage, "cgroup", &opts->cgroups, PICK_CGROUP);
 	if (!status)
-		status = add_regexes(&p.pick, usage, "container", &opts->containers, PICK_CONTAINER);
+		status = add_regexes(&p.pick, usage, "container", &opts->containers,
+				     PICK_CONTAINER);
 	if (!status)
 		status = add_regexes(&p.pick, usage, "dso", &opts->dsos, PICK_DSO);
 	if (!status)

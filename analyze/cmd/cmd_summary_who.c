@@ -179,7 +179,8 @@ static int show_row(struct view *v, const struct report *r, const struct summary
 		    const struct summary_row *row, const struct who *w, bool json)
 {
 	const struct proclist_entry *e = row->life == UINT32_MAX ? NULL : &w->known.list[row->life];
-	char unknown[16], container[CONTAINERNAMES_TEXT_MAX] = "", share[16], strip[SUMMARY_SLICES + 1];
+	char unknown[16], container[CONTAINERNAMES_TEXT_MAX] = "", share[16],
+			  strip[SUMMARY_SLICES + 1];
 
 	summary_strip(s, row, strip);
 	if (row->cgroup != UINT32_MAX)

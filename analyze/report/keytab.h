@@ -42,7 +42,7 @@ struct keytab_source {
 	const struct naming *naming;
 	struct strings *names;
 	const struct containernames *containers; /* NULL: only their ids are shown */
-	const struct group *groups; /* their cgroups are named */
+	const struct group *groups;              /* their cgroups are named */
 	size_t group_count;
 	bool hide_system;           /* frames of the system's files get no label */
 	const uint32_t *categories; /* by function, in the strings, 0: none; NULL: not asked for */

@@ -31,7 +31,7 @@ int main(void)
 		wait_for(&futex, 0, 100000);
 	for (i = 0; i < LATE; i++)
 		wait_for(&futex, 1, 100000); /* the value is another: it returns at once */
-	nanosleep(&nap, NULL); /* our code is known by then */
+	nanosleep(&nap, NULL);               /* our code is known by then */
 	wait_long(&futex);
 	printf("%d 0x%lx %d %d %d\n", (int)getpid(), (unsigned long)(uintptr_t)&futex, SHORT + 1,
 	       SHORT + 1, LATE);

@@ -59,7 +59,7 @@ static void pseudonyms_are_the_same_under_a_key_and_counted(void **state)
 
 /* ---- texts ---- */
 
-#define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define SHA   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define NO_ID "0000000000000000000000000000000000000000000000000000000000000000"
 
 static void scrubtext_hides_what_it_should_and_nothing_else(void **state)

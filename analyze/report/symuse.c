@@ -190,6 +190,7 @@ static int begin_row(struct symuse_row *row, const struct part *p, const struct 
 {
 	struct resolver_source s;
 	const char *symbols = "";
+	int err;
 
 	*row = (struct symuse_row){ .dso = p->dso };
 	if (resolver_source(resolver, p->file, &s)) {
@@ -198,6 +199,10 @@ static int begin_row(struct symuse_row *row, const struct part *p, const struct 
 		row->mini = s.mini;
 		row->full = s.full;
 		row->build_id = s.build_id;
+		row->gap = (uint8_t)s.gap;
+		err = strings_add(names, s.part, strlen(s.part), &row->part);
+		if (err)
+			return err;
 	}
 	return strings_add(names, symbols, strlen(symbols), &row->symbols);
 }
@@ -287,6 +292,27 @@ static const char *known_by(const struct symuse_row *r, const char *dso)
 	return name_trust_text((enum name_trust)r->trust);
 }
 
+/* The reason of what has no name, and of what was inlined and is not shown. */
+static void write_why(struct view *v, const struct symuse_row *r, const struct strings *names,
+		      const char *none)
+{
+	static const char *const gaps[] = {
+		[LINETAB_GONE] = "not here",
+		[LINETAB_STALE] = "of another build",
+		[LINETAB_BAD] = "broken, or not understood",
+	};
+	const char *why = r->worst != NAME_FOUND ? name_reason_text((enum name_reason)r->worst)
+						 : NULL;
+	char *text = NULL;
+
+	if (r->gap &&
+	    asprintf(&text, "%s%sits inlined functions are in %s, which is %s", why ? why : "",
+		     why ? "; " : "", strings_text(names, r->part), gaps[r->gap]) < 0)
+		text = NULL;
+	view_text(v, "why", text ? text : why ? why : none);
+	free(text);
+}
+
 static void write_row(struct view *v, const struct symuse_row *r, const struct strings *names,
 		      const char *none)
 {
@@ -296,6 +322,8 @@ static void write_row(struct view *v, const struct symuse_row *r, const struct s
 
 	buildid_hex(&r->build_id, hex);
 	remedy = wanting ? name_reason_remedy((enum name_reason)r->worst) : NULL;
+	if (!remedy && r->gap)
+		remedy = "give its folder with --debug-dir";
 	view_row(v);
 	view_number(v, "frames", r->frames);
 	view_number(v, "self", r->self);
@@ -310,7 +338,7 @@ static void write_row(struct view *v, const struct symuse_row *r, const struct s
 		  : r->full  ? "full"
 		  : r->trust ? "exports"
 			     : none);
-	view_text(v, "why", wanting ? name_reason_text((enum name_reason)r->worst) : none);
+	write_why(v, r, names, none);
 	view_text(v, "remedy", remedy ? remedy : none);
 }
 

@@ -25,6 +25,8 @@ struct symuse_row {
 	uint8_t trust;                  /* enum name_trust */
 	uint32_t symbols;               /* in the strings: the file that had them, "" */
 	bool mini, full;
+	uint8_t gap;   /* enum linetab_gap: why inlined functions are missing */
+	uint32_t part; /* in the strings: the file that has them */
 	struct buildid build_id;
 };
 

@@ -12,11 +12,13 @@
 #define HEAD_BYTES      512   /* of a unit, at first; its first DIE seldom takes more */
 #define HEAD_MOST_BYTES 16384 /* then it is odd */
 #define UNIT_MAX_BYTES  (256U << 20)
-#define CODES_MAX       65536 /* compilers number from 1 on */
+#define CODES_MAX       65536       /* compilers number from 1 on */
+#define SPLIT_MAX_BYTES (64U << 20) /* of a section of a .dwo that is read whole */
+#define OPEN_STEPS      65536       /* what to open a .dwo counts as */
 
 /* ---- the file ---- */
 
-static const char *const section_names[DW_SECTIONS] = {
+static const char *const main_names[DW_SECTIONS] = {
 	[DW_SEC_INFO] = ".debug_info",
 	[DW_SEC_LINE] = ".debug_line",
 	[DW_SEC_STR] = ".debug_str",
@@ -28,13 +30,31 @@ static const char *const section_names[DW_SECTIONS] = {
 	[DW_SEC_STR_OFFSETS] = ".debug_str_offsets",
 };
 
+/* Those that a .dwo has for itself: of addresses and old ranges it has none, its lines are of types. */
+static const char *const split_names[DW_SECTIONS] = {
+	[DW_SEC_INFO] = ".debug_info.dwo",
+	[DW_SEC_STR] = ".debug_str.dwo",
+	[DW_SEC_ABBREV] = ".debug_abbrev.dwo",
+	[DW_SEC_RNGLISTS] = ".debug_rnglists.dwo",
+	[DW_SEC_STR_OFFSETS] = ".debug_str_offsets.dwo",
+};
+
+static bool is_borrowed(const struct dw_file *f, int i)
+{
+	return f->main && (i == DW_SEC_ADDR || i == DW_SEC_RANGES);
+}
+
 static int find_sections(struct dw_file *f)
 {
+	const char *const *section_names = f->main ? split_names : main_names;
 	int err = 0;
 
 	for (int i = 0; !err && i < DW_SECTIONS; i++) {
-		const struct elffile_section *s = elffile_by_name(f->elf, section_names[i]);
+		const struct elffile_section *s;
 
+		if (!section_names[i])
+			continue;
+		s = elffile_by_name(f->elf, section_names[i]);
 		f->sections[i] = s;
 		if (!s)
 			continue;
@@ -42,6 +62,8 @@ static int find_sections(struct dw_file *f)
 			return -ENOTSUP;
 		if (i < DW_SEC_ABBREV)
 			continue;
+		if (f->main && s->size_bytes > SPLIT_MAX_BYTES)
+			return -ENOTSUP;
 		err = elffile_read(f->elf, s, &f->whole[i]);
 		f->whole_bytes[i] = (size_t)s->size_bytes;
 	}
@@ -68,7 +90,8 @@ int dw_file_open(int fd, struct dw_file *out)
 void dw_file_close(struct dw_file *f)
 {
 	for (int i = 0; i < DW_SECTIONS; i++)
-		free(f->whole[i]);
+		if (!is_borrowed(f, i))
+			free(f->whole[i]);
 	elffile_close(f->elf);
 	*f = (struct dw_file){ 0 };
 }
@@ -259,7 +282,8 @@ bool dw_skip(const struct dw_unit *u, struct cursor *c, const struct dw_abbrev *
 
 static bool is_address_index(uint16_t form)
 {
-	return form == DW_FORM_addrx || (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
+	return form == DW_FORM_addrx || form == DW_FORM_GNU_addr_index ||
+	       (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
 }
 
 static bool address_at(const struct dw_file *f, const struct dw_unit *u, uint64_t i, uint64_t *out)
@@ -292,7 +316,8 @@ bool dw_text_place(const struct dw_file *f, const struct dw_unit *u, const struc
 	*off = v->number;
 	if (v->form == DW_FORM_strp || v->form == DW_FORM_line_strp)
 		return true;
-	if (v->form != DW_FORM_strx && (v->form < DW_FORM_strx1 || v->form > DW_FORM_strx4))
+	if (v->form != DW_FORM_strx && v->form != DW_FORM_GNU_str_index &&
+	    (v->form < DW_FORM_strx1 || v->form > DW_FORM_strx4))
 		return false;
 	if (u->str_offsets_base > size_bytes || v->number >= (size_bytes - u->str_offsets_base) / 4)
 		return false;
@@ -392,7 +417,7 @@ static int range_pairs(const struct dw_file *f, struct dw_unit *u, uint64_t off,
 int dw_ranges(const struct dw_file *f, struct dw_unit *u, const struct dw_value *low,
 	      const struct dw_value *high, const struct dw_value *ranges, dw_range_fn fn, void *arg)
 {
-	uint64_t from, to, off = ranges->number;
+	uint64_t from, to, off = ranges->number + (f->main ? u->ranges_base : 0);
 
 	if (ranges->form && ranges->form == DW_FORM_rnglistx) {
 		size_t size_bytes = f->whole_bytes[DW_SEC_RNGLISTS];
@@ -507,7 +532,18 @@ static void take_first(struct dw_unit *u, uint16_t name, const struct dw_value *
 	case DW_AT_comp_dir:
 		u->comp_dir = *v;
 		break;
+	case DW_AT_dwo_name:
+	case DW_AT_GNU_dwo_name:
+		u->dwo_name = *v;
+		break;
+	case DW_AT_GNU_dwo_id:
+		u->dwo_id = v->number;
+		break;
+	case DW_AT_GNU_ranges_base:
+		u->ranges_base = v->number;
+		break;
 	case DW_AT_addr_base:
+	case DW_AT_GNU_addr_base:
 		u->addr_base = v->number;
 		break;
 	case DW_AT_str_offsets_base:
@@ -542,17 +578,36 @@ static int read_first(const struct dw_file *f, struct dw_unit *u, struct cursor 
 	} while (other != code);
 	if (a.tag == DW_TAG_partial_unit || a.tag == DW_TAG_type_unit)
 		return -ENOENT;
-	if (a.tag != DW_TAG_compile_unit)
+	if (a.tag != DW_TAG_compile_unit && (f->main || a.tag != DW_TAG_skeleton_unit))
 		return -ENOTSUP;
 	for (uint32_t i = 0; i < a.attr_count; i++) {
 		if (!dw_read_value(u, c, &u->attrs[a.first_attr + i], &v))
 			return cursor_ok(c) ? -ENOTSUP : -ENODATA;
 		take_first(u, u->attrs[a.first_attr + i].name, &v);
 	}
-	u->base = 0;
+	u->base = f->base;
 	if (u->low_pc.form && !dw_address(f, u, &u->low_pc, &u->base))
 		return -ENOTSUP;
 	return 0;
+}
+
+/* DWARF 5 says what a unit is, and by which id its halves know each other.  As dw_unit_head(). */
+static int read_type(const struct dw_file *f, struct dw_unit *u, struct cursor *c, uint8_t type)
+{
+	switch (type) {
+	case DW_UT_compile:
+		return f->main && u->version >= 5 ? -ENOTSUP : 0;
+	case DW_UT_skeleton:
+	case DW_UT_split_compile:
+		u->dwo_id = cursor_u64(c);
+		return !f->main == (type == DW_UT_skeleton) ? 0 : -ENOTSUP;
+	case DW_UT_type:
+	case DW_UT_partial:
+	case DW_UT_split_type:
+		return -ENOENT;
+	default:
+		return -ENOTSUP;
+	}
 }
 
 static int read_head(const struct dw_file *f, struct dw_unit *u, const uint8_t *data, size_t have)
@@ -561,6 +616,7 @@ static int read_head(const struct dw_file *f, struct dw_unit *u, const uint8_t *
 	struct cursor c = cursor_of(data, have);
 	uint32_t length = cursor_u32(&c);
 	uint8_t type = DW_UT_compile;
+	int err;
 
 	u->size_bytes = 4 + (uint64_t)length;
 	u->version = cursor_u16(&c);
@@ -576,12 +632,26 @@ static int read_head(const struct dw_file *f, struct dw_unit *u, const uint8_t *
 		u->abbrev_off = cursor_u32(&c);
 		u->addr_bytes = cursor_u8(&c);
 	}
+	err = read_type(f, u, &c, type);
+	if (err)
+		return err;
+	if (f->main && u->version >= 5) { /* behind the heads of the tables */
+		u->str_offsets_base = 8;
+		u->rnglists_base = 12;
+	}
 	u->die_off = (uint32_t)c.off_bytes;
-	if (type == DW_UT_type || type == DW_UT_partial)
-		return -ENOENT;
-	if (!cursor_ok(&c) || type != DW_UT_compile || (u->addr_bytes != 4 && u->addr_bytes != 8))
+	if (!cursor_ok(&c) || (u->addr_bytes != 4 && u->addr_bytes != 8))
 		return -ENOTSUP;
 	return read_first(f, u, &c);
+}
+
+/* What holds when the unit does not say: in a .dwo it never does (DWARF 5, 7.26 and 7.28). */
+static void set_bases(const struct dw_file *f, struct dw_unit *u)
+{
+	u->dwo_id = 0;
+	u->addr_base = f->addr_base;
+	u->ranges_base = f->ranges_base;
+	u->str_offsets_base = u->rnglists_base = 0;
 }
 
 int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
@@ -596,8 +666,9 @@ int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
 	for (;; have = HEAD_MOST_BYTES) {
 		if (have > info->size_bytes - u->off)
 			have = (size_t)(info->size_bytes - u->off);
-		u->low_pc = u->high_pc = u->ranges = u->line = u->comp_dir = (struct dw_value){ 0 };
-		u->addr_base = u->str_offsets_base = u->rnglists_base = 0;
+		u->low_pc = u->high_pc = u->ranges = u->line = u->comp_dir = u->dwo_name =
+			(struct dw_value){ 0 };
+		set_bases(f, u);
 		err = elffile_read_part(f->elf, info, u->off, head, have);
 		if (err) /* and so its size is not known */
 			return err == -ENODATA ? -EBADMSG : err;
@@ -605,7 +676,7 @@ int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
 		if (err != -ENODATA || have != HEAD_BYTES)
 			break;
 	}
-	u->comp_dir.text = NULL; /* was in head */
+	u->comp_dir.text = u->dwo_name.text = NULL; /* were in head */
 	return err == -ENODATA ? -ENOTSUP : err;
 }
 
@@ -626,6 +697,60 @@ int dw_unit_load(const struct dw_file *f, struct dw_unit *u)
 	c.off_bytes = u->die_off < u->size_bytes ? u->die_off : (size_t)u->size_bytes;
 	err = read_first(f, u, &c); /* texts are now in the unit's bytes */
 	return err ? -ENOTSUP : read_abbrevs(f, u);
+}
+
+/* ---- units in files of their own ---- */
+
+static int find_split(const struct dw_file *f, struct dw_unit *u, uint64_t id)
+{
+	int err;
+
+	for (u->off = 0;; u->off += u->size_bytes) {
+		if (!dw_spend(u, HEAD_BYTES))
+			return -ENOTSUP;
+		err = dw_unit_head(f, u);
+		if (!err && u->dwo_id == id) /* many skeletons may name this unit */
+			return dw_spend(u, u->size_bytes) ? dw_unit_load(f, u) : -ENOTSUP;
+		if (err == -ENODATA || err == -EBADMSG)
+			return -ESTALE;
+		if (err && err != -ENOENT && err != -ENOTSUP)
+			return err;
+	}
+}
+
+int dw_file_open_split(int fd, const struct dw_file *main, const struct dw_unit *skeleton,
+		       uint32_t number, struct dw_file *out, struct dw_unit *u)
+{
+	struct dw_file f = { .main = main,
+			     .addr_base = skeleton->addr_base,
+			     .ranges_base = skeleton->ranges_base,
+			     .base = skeleton->base,
+			     .number = number };
+	uint64_t steps = OPEN_STEPS;
+	size_t section_count = 0;
+	int err;
+
+	if (!skeleton->dwo_id)
+		return -ESTALE;
+	f.whole[DW_SEC_ADDR] = main->whole[DW_SEC_ADDR];
+	f.whole_bytes[DW_SEC_ADDR] = main->whole_bytes[DW_SEC_ADDR];
+	f.whole[DW_SEC_RANGES] = main->whole[DW_SEC_RANGES];
+	f.whole_bytes[DW_SEC_RANGES] = main->whole_bytes[DW_SEC_RANGES];
+	err = elffile_open(fd, &f.elf);
+	if (!err)
+		err = find_sections(&f);
+	if (f.elf)
+		elffile_sections(f.elf, &section_count);
+	steps += 64 * section_count;
+	for (int i = 0; i < DW_SECTIONS; i++)
+		steps += is_borrowed(&f, i) ? 0 : f.whole_bytes[i];
+	if (!err)
+		err = dw_spend(u, steps) ? find_split(&f, u, skeleton->dwo_id) : -ENOTSUP;
+	if (err)
+		dw_file_close(&f);
+	else
+		*out = f;
+	return err;
 }
 
 void dw_unit_done(struct dw_unit *u)

@@ -4,7 +4,7 @@
  *
  * libdw wants all sections in memory and builds tables that stay; a profiler asks for some thousand
  * addresses of hundreds of megabytes, once.  This reads DWARF 2 to 5 as compilers write it: what is
- * rare (64-bit DWARF, compressed sections, parts in other files) is said to be odd, and left to
+ * rare (64-bit DWARF, compressed sections, what dwz moved) is said to be odd, and left to
  * libdw (lines.h), which is also what it is tested against.
  * A dw_file is read-only after dw_file_open(): several threads may use it, each with its own unit.
  */
@@ -37,6 +37,10 @@ struct dw_file {
 	const struct elffile_section *sections[DW_SECTIONS]; /* NULL: none */
 	uint8_t *whole[DW_SECTIONS];
 	size_t whole_bytes[DW_SECTIONS];
+	/* Of a .dwo: the program's file, which has its addresses, and what the unit's skeleton there says. */
+	const struct dw_file *main; /* NULL: this is no .dwo */
+	uint64_t addr_base, ranges_base, base;
+	uint32_t number; /* tells texts of several files apart; 0: the program's */
 };
 
 /* The number is as it stands there: an index, an offset or a reference; its form says which. */
@@ -75,9 +79,10 @@ struct dw_unit {
 	uint32_t die_off; /* of the first DIE, in the unit */
 	uint64_t abbrev_off;
 	/* What the first DIE says. */
-	struct dw_value low_pc, high_pc, ranges, line, comp_dir;
-	uint64_t addr_base, str_offsets_base, rnglists_base;
-	uint64_t base; /* of its ranges */
+	struct dw_value low_pc, high_pc, ranges, line, comp_dir, dwo_name;
+	uint64_t addr_base, str_offsets_base, rnglists_base, ranges_base;
+	uint64_t dwo_id; /* 0: none */
+	uint64_t base;   /* of its ranges */
 	/* Its bytes, when it was loaded. */
 	uint8_t *bytes;
 	size_t bytes_room;
@@ -89,6 +94,12 @@ struct dw_unit {
 
 /* fd is borrowed.  -ENOTSUP: odd, or no DWARF; -ENOMEM, errno. */
 int dw_file_open(int fd, struct dw_file *out);
+/*
+ * A .dwo, and in u, which holds the steps it may take, loaded, its unit with the id of the skeleton, a
+ * unit of main.  main has to outlive it; number is not 0.  -ESTALE: no such unit; as dw_file_open().
+ */
+int dw_file_open_split(int fd, const struct dw_file *main, const struct dw_unit *skeleton,
+		       uint32_t number, struct dw_file *out, struct dw_unit *u);
 void dw_file_close(struct dw_file *f);
 
 /*

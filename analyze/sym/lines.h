@@ -4,8 +4,8 @@
  *
  * libdw reads the DWARF; what it would search anew for each address is kept here: which unit covers
  * it, which function of the unit, and what was inlined there, each made when first needed.  The
- * file is read, not mapped.  Nothing but the files given is opened: no .dwo, and of what dwz moved
- * only what the caller found.
+ * file is read, not mapped.  Nothing but the files given is opened: no .dwo (linetab reads these), and
+ * of what dwz moved only what the caller found.
  */
 #ifndef EBPREC_ANALYZE_SYM_LINES_H
 #define EBPREC_ANALYZE_SYM_LINES_H

@@ -41,6 +41,18 @@ struct worker {
 	struct lines_frame *frames;
 	size_t frame_count, frame_room;
 	struct dw_unit unit;
+	/* Where its DIEs are: itself, or what was split off. */
+	const struct dw_file *die_file;
+	struct dw_unit *die_unit;
+	struct dw_file split_file;
+	struct dw_unit split;
+	int split_fd;
+	const char *split_name;
+	uint32_t split_count; /* so far */
+	/* What was not found: of the first unit in the file. */
+	enum linetab_gap gap;
+	uint64_t gap_off;
+	const char *gap_name;
 	struct dwline line;
 	struct dwwalk walk;
 	uint64_t *vaddrs;
@@ -57,6 +69,7 @@ struct linetab {
 	struct worker workers[THREADS_MAX];
 	/* While it is made. */
 	struct dw_file file;
+	struct linetab_parts parts;
 	uint64_t *units; /* where in .debug_info */
 	size_t unit_count, unit_room;
 	struct coderanges ranges;
@@ -78,20 +91,20 @@ static int find_name(struct worker *w, uint32_t off, const char **out)
 
 	*out = NULL;
 	for (unsigned n = 0; n < ORIGINS_MAX && !linkage.form; n++) {
-		if (!dwwalk_die(&w->unit, off, &d))
+		if (!dwwalk_die(w->die_unit, off, &d))
 			return -ENOTSUP;
 		linkage = d.linkage;
 		if (!name.form)
 			name = d.name;
 		if (!d.origin.form)
 			break;
-		off = dwwalk_target(&w->unit, &d.origin);
+		off = dwwalk_target(w->die_unit, &d.origin);
 		if (off == DWWALK_NONE && !linkage.form)
 			return -ENOTSUP;
 	}
 	if (linkage.form)
 		name = linkage;
-	return name.form ? linetexts_value(&w->texts, &w->tab->file, &w->unit, &name, out) : 0;
+	return name.form ? linetexts_value(&w->texts, w->die_file, w->die_unit, &name, out) : 0;
 }
 
 /* DIR/FILE, as libdw puts it together. */
@@ -252,12 +265,94 @@ static int prepare(struct worker *w, const struct task *task)
 	for (size_t i = 0; i < task->count; i++)
 		w->vaddrs[i] = w->tab->vaddrs[wishes[i].vaddr];
 	w->line.file_count = 0;
-	w->walk.file = &w->tab->file;
-	w->walk.unit = &w->unit;
+	w->die_file = &w->tab->file;
+	w->die_unit = &w->unit;
 	w->walk.vaddrs = w->vaddrs;
 	w->walk.count = task->count;
 	w->unit.off = w->tab->units[wishes->unit];
 	return 0;
+}
+
+/* ---- what was split off ---- */
+
+static void note_gap(struct worker *w, enum linetab_gap gap, const char *name)
+{
+	if (w->gap && w->gap_off < w->unit.off)
+		return;
+	w->gap = gap;
+	w->gap_off = w->unit.off;
+	w->gap_name = name;
+}
+
+/* The i-th place of it.  -ERANGE: there is none; -ENOENT, -ESTALE, -ENOTSUP, -ENOMEM. */
+static int try_split(struct worker *w, const char *folder, const char *name, unsigned i)
+{
+	const struct linetab_parts *parts = &w->tab->parts;
+	int fd = parts->open ? parts->open(parts->ctx, folder, name, i) : -ERANGE;
+	int err;
+
+	if (fd < 0)
+		return fd == -ERANGE || fd == -ENOMEM ? fd : -ENOENT;
+	err = dw_file_open_split(fd, &w->tab->file, &w->unit, w->split_count + 1, &w->split_file,
+				 &w->split);
+	if (!err) {
+		w->split_count++;
+		w->split_fd = fd;
+		return 0;
+	}
+	close(fd);
+	return err == -ESTALE || err == -ENOMEM ? err : -ENOTSUP;
+}
+
+/* The first that has the unit's id is it; if none has, the skeleton still knows some. */
+static int open_split(struct worker *w)
+{
+	const struct dw_file *f = &w->tab->file;
+	const char *name = "", *folder = "";
+	enum linetab_gap gap = LINETAB_GONE;
+	int err = linetexts_value(&w->texts, f, &w->unit, &w->unit.dwo_name, &name);
+
+	if (!err && w->unit.comp_dir.form)
+		err = linetexts_value(&w->texts, f, &w->unit, &w->unit.comp_dir, &folder);
+	for (unsigned i = 0; !err; i++) {
+		err = try_split(w, folder, name, i);
+		if (!err) {
+			w->die_file = &w->split_file;
+			w->die_unit = &w->split;
+			w->split_name = name;
+			return 0;
+		}
+		if (err == -ERANGE || err == -ENOMEM)
+			break;
+		if (gap == LINETAB_GONE && err != -ENOENT)
+			gap = err == -ESTALE ? LINETAB_STALE : LINETAB_BAD;
+		err = 0;
+	}
+	if (err == -ENOMEM)
+		return err;
+	note_gap(w, err == -ERANGE ? gap : LINETAB_BAD, name);
+	return 0;
+}
+
+static void close_split(struct worker *w)
+{
+	if (w->die_file != &w->split_file)
+		return;
+	dw_file_close(&w->split_file);
+	close(w->split_fd);
+	w->die_file = NULL;
+}
+
+static int walk_unit(struct worker *w)
+{
+	int err;
+
+	w->walk.file = w->die_file;
+	w->walk.unit = w->die_unit;
+	err = dwwalk_run(&w->walk);
+	if (err == -ENOTSUP && w->die_unit == &w->split)
+		note_gap(w, LINETAB_BAD, w->split_name);
+	return err;
 }
 
 static int run_unit(struct worker *w, const struct task *task)
@@ -269,6 +364,8 @@ static int run_unit(struct worker *w, const struct task *task)
 		err = dw_unit_head(f, &w->unit);
 	if (!err)
 		err = dw_unit_load(f, &w->unit);
+	if (!err && w->unit.dwo_name.form)
+		err = open_split(w);
 	if (!err && w->unit.line.form)
 		err = dwline_load(f, &w->unit, &w->line);
 	if (!err && w->unit.line.form)
@@ -276,11 +373,13 @@ static int run_unit(struct worker *w, const struct task *task)
 	if (!err)
 		err = vec_reserve(&w->paths, &w->paths_room, w->line.file_count + 1);
 	if (!err)
-		err = dwwalk_run(&w->walk);
-	if (err)
-		return err == -ENOMEM ? err : 0; /* odd */
-	memset(w->paths, 0, (w->line.file_count + 1) * sizeof(*w->paths));
-	return answer_unit(w, task);
+		err = walk_unit(w);
+	if (!err) {
+		memset(w->paths, 0, (w->line.file_count + 1) * sizeof(*w->paths));
+		err = answer_unit(w, task);
+	}
+	close_split(w);
+	return err == -ENOMEM ? err : 0; /* else odd */
 }
 
 static void *work(void *arg)
@@ -288,10 +387,11 @@ static void *work(void *arg)
 	struct worker *w = arg;
 	size_t i;
 
-	w->unit.steps_left = DW_STEPS_MAX;
+	w->unit.steps_left = w->split.steps_left = DW_STEPS_MAX;
 	while (!w->err && (i = atomic_fetch_add(&w->tab->next_task, 1)) < w->tab->task_count)
 		w->err = run_unit(w, &w->tab->tasks[i]);
 	dw_unit_done(&w->unit);
+	dw_unit_done(&w->split);
 	dwline_done(&w->line);
 	dwwalk_done(&w->walk);
 	free(w->vaddrs);
@@ -426,13 +526,15 @@ static void drop_scaffold(struct linetab *t)
 }
 
 int linetab_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_count,
-		struct linetab **out)
+		const struct linetab_parts *parts, struct linetab **out)
 {
 	struct linetab *t = calloc(1, sizeof(*t));
 	int err = -ENOMEM;
 
 	if (!t)
 		return err;
+	if (parts)
+		t->parts = *parts;
 	t->vaddrs = reallocarray(NULL, count + 1, sizeof(*t->vaddrs));
 	t->answers = calloc(count + 1, sizeof(*t->answers));
 	if (t->vaddrs && t->answers && count < UINT32_MAX) {
@@ -488,4 +590,17 @@ bool linetab_find(const struct linetab *t, uint64_t vaddr, struct lines_frame *o
 	for (*n = 0; *n < a->count && *n < max; (*n)++)
 		out[*n] = t->workers[a->worker].frames[a->first + *n];
 	return true;
+}
+
+enum linetab_gap linetab_gap(const struct linetab *t, const char **name)
+{
+	const struct worker *first = NULL;
+
+	for (unsigned i = 0; i < THREADS_MAX; i++)
+		if (t->workers[i].gap && (!first || t->workers[i].gap_off < first->gap_off))
+			first = &t->workers[i];
+	if (!first)
+		return LINETAB_WHOLE;
+	*name = first->gap_name;
+	return first->gap;
 }

@@ -94,7 +94,7 @@ int linetexts_value(struct linetexts *t, const struct dw_file *f, const struct d
 		    const struct dw_value *v, const char **out)
 {
 	enum dw_section section;
-	uint32_t id, pos;
+	uint32_t id, pos, place;
 	uint64_t hash, off;
 	char *text;
 	int err;
@@ -103,18 +103,19 @@ int linetexts_value(struct linetexts *t, const struct dw_file *f, const struct d
 		return linetexts_add(t, v->text, out);
 	if (!dw_text_place(f, u, v, &section, &off))
 		return -ENOTSUP;
-	hash = hash_pair(section, off);
+	place = f->number * (DW_SECTIONS + 1) + section; /* bounded by the steps of a reader */
+	hash = hash_pair(place, off);
 	err = t->count < UINT32_MAX - 1 ? hashidx_reserve(&t->index) : -ENOMEM;
 	if (err)
 		return err;
 	pos = hashidx_start(&t->index, hash);
 	while ((id = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE)
-		if (t->list[id].section == section && t->list[id].off == off)
+		if (t->list[id].section == place && t->list[id].off == off)
 			break;
 	if (id == HASHIDX_NONE) {
 		err = read_text(f, section, off, &text);
 		if (!err)
-			err = put(t, hash, pos, section, off, text);
+			err = put(t, hash, pos, place, off, text);
 		id = (uint32_t)t->count - 1;
 	}
 	if (!err)

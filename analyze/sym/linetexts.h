@@ -7,7 +7,7 @@
 #include "analyze/sym/dwinfo.h"
 
 struct linetext {
-	uint32_t section; /* enum dw_section, DW_SECTIONS: by its letters */
+	uint32_t section; /* of all files; DW_SECTIONS: by its letters */
 	uint64_t off;
 	char *text;
 };

@@ -428,7 +428,10 @@ bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_so
 		.debug_file = s->debug.path ? s->debug.path : "",
 		.mini = s->mini,
 		.full = s->symbols && symtab_is_full(s->symbols),
+		.part = "",
 	};
+	if (s->linetab)
+		out->gap = linetab_gap(s->linetab, &out->part);
 	if (f->bundle_count && !s->file.path && !s->debug.path) {
 		out->trust = NAME_BY_BUNDLE;
 		out->file = bundle_head(f->bundles[0])->symbols;

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "analyze/sym/linetab.h"
 #include "analyze/sym/origin.h"
 
 struct bundle;
@@ -40,8 +41,9 @@ struct resolved {
 	const char *name; /* demangled; NULL when reason != NAME_FOUND */
 	const char *
 		dso; /* path of the file; "[kernel.kallsyms]", "[module]", "[vdso]", "" when not known */
-	uint64_t offset;     /* of the place in the file (user), or the address */
-	uint64_t into_bytes; /* where it is in the function, from its start; or RESOLVED_INTO_UNKNOWN */
+	uint64_t offset; /* of the place in the file (user), or the address */
+	uint64_t
+		into_bytes; /* where it is in the function, from its start; or RESOLVED_INTO_UNKNOWN */
 	enum name_reason reason;
 };
 
@@ -97,6 +99,9 @@ struct resolver_source {
 	const char *file;       /* that was read; "" for none */
 	const char *debug_file; /* the same of separate symbols */
 	bool mini, full;        /* has MiniDebugInfo; has local functions */
+	/* When inlined functions were asked for: whether some are missing, and the file that has them. */
+	enum linetab_gap gap;
+	const char *part; /* "": none is missing */
 };
 /* By the ids of resolver_add_file().  false: no such id. */
 bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_source *out);

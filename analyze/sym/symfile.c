@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyze/sym/debuglink.h"
+#include "analyze/sym/dwoplaces.h"
 #include "analyze/sym/locate_priv.h"
 #include "analyze/sym/roots.h"
 
@@ -267,7 +268,7 @@ static bool reopen(const struct located *was, const struct buildid *id, struct l
 }
 
 /* Who wants DWARF.  true: that of these files is taken, and no other is looked for. */
-typedef bool (*dwarf_fn)(struct symfile *s, int fd, int alt_fd, void *arg);
+typedef bool (*dwarf_fn)(struct symfile *s, const struct located *l, int alt_fd, void *arg);
 
 /* Passes on the DWARF of l, if it has any, and closes it. */
 static bool try_dwarf(struct symfile *s, const struct name_roots *roots, struct located *l,
@@ -283,7 +284,7 @@ static bool try_dwarf(struct symfile *s, const struct name_roots *roots, struct 
 			alt.fd = -1;
 		elffile_close(elf);
 	}
-	has = has && fn(s, l->fd, alt.fd, arg);
+	has = has && fn(s, l, alt.fd, arg);
 	located_done(&alt);
 	located_done(l);
 	return has;
@@ -318,9 +319,9 @@ static bool find_dwarf(struct symfile *s, const struct name_roots *roots,
 	return try_dwarf(s, roots, &l, fn, arg);
 }
 
-static bool open_lines(struct symfile *s, int fd, int alt_fd, void *arg)
+static bool open_lines(struct symfile *s, const struct located *l, int alt_fd, void *arg)
 {
-	if (lines_open(fd, alt_fd, &s->lines))
+	if (lines_open(l->fd, alt_fd, &s->lines))
 		s->lines = NULL;
 	return s->lines;
 }
@@ -338,13 +339,16 @@ struct batch {
 	uint64_t *vaddrs;
 	size_t count;
 	unsigned thread_count;
+	const struct name_roots *roots;
 };
 
-static bool open_linetab(struct symfile *s, int fd, int alt_fd, void *arg)
+static bool open_linetab(struct symfile *s, const struct located *l, int alt_fd, void *arg)
 {
 	const struct batch *b = arg;
+	const struct dwoplaces places = { .roots = b->roots, .program = l };
+	const struct linetab_parts parts = { .open = dwoplaces_open, .ctx = &places };
 
-	if (linetab_new(fd, b->vaddrs, b->count, b->thread_count, &s->linetab))
+	if (linetab_new(l->fd, b->vaddrs, b->count, b->thread_count, &parts, &s->linetab))
 		s->linetab = NULL;
 	return s->linetab;
 }
@@ -360,7 +364,7 @@ struct linetab *symfile_linetab(struct symfile *s, const struct name_roots *root
 				const struct resolver_file *as, const struct symfile_wanted *wanted,
 				unsigned thread_count)
 {
-	struct batch b = { .thread_count = thread_count };
+	struct batch b = { .thread_count = thread_count, .roots = roots };
 
 	if (s->linetab_tried)
 		return s->linetab;

@@ -34,7 +34,7 @@ struct symfile {
 	bool lines_loaded;
 	struct lines *lines; /* NULL: there are none */
 	bool linetab_tried;
-	struct linetab *linetab;
+	struct linetab *linetab; /* NULL: none */
 };
 
 void symfile_init(struct symfile *s);

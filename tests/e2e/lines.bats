@@ -109,16 +109,72 @@ without_columns() {
 	done
 }
 
-@test "split DWARF: lines are there, no other file is opened" {
-	[ -e "$fixtures/pinned-split" ] || fail "no fixture"
-	places_of "$fixtures/pinned-split" 1 >addresses
-	chains "$fixtures/pinned-dwarf5" <addresses >whole
-	strace -f -e trace=openat -o opened chains --all "$fixtures/pinned-split" <addresses >ours 2>err
-	! grep -E 'dwo|dwp' opened || fail "opened another file"
-	# The innermost line of each address is in the program itself.
-	awk -v RS= -F'\n' '{ print $2 }' whole >want
-	awk -v RS= -F'\n' '{ print $2 }' ours >got
+@test "split DWARF: inlined functions in a .dwo are those of llvm-symbolizer" {
+	sources=$(cd "$BATS_TEST_DIRNAME/../fixtures" && pwd)
+	# Both versions, two compilers: the one before the standard, and DWARF 5.
+	for version in 4 5; do
+		mkdir clang$version
+		(cd clang$version && clang -O2 -gdwarf-$version -gsplit-dwarf -nostdlib -static \
+			-ffreestanding -o pinned "$sources/pinned.c")
+	done
+	for program in "$fixtures"/pinned-split "$fixtures"/pinned-split4 clang4/pinned clang5/pinned; do
+		[ -e "$program" ] || fail "no $program"
+		places_of "$program" 1 >addresses
+		chains --all "$program" <addresses >ours 2>err
+		same "0 of $(wc -l <addresses) left to libdw" "$(cat err)"
+		llvm-symbolizer --functions=linkage -e "$program" <addresses | without_columns >llvm
+		cmp ours llvm || fail "$program: $(diff ours llvm | head -5)"
+		[ "$(grep -c '^innermost$' ours)" -ge 4 ] || fail "$program: no inlined functions"
+	done
+}
+
+# built NAME OPTIONS... - the C++ program of many units' worth of inlining
+built() {
+	name=$1
+	shift
+	c++ -g -O2 "$@" -o "$name" "$sources/inlines.cpp"
+}
+
+@test "split DWARF: a report is that of DWARF in one file, or says which file it lacks" {
+	sources=$(cd "$BATS_TEST_DIRNAME/../fixtures" && pwd)
+	built whole
+	built split -gsplit-dwarf
+	places_of whole 1 >addresses
+	same "$(cat addresses)" "$(places_of split 1)"
+	chains --all whole <addresses >want 2>/dev/null
+	chains --all split <addresses >got 2>err
+	grep -q '^0 of ' err || fail "$(cat err)"
 	cmp want got || fail "$(diff want got | head -5)"
+	# The folder that it was compiled in is gone: it is beside the program, or where the user says.
+	mkdir beside debug empty
+	mv split beside/app
+	mv split-inlines.dwo beside/
+	chains --all beside/app <addresses >got 2>/dev/null
+	cmp want got
+	gen_places -b x.data 1 "$PWD/beside/app"
+	ebprec report --folded --inline -i x.data >beside.folded 2>/dev/null
+	grep -q 'ns::twice<long>::step' beside.folded || fail "$(head -5 beside.folded)"
+	ebprec report --symbols-report --inline -i x.data >table 2>/dev/null
+	run ! grep 'inlined functions' table
+	mv beside/split-inlines.dwo debug/
+	ebprec report --folded --inline --debug-dir debug -i x.data >dir.folded 2>/dev/null
+	cmp beside.folded dir.folded
+	# Without it: once, what is missing; the samples are all there.
+	ebprec report --folded --inline -i x.data >none.folded 2>/dev/null
+	run ! grep -q 'ns::twice<long>::step' none.folded
+	same "$(awk '{ n += $NF } END { print n }' dir.folded)" "$(awk '{ n += $NF } END { print n }' none.folded)"
+	ebprec report --symbols-report --inline -i x.data >table 2>/dev/null
+	same 1 "$(grep -c 'its inlined functions are in split-inlines.dwo, which is not here' table)"
+	ebprec report --symbols-report --inline --json -i x.data >json 2>/dev/null
+	grep -q 'in split-inlines.dwo, which is not here' json
+	# That of another build is not believed, and nothing is opened but for reading.
+	built other -gsplit-dwarf -O1
+	mv other-inlines.dwo debug/split-inlines.dwo
+	strace -f -e trace=open,openat,openat2 -o opened ebprec report --symbols-report --inline \
+		--debug-dir debug -i x.data >table 2>/dev/null
+	same 1 "$(grep -c 'in split-inlines.dwo, which is of another build' table)"
+	grep -q 'split-inlines.dwo' opened
+	run ! grep -E 'dwo.*O_(WRONLY|RDWR|CREAT)' opened
 }
 
 @test "lines of a stripped program are in its debug file, at the pinned addresses" {

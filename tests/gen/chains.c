@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/sym/dwoplaces.h"
 #include "analyze/sym/lines.h"
 #include "analyze/sym/linetab.h"
 #include "analyze/vec.h"
@@ -65,7 +66,11 @@ static int all_at_once(const char *path, unsigned thread_count)
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 	size_t count, left = 0;
 	uint64_t *asked = read_addresses(&count), *sorted;
+	const struct name_roots roots = { 0 };
+	const struct located program = { .fd = fd, .root = "", .path = realpath(path, NULL) };
+	const struct dwoplaces places = { .roots = &roots, .program = &program };
 	struct linetab *t = NULL;
+	const char *part;
 
 	sorted = malloc((count + 1) * sizeof(*sorted));
 	if (!sorted)
@@ -73,7 +78,8 @@ static int all_at_once(const char *path, unsigned thread_count)
 	if (count)
 		memcpy(sorted, asked, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), by_value);
-	err = linetab_new(fd, sorted, count, thread_count, &t);
+	err = linetab_new(fd, sorted, count, thread_count,
+			  &(struct linetab_parts){ .open = dwoplaces_open, .ctx = &places }, &t);
 	for (size_t i = 0; i < count; i++) {
 		size_t n;
 
@@ -84,6 +90,9 @@ static int all_at_once(const char *path, unsigned thread_count)
 		print(frames, n);
 	}
 	fprintf(stderr, "%zu of %zu left to libdw\n", left, count);
+	if (t && linetab_gap(t, &part))
+		fprintf(stderr, "no %s: %d\n", part, (int)linetab_gap(t, &part));
+	free(program.path);
 	linetab_free(t);
 	lines_free(libdw);
 	free(sorted);

@@ -44,28 +44,61 @@ static bool is_borrowed(const struct dw_file *f, int i)
 	return f->main && (i == DW_SEC_ADDR || i == DW_SEC_RANGES);
 }
 
-static int find_sections(struct dw_file *f)
+/* The unit's part of a section of a .dwp; texts are of all units. */
+static int cut_window(struct dw_file *f, const struct dwpack_row *row, int i)
+{
+	static const int columns[DW_SECTIONS] = {
+		[DW_SEC_INFO] = DWPACK_INFO + 1,
+		[DW_SEC_ABBREV] = DWPACK_ABBREV + 1,
+		[DW_SEC_RNGLISTS] = DWPACK_RNGLISTS + 1,
+		[DW_SEC_STR_OFFSETS] = DWPACK_STR_OFFSETS + 1,
+	};
+	struct elffile_section *w = &f->windows[i];
+	uint32_t off, size_bytes;
+	int err;
+
+	if (!columns[i])
+		return 0;
+	off = row->off_bytes[columns[i] - 1];
+	size_bytes = row->size_bytes[columns[i] - 1];
+	*w = *f->sections[i];
+	err = elffile_check(f->elf, w);
+	if ((err && err != -EOVERFLOW) || off > w->size_bytes || size_bytes > w->size_bytes - off)
+		return -ENOTSUP;
+	w->off_bytes += off;
+	w->size_bytes = size_bytes;
+	f->sections[i] = w;
+	return 0;
+}
+
+static int read_section(struct dw_file *f, const struct dwpack_row *row, int i)
+{
+	int err = row ? cut_window(f, row, i) : 0;
+	const struct elffile_section *s = f->sections[i];
+
+	if (err || elffile_check(f->elf, s)) /* compressed, not there, or too large */
+		return -ENOTSUP;
+	if (i < DW_SEC_ABBREV)
+		return 0;
+	if (f->main && s->size_bytes > SPLIT_MAX_BYTES)
+		return -ENOTSUP;
+	err = elffile_read(f->elf, s, &f->whole[i]);
+	f->whole_bytes[i] = err ? 0 : (size_t)s->size_bytes;
+	return err;
+}
+
+/* row: NULL: all of each. */
+static int find_sections(struct dw_file *f, const struct dwpack_row *row)
 {
 	const char *const *section_names = f->main ? split_names : main_names;
 	int err = 0;
 
 	for (int i = 0; !err && i < DW_SECTIONS; i++) {
-		const struct elffile_section *s;
-
 		if (!section_names[i])
 			continue;
-		s = elffile_by_name(f->elf, section_names[i]);
-		f->sections[i] = s;
-		if (!s)
-			continue;
-		if (elffile_check(f->elf, s)) /* compressed, not there, or too large */
-			return -ENOTSUP;
-		if (i < DW_SEC_ABBREV)
-			continue;
-		if (f->main && s->size_bytes > SPLIT_MAX_BYTES)
-			return -ENOTSUP;
-		err = elffile_read(f->elf, s, &f->whole[i]);
-		f->whole_bytes[i] = (size_t)s->size_bytes;
+		f->sections[i] = elffile_by_name(f->elf, section_names[i]);
+		if (f->sections[i])
+			err = read_section(f, row, i);
 	}
 	if (!err && (!f->sections[DW_SEC_INFO] || !f->sections[DW_SEC_ABBREV]))
 		err = -ENOTSUP;
@@ -79,7 +112,7 @@ int dw_file_open(int fd, struct dw_file *out)
 
 	err = elffile_open(fd, &f.elf);
 	if (!err)
-		err = find_sections(&f);
+		err = find_sections(&f, NULL);
 	if (err)
 		dw_file_close(&f);
 	else
@@ -92,7 +125,8 @@ void dw_file_close(struct dw_file *f)
 	for (int i = 0; i < DW_SECTIONS; i++)
 		if (!is_borrowed(f, i))
 			free(f->whole[i]);
-	elffile_close(f->elf);
+	if (!f->pack)
+		elffile_close(f->elf);
 	*f = (struct dw_file){ 0 };
 }
 
@@ -718,38 +752,75 @@ static int find_split(const struct dw_file *f, struct dw_unit *u, uint64_t id)
 	}
 }
 
+/* What the two halves share. */
+static void begin_split(const struct dw_file *main, const struct dw_unit *skeleton, uint32_t number,
+			struct dw_file *f)
+{
+	*f = (struct dw_file){ .main = main,
+			       .addr_base = skeleton->addr_base,
+			       .ranges_base = skeleton->ranges_base,
+			       .base = skeleton->base,
+			       .number = number };
+	f->whole[DW_SEC_ADDR] = main->whole[DW_SEC_ADDR];
+	f->whole_bytes[DW_SEC_ADDR] = main->whole_bytes[DW_SEC_ADDR];
+	f->whole[DW_SEC_RANGES] = main->whole[DW_SEC_RANGES];
+	f->whole_bytes[DW_SEC_RANGES] = main->whole_bytes[DW_SEC_RANGES];
+}
+
+static int load_split(struct dw_file *f, const struct dwpack_row *row,
+		      const struct dw_unit *skeleton, struct dw_unit *u)
+{
+	uint64_t steps = OPEN_STEPS;
+	size_t section_count = 0;
+	int err = find_sections(f, row);
+
+	if (!row)
+		elffile_sections(f->elf, &section_count);
+	steps += 64 * section_count;
+	for (int i = 0; i < DW_SECTIONS; i++)
+		steps += is_borrowed(f, i) ? 0 : f->whole_bytes[i];
+	if (!err)
+		err = dw_spend(u, steps) ? find_split(f, u, skeleton->dwo_id) : -ENOTSUP;
+	return err;
+}
+
 int dw_file_open_split(int fd, const struct dw_file *main, const struct dw_unit *skeleton,
 		       uint32_t number, struct dw_file *out, struct dw_unit *u)
 {
-	struct dw_file f = { .main = main,
-			     .addr_base = skeleton->addr_base,
-			     .ranges_base = skeleton->ranges_base,
-			     .base = skeleton->base,
-			     .number = number };
-	uint64_t steps = OPEN_STEPS;
-	size_t section_count = 0;
 	int err;
 
 	if (!skeleton->dwo_id)
 		return -ESTALE;
-	f.whole[DW_SEC_ADDR] = main->whole[DW_SEC_ADDR];
-	f.whole_bytes[DW_SEC_ADDR] = main->whole_bytes[DW_SEC_ADDR];
-	f.whole[DW_SEC_RANGES] = main->whole[DW_SEC_RANGES];
-	f.whole_bytes[DW_SEC_RANGES] = main->whole_bytes[DW_SEC_RANGES];
-	err = elffile_open(fd, &f.elf);
+	begin_split(main, skeleton, number, out);
+	err = elffile_open(fd, &out->elf);
 	if (!err)
-		err = find_sections(&f);
-	if (f.elf)
-		elffile_sections(f.elf, &section_count);
-	steps += 64 * section_count;
-	for (int i = 0; i < DW_SECTIONS; i++)
-		steps += is_borrowed(&f, i) ? 0 : f.whole_bytes[i];
-	if (!err)
-		err = dw_spend(u, steps) ? find_split(&f, u, skeleton->dwo_id) : -ENOTSUP;
+		err = load_split(out, NULL, skeleton, u);
 	if (err)
-		dw_file_close(&f);
-	else
-		*out = f;
+		dw_file_close(out);
+	return err;
+}
+
+int dw_file_open_packed(const struct dwpack *pack, const struct dw_file *main,
+			const struct dw_unit *skeleton, uint32_t number, struct dw_file *out,
+			struct dw_unit *u)
+{
+	struct dwpack_row row;
+	uint64_t probes;
+	bool has;
+	int err;
+
+	if (!skeleton->dwo_id)
+		return -ENOENT;
+	has = dwpack_find(pack, skeleton->dwo_id, u->steps_left, &probes, &row);
+	dw_spend(u, probes);
+	if (!has)
+		return -ENOENT;
+	begin_split(main, skeleton, number, out);
+	out->pack = pack;
+	out->elf = pack->elf;
+	err = load_split(out, &row, skeleton, u);
+	if (err)
+		dw_file_close(out);
 	return err;
 }
 

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/sym/dwpack.h"
 #include "analyze/sym/elffile.h"
 #include "format/cursor.h"
 
@@ -33,13 +34,16 @@ enum dw_section {
 };
 
 struct dw_file {
-	struct elffile *elf;                                 /* owned */
+	struct elffile *elf;                                 /* owned, but a package's */
 	const struct elffile_section *sections[DW_SECTIONS]; /* NULL: none */
 	uint8_t *whole[DW_SECTIONS];
 	size_t whole_bytes[DW_SECTIONS];
 	/* Of a .dwo: the program's file, which has its addresses, and what the unit's skeleton there says. */
 	const struct dw_file *main; /* NULL: this is no .dwo */
 	uint64_t addr_base, ranges_base, base;
+	/* Of a .dwp, in place of a .dwo: only what belongs to the unit. */
+	const struct dwpack *pack;                   /* borrowed; NULL: none */
+	struct elffile_section windows[DW_SECTIONS]; /* sections leads here, so it is not copied */
 	uint32_t number; /* tells texts of several files apart; 0: the program's */
 };
 
@@ -96,8 +100,12 @@ struct dw_unit {
 int dw_file_open(int fd, struct dw_file *out);
 /*
  * A .dwo, and in u, which holds the steps it may take, loaded, its unit with the id of the skeleton, a
- * unit of main.  main has to outlive it; number is not 0.  -ESTALE: no such unit; as dw_file_open().
+ * unit of main.  main has to outlive it; number is not 0.  -ESTALE: no such unit; as dw_file_open().  *out is not
+ * to be moved.  The same of a .dwp, which has to outlive it: -ENOENT: it has no such unit.
  */
+int dw_file_open_packed(const struct dwpack *pack, const struct dw_file *main,
+			const struct dw_unit *skeleton, uint32_t number, struct dw_file *out,
+			struct dw_unit *u);
 int dw_file_open_split(int fd, const struct dw_file *main, const struct dw_unit *skeleton,
 		       uint32_t number, struct dw_file *out, struct dw_unit *u);
 void dw_file_close(struct dw_file *f);

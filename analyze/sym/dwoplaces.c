@@ -61,3 +61,35 @@ int dwoplaces_open(const void *ctx, const char *folder, const char *name, unsign
 	return (i - FIRST_PLACES) % 2 ? open_joined(p->roots->debug_dirs[dir], "", 0, base)
 				      : open_named(p->roots->debug_dirs[dir], folder, name);
 }
+
+/* The path, or its last part, with .dwp behind it. */
+static int open_package(const char *root, const char *path, bool base)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	char *name;
+	int fd;
+
+	if (!slash)
+		return -ENOENT;
+	if (asprintf(&name, "%s.dwp", base ? slash + 1 : path) < 0)
+		return -ENOMEM;
+	fd = open_joined(root, "", 0, name);
+	free(name);
+	return fd;
+}
+
+int dwoplaces_open_package(const void *ctx, unsigned i)
+{
+	const struct dwoplaces *p = ctx;
+	const char *path = p->other && p->other->path ? p->other->path : p->program->path;
+	unsigned dir;
+
+	if (i == 0)
+		return open_package(p->program->root, p->program->path, false);
+	if (i == 1)
+		return p->other ? open_package(p->other->root, p->other->path, false) : -ENOENT;
+	dir = (i - 2) / 2;
+	if (dir >= p->roots->debug_dir_count)
+		return -ERANGE;
+	return open_package(p->roots->debug_dirs[dir], path, i % 2);
+}

@@ -16,9 +16,13 @@
 struct dwoplaces {
 	const struct name_roots *roots;
 	const struct located *program; /* or its debug file */
+	const struct located
+		*other; /* the program itself, when that was its debug file; may be NULL */
 };
 
 /* As linetab_parts.open; ctx: a struct dwoplaces. */
 int dwoplaces_open(const void *ctx, const char *folder, const char *name, unsigned i);
+/* As linetab_parts.open_package: FILE.dwp beside each of the two, then in debug folders. */
+int dwoplaces_open_package(const void *ctx, unsigned i);
 
 #endif

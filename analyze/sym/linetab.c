@@ -16,6 +16,7 @@
 #include "analyze/vec.h"
 
 #define THREADS_MAX 8
+#define PACKS_MAX   4  /* of a program; the right one is as a rule the first */
 #define ORIGINS_MAX 16 /* DIEs on the way to a name */
 
 struct answer {
@@ -70,6 +71,10 @@ struct linetab {
 	/* While it is made. */
 	struct dw_file file;
 	struct linetab_parts parts;
+	struct dwpack packs[PACKS_MAX];
+	int pack_fds[PACKS_MAX];
+	unsigned pack_count;
+	bool has_split_units;
 	uint64_t *units; /* where in .debug_info */
 	size_t unit_count, unit_room;
 	struct coderanges ranges;
@@ -293,8 +298,8 @@ static int try_split(struct worker *w, const char *folder, const char *name, uns
 
 	if (fd < 0)
 		return fd == -ERANGE || fd == -ENOMEM ? fd : -ENOENT;
-	err = dw_file_open_split(fd, &w->tab->file, &w->unit, w->split_count + 1, &w->split_file,
-				 &w->split);
+	err = dw_file_open_split(fd, &w->tab->file, &w->unit, PACKS_MAX + w->split_count + 1,
+				 &w->split_file, &w->split);
 	if (!err) {
 		w->split_count++;
 		w->split_fd = fd;
@@ -302,6 +307,29 @@ static int try_split(struct worker *w, const char *folder, const char *name, uns
 	}
 	close(fd);
 	return err == -ESTALE || err == -ENOMEM ? err : -ENOTSUP;
+}
+
+/* As try_split(), of the packages. */
+static int try_packs(struct worker *w)
+{
+	int err = -ENOENT;
+
+	for (unsigned i = 0; err && err != -ENOMEM && i < w->tab->pack_count; i++) {
+		int this_err = dw_file_open_packed(&w->tab->packs[i], &w->tab->file, &w->unit,
+						   i + 1, &w->split_file, &w->split);
+
+		if (!this_err || this_err == -ENOMEM || err == -ENOENT)
+			err = this_err;
+	}
+	w->split_fd = -1;
+	return err;
+}
+
+static void take_split(struct worker *w, const char *name)
+{
+	w->die_file = &w->split_file;
+	w->die_unit = &w->split;
+	w->split_name = name;
 }
 
 /* The first that has the unit's id is it; if none has, the skeleton still knows some. */
@@ -314,12 +342,19 @@ static int open_split(struct worker *w)
 
 	if (!err && w->unit.comp_dir.form)
 		err = linetexts_value(&w->texts, f, &w->unit, &w->unit.comp_dir, &folder);
+	if (!err) {
+		int packed = try_packs(w);
+
+		if (!packed)
+			take_split(w, name);
+		if (!packed || packed == -ENOMEM)
+			return packed;
+		gap = packed == -ENOENT ? LINETAB_GONE : LINETAB_BAD;
+	}
 	for (unsigned i = 0; !err; i++) {
 		err = try_split(w, folder, name, i);
 		if (!err) {
-			w->die_file = &w->split_file;
-			w->die_unit = &w->split;
-			w->split_name = name;
+			take_split(w, name);
 			return 0;
 		}
 		if (err == -ERANGE || err == -ENOMEM)
@@ -339,7 +374,8 @@ static void close_split(struct worker *w)
 	if (w->die_file != &w->split_file)
 		return;
 	dw_file_close(&w->split_file);
-	close(w->split_fd);
+	if (w->split_fd >= 0)
+		close(w->split_fd);
 	w->die_file = NULL;
 }
 
@@ -422,6 +458,7 @@ static int index_unit(struct linetab *t, struct dw_unit *u)
 	if (err)
 		return err;
 	t->units[t->unit_count++] = u->off;
+	t->has_split_units |= u->dwo_name.form;
 	return dw_ranges(&t->file, u, &u->low_pc, &u->high_pc, &u->ranges, add_range, &to);
 }
 
@@ -512,8 +549,35 @@ static int run_all(struct linetab *t, unsigned wanted)
 	return err;
 }
 
+static int open_packs(struct linetab *t)
+{
+	int fd, err;
+
+	if (!t->has_split_units || !t->parts.open_package)
+		return 0;
+	for (unsigned i = 0; t->pack_count < PACKS_MAX; i++) {
+		fd = t->parts.open_package(t->parts.ctx, i);
+		if (fd == -ERANGE || fd == -ENOMEM)
+			return fd == -ENOMEM ? fd : 0;
+		if (fd < 0)
+			continue;
+		err = dwpack_open(fd, &t->packs[t->pack_count]);
+		if (err)
+			close(fd);
+		else
+			t->pack_fds[t->pack_count++] = fd;
+		if (err == -ENOMEM)
+			return err;
+	}
+	return 0;
+}
+
 static void drop_scaffold(struct linetab *t)
 {
+	while (t->pack_count) {
+		dwpack_close(&t->packs[--t->pack_count]);
+		close(t->pack_fds[t->pack_count]);
+	}
 	dw_file_close(&t->file);
 	free(t->units);
 	free(t->ranges.list);
@@ -545,6 +609,8 @@ int linetab_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_co
 	}
 	if (!err)
 		err = index_units(t);
+	if (!err)
+		err = open_packs(t);
 	if (!err)
 		err = share_out(t);
 	if (!err)

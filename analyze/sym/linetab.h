@@ -22,6 +22,8 @@ struct linetab_parts {
 	 * several threads.
 	 */
 	int (*open)(const void *ctx, const char *folder, const char *name, unsigned i);
+	/* The i-th package (.dwp) that may have all of them; likewise, before any thread starts. */
+	int (*open_package)(const void *ctx, unsigned i);
 	const void *ctx;
 };
 

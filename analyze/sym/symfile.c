@@ -345,8 +345,10 @@ struct batch {
 static bool open_linetab(struct symfile *s, const struct located *l, int alt_fd, void *arg)
 {
 	const struct batch *b = arg;
-	const struct dwoplaces places = { .roots = b->roots, .program = l };
-	const struct linetab_parts parts = { .open = dwoplaces_open, .ctx = &places };
+	const struct dwoplaces places = { .roots = b->roots, .program = l, .other = &s->file };
+	const struct linetab_parts parts = { .open = dwoplaces_open,
+					     .open_package = dwoplaces_open_package,
+					     .ctx = &places };
 
 	if (linetab_new(l->fd, b->vaddrs, b->count, b->thread_count, &parts, &s->linetab))
 		s->linetab = NULL;

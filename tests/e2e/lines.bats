@@ -128,6 +128,30 @@ without_columns() {
 	done
 }
 
+@test "split DWARF: a .dwp of many units says what its .dwo files say" {
+	sources=$(cd "$BATS_TEST_DIRNAME/../fixtures" && pwd)
+	for version in 4 5; do
+		for n in 1 2 3 4 5 6 7 8; do
+			clang -O2 -gdwarf-$version -gsplit-dwarf -ffreestanding -Dhot=hot$n -Dcold=cold$n \
+				-D_start=start$n -Dsink=sink$n -c -o unit$n.o "$sources/pinned.c"
+		done
+		ld -e start1 -o many unit?.o
+		places_of many 1 >addresses
+		chains --all many <addresses >want 2>err
+		grep -q '^0 of ' err || fail "$(cat err)"
+		run ! grep '^no ' err
+		[ "$(grep -c '^innermost$' want)" -ge 32 ]
+		[ $version = 5 ] || dwp -e many -o many.dwp # version 2; it knows no DWARF 5
+		[ $version = 4 ] || timeout 60 llvm-dwp -e many -o many.dwp
+		rm unit?.dwo
+		chains --all many <addresses >got 2>err
+		same "0 of $(wc -l <addresses) left to libdw" "$(cat err)"
+		cmp want got || fail "$version: $(diff want got | head -5)"
+		llvm-symbolizer --functions=linkage -e many <addresses | without_columns >llvm
+		cmp got llvm || fail "$version: $(diff got llvm | head -5)"
+	done
+}
+
 # built NAME OPTIONS... - the C++ program of many units' worth of inlining
 built() {
 	name=$1

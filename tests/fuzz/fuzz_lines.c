@@ -25,6 +25,11 @@ static int open_again(const void *ctx, const char *folder, const char *name, uns
 	return i < 2 ? dup(*(const int *)ctx) : -ERANGE;
 }
 
+static int open_packed(const void *ctx, unsigned i)
+{
+	return i < 1 ? dup(*(const int *)ctx) : -ERANGE;
+}
+
 /* The same by our own reader. */
 static void ask_for_all(int fd)
 {
@@ -37,7 +42,9 @@ static void ask_for_all(int fd)
 	for (size_t i = 0; i < 169; i++)
 		vaddrs[i] = i * 97;
 	if (linetab_new(fd, vaddrs, 169, 1,
-			&(struct linetab_parts){ .open = open_again, .ctx = &fd }, &t))
+			&(struct linetab_parts){
+				.open = open_again, .open_package = open_packed, .ctx = &fd },
+			&t))
 		return;
 	if (linetab_gap(t, &part) && strlen(part) == SIZE_MAX)
 		abort();

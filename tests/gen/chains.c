@@ -79,7 +79,10 @@ static int all_at_once(const char *path, unsigned thread_count)
 		memcpy(sorted, asked, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), by_value);
 	err = linetab_new(fd, sorted, count, thread_count,
-			  &(struct linetab_parts){ .open = dwoplaces_open, .ctx = &places }, &t);
+			  &(struct linetab_parts){ .open = dwoplaces_open,
+						   .open_package = dwoplaces_open_package,
+						   .ctx = &places },
+			  &t);
 	for (size_t i = 0; i < count; i++) {
 		size_t n;
 

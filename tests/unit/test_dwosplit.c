@@ -19,6 +19,7 @@
 
 #include "analyze/sym/dwoplaces.h"
 #include "analyze/sym/linetab.h"
+#include "format/cursor.h"
 
 #define HOT      0x412000 /* hot() of tests/fixtures/pinned.c */
 #define HOT_SPAN 16       /* bytes; in the first ones innermost() is within middle() */
@@ -33,6 +34,7 @@ struct part {
 struct places {
 	const struct part *list[3];
 	unsigned count;
+	const struct part *package;
 };
 
 static void fixture(const char *name, struct part *out)
@@ -73,9 +75,18 @@ static int open_part(const void *ctx, const char *folder, const char *name, unsi
 	return p->list[i] ? memory(p->list[i]) : -ENOENT;
 }
 
+static int open_package(const void *ctx, unsigned i)
+{
+	const struct places *p = ctx;
+
+	return !i && p->package ? memory(p->package) : -ERANGE;
+}
+
 static struct linetab *read_all(const struct part *program, const struct places *places)
 {
-	const struct linetab_parts parts = { .open = open_part, .ctx = places };
+	const struct linetab_parts parts = { .open = open_part,
+					     .open_package = open_package,
+					     .ctx = places };
 	uint64_t vaddrs[HOT_SPAN];
 	struct linetab *t = NULL;
 	int fd = memory(program);
@@ -135,8 +146,9 @@ static void the_dwo_has_the_inlined_functions(void **state)
 	(void)state;
 	for (size_t p = 0; p < 2; p++) {
 		load_pair(p, &program, &dwo);
-		check(&program, &(struct places){ { &dwo }, 1 }, LINETAB_WHOLE, 3);
-		check(&program, &(struct places){ { NULL, &dwo }, 2 }, LINETAB_WHOLE, 3);
+		check(&program, &(struct places){ .list = { &dwo }, .count = 1 }, LINETAB_WHOLE, 3);
+		check(&program, &(struct places){ .list = { NULL, &dwo }, .count = 2 },
+		      LINETAB_WHOLE, 3);
 	}
 }
 
@@ -151,7 +163,7 @@ static void without_it_lines_are_left_and_its_name(void **state)
 	(void)state;
 	for (size_t p = 0; p < 2; p++) {
 		load_pair(p, &program, &dwo);
-		check(&program, &(struct places){ { NULL }, 0 }, LINETAB_GONE, 0);
+		check(&program, &(struct places){ .list = { NULL }, .count = 0 }, LINETAB_GONE, 0);
 		t = read_all(&program, NULL);
 		assert_int_equal(linetab_gap(t, &name), LINETAB_GONE);
 		assert_string_equal(name, programs[p][1]);
@@ -189,11 +201,12 @@ static void another_id_is_not_believed(void **state)
 	info = section(&dwo, ".debug_info.dwo");
 	dwo.bytes[info->sh_offset + 12] ^=
 		1; /* DWARF 5: behind length, version, type, size of addresses, abbreviations */
-	check(&program, &(struct places){ { &dwo }, 1 }, LINETAB_STALE, 0);
-	check(&program, &(struct places){ { &dwo, NULL, &right }, 3 }, LINETAB_WHOLE, 3);
+	check(&program, &(struct places){ .list = { &dwo }, .count = 1 }, LINETAB_STALE, 0);
+	check(&program, &(struct places){ .list = { &dwo, NULL, &right }, .count = 3 },
+	      LINETAB_WHOLE, 3);
 	/* One without a unit has no id either. */
 	info->sh_size = 0;
-	check(&program, &(struct places){ { &dwo }, 1 }, LINETAB_STALE, 0);
+	check(&program, &(struct places){ .list = { &dwo }, .count = 1 }, LINETAB_STALE, 0);
 }
 
 static void what_is_cut_or_no_dwo_is_broken(void **state)
@@ -206,10 +219,12 @@ static void what_is_cut_or_no_dwo_is_broken(void **state)
 		for (size_t n = 0; n < dwo.size_bytes; n += 61) {
 			cut = dwo;
 			cut.size_bytes = n;
-			check(&program, &(struct places){ { &cut }, 1 }, LINETAB_BAD, 0);
+			check(&program, &(struct places){ .list = { &cut }, .count = 1 },
+			      LINETAB_BAD, 0);
 		}
 		/* A program that names itself. */
-		check(&program, &(struct places){ { &program }, 1 }, LINETAB_BAD, 0);
+		check(&program, &(struct places){ .list = { &program }, .count = 1 }, LINETAB_BAD,
+		      0);
 	}
 }
 
@@ -229,13 +244,13 @@ static void indices_out_of_range_name_nothing(void **state)
 		for (size_t i = 0; i < 3; i++) {
 			cut = dwo;
 			section(&cut, tables[i])->sh_size = 0;
-			t = read_all(&program, &(struct places){ { &cut }, 1 });
+			t = read_all(&program, &(struct places){ .list = { &cut }, .count = 1 });
 			assert_int_equal(deepest(t), 0);
 			linetab_free(t);
 		}
 		cut = program;
 		section(&cut, ".debug_addr")->sh_size = 0;
-		t = read_all(&cut, &(struct places){ { &dwo }, 1 });
+		t = read_all(&cut, &(struct places){ .list = { &dwo }, .count = 1 });
 		assert_int_equal(deepest(t), 0);
 		linetab_free(t);
 	}
@@ -255,12 +270,124 @@ static void any_byte_may_be_wrong(void **state)
 		load_pair(p, &program, &dwo);
 		for (size_t i = 0; i < dwo.size_bytes; i++) {
 			dwo.bytes[i] ^= masks[p];
-			t = read_all(&program, &(struct places){ { &dwo }, 1 });
+			t = read_all(&program, &(struct places){ .list = { &dwo }, .count = 1 });
 			for (unsigned k = 0; k < HOT_SPAN; k++)
 				if (linetab_find(t, HOT + k, frames, 8, &n))
 					assert_in_range(n, 1, 8);
 			linetab_free(t);
 			dwo.bytes[i] ^= masks[p];
+		}
+	}
+}
+
+/* ---- packages: GNU's by dwp, DWARF 5 by llvm-dwp ---- */
+
+static const char *const packed[][2] = {
+	{ "pinned-split4", "split4.pack" },
+	{ "pinned-clang5", "clang5.pack" },
+};
+
+static void load_packed(size_t p, struct part *program, struct part *pack)
+{
+	fixture(packed[p][0], program);
+	fixture(packed[p][1], pack);
+}
+
+static void a_package_has_what_its_dwo_files_had(void **state)
+{
+	static struct part program, pack, other;
+
+	(void)state;
+	for (size_t p = 0; p < 2; p++) {
+		load_packed(p, &program, &pack);
+		check(&program, &(struct places){ .package = &pack }, LINETAB_WHOLE, 3);
+		/* It is no .dwo, and a .dwo is no package. */
+		check(&program, &(struct places){ { &pack }, 1, &program }, LINETAB_WHOLE, 3);
+		fixture(packed[!p][1], &other);
+		check(&program, &(struct places){ .package = &other }, LINETAB_GONE, 0);
+	}
+}
+
+/* The index: 16 bytes of head, ids, rows, names of columns, offsets, sizes. */
+struct table {
+	uint8_t *rows, *offsets;
+	uint32_t column_count, slot_count;
+};
+
+static struct table table_of(struct part *p)
+{
+	uint8_t *at = p->bytes + section(p, ".debug_cu_index")->sh_offset;
+	struct table t = { .column_count = le32_load(at + 4), .slot_count = le32_load(at + 12) };
+
+	t.rows = at + 16 + 8 * (size_t)t.slot_count;
+	t.offsets = t.rows + 4 * (size_t)t.slot_count + 4 * (size_t)t.column_count;
+	return t;
+}
+
+static void an_index_may_lie(void **state)
+{
+	static struct part program, pack, bad;
+	struct table t;
+
+	(void)state;
+	for (size_t p = 0; p < 2; p++) {
+		const struct places places = { .package = &bad };
+
+		load_packed(p, &program, &pack);
+		/* Another id where its id was, and no empty slot to end at. */
+		bad = pack;
+		t = table_of(&bad);
+		memset(t.rows - 8 * (size_t)t.slot_count, 0x55, 8 * (size_t)t.slot_count);
+		memset(t.rows, 1, 4 * (size_t)t.slot_count);
+		check(&program, &places, LINETAB_GONE, 0);
+		/* Rows behind the last. */
+		bad = pack;
+		t = table_of(&bad);
+		memset(t.rows, 0xff, 4 * (size_t)t.slot_count);
+		check(&program, &places, LINETAB_GONE, 0);
+		/* Parts out of their sections, and of nothing. */
+		bad = pack;
+		t = table_of(&bad);
+		memset(t.offsets, 0x7f, 4 * (size_t)t.column_count);
+		check(&program, &places, LINETAB_BAD, 0);
+		bad = pack;
+		t = table_of(&bad);
+		memset(t.offsets + 4 * (size_t)t.column_count, 0, 4 * (size_t)t.column_count);
+		check(&program, &places, LINETAB_BAD, 0);
+		/* More slots than there are, and a number that is no power of two. */
+		for (uint32_t count = 0; count < 4; count++) {
+			static const uint8_t counts[4] = { 0, 3, 0xff, 0x80 };
+
+			bad = pack;
+			bad.bytes[section(&bad, ".debug_cu_index")->sh_offset + 12] = counts[count];
+			check(&program, &places, LINETAB_GONE, 0);
+		}
+	}
+}
+
+static void a_package_may_be_cut_or_wrong_in_any_byte(void **state)
+{
+	static struct part program, pack, cut;
+	struct lines_frame frames[8];
+	struct linetab *t;
+	size_t n;
+
+	(void)state;
+	for (size_t p = 0; p < 2; p++) {
+		load_packed(p, &program, &pack);
+		for (size_t k = 0; k < pack.size_bytes; k += 61) {
+			cut = pack;
+			cut.size_bytes = k;
+			check(&program, &(struct places){ .package = &cut }, LINETAB_GONE, 0);
+		}
+		for (size_t i = 0; i < pack.size_bytes; i++) {
+			pack.bytes[i] ^= 0xff;
+			t = read_all(&program, &(struct places){ .package = &pack });
+			for (unsigned k = 0; k < HOT_SPAN; k++)
+				if (linetab_find(t, HOT + k, frames, 8, &n))
+					assert_in_range(n, 1, 8);
+			linetab_free(t);
+			pack.bytes[i] ^= 0xff;
 		}
 	}
 }
@@ -298,7 +425,7 @@ static void nothing_outside_of_the_roots_is_opened(void **state)
 	const char *dirs[] = { root };
 	struct located program = { .fd = -1, .root = root, .path = (char *)"/bin/app" };
 	struct name_roots roots = { .symfs = root, .debug_dirs = dirs, .debug_dir_count = 1 };
-	const struct dwoplaces p = { &roots, &program };
+	const struct dwoplaces p = { &roots, &program, NULL };
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
@@ -329,6 +456,14 @@ static void nothing_outside_of_the_roots_is_opened(void **state)
 		assert_false(is_ours(&p, "/dev", "null", i));
 	}
 	assert_int_equal(dwoplaces_open(&p, "/made", "a.dwo", 5), -ERANGE);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(dwoplaces_open_package(&p, i), -ENOENT);
+	assert_int_equal(dwoplaces_open_package(&p, 4), -ERANGE);
+	put(root, "app.dwp");
+	close(dwoplaces_open_package(&p, 3));
+	snprintf(cmd, sizeof(cmd), "ln -s /etc/passwd %s/bin/app.dwp", root);
+	assert_int_equal(system(cmd), 0);
+	assert_int_equal(dwoplaces_open_package(&p, 0), -ENOENT);
 	assert_int_equal(dwoplaces_open(&p, "/made", "", 0), -ERANGE);
 	/* Of the machine itself only whole paths: not from where we happen to be. */
 	roots.symfs = NULL;
@@ -349,6 +484,9 @@ int main(void)
 		cmocka_unit_test(what_is_cut_or_no_dwo_is_broken),
 		cmocka_unit_test(indices_out_of_range_name_nothing),
 		cmocka_unit_test(any_byte_may_be_wrong),
+		cmocka_unit_test(a_package_has_what_its_dwo_files_had),
+		cmocka_unit_test(an_index_may_lie),
+		cmocka_unit_test(a_package_may_be_cut_or_wrong_in_any_byte),
 		cmocka_unit_test(nothing_outside_of_the_roots_is_opened),
 	};
 

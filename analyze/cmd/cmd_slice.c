@@ -50,7 +50,7 @@ static void say_written(const struct copy_opts *opts, const struct rewrite_stats
 		say_note("'%s' has no samples%s", opts->output,
 			 opts->when.time ? " (see 'ebprec info' for the times of the whole)" : "");
 	if (!opts->quiet)
-		say_note("wrote '%s': %" PRIu64 " samples, %" PRIu64 " KiB", opts->output,
+		say_note("wrote '%s': %" PRIu64 " events, %" PRIu64 " KiB", opts->output,
 			 s->sample_count, s->file_bytes >> 10);
 }
 

@@ -116,12 +116,10 @@ static void show_moment(struct view *v, const char *key, bool known, bool before
 	int64_t since_ns = (int64_t)(time_ns - w->origin_ns);
 
 	snprintf(in_ns, sizeof(in_ns), "%s_ns", key);
-	if (json && known && time_ns)
-		view_signed(v, in_ns, since_ns);
+	if (!known || (json && !time_ns))
+		view_unknown(v, key, "_ns");
 	else if (json)
-		view_unknown(v, key, "_ns");
-	else if (!known)
-		view_unknown(v, key, "_ns");
+		view_signed(v, in_ns, since_ns);
 	else if (before)
 		view_text(v, key, "before");
 	else {

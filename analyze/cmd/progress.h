@@ -23,7 +23,7 @@ void progress_watch(struct progress *p, const struct capture *c); /* NULL is fin
 /* Takes the line away until there is more to say: something else is printed. */
 void progress_clear(struct progress *p); /* NULL is fine */
 /* Takes the line away for good; for on_made of a report. */
-void progress_hide(void *p);           /* NULL is fine */
+void progress_hide(void *arg);         /* NULL is fine */
 void progress_end(struct progress *p); /* NULL is fine */
 
 #endif

@@ -46,7 +46,7 @@ int places_add(struct places *p, const struct place *place, uint32_t *out)
 
 int places_merge(struct places *p, const struct places *from, uint32_t *numbers)
 {
-	uint64_t hashes[FETCH_AHEAD];
+	uint64_t hashes[FETCH_AHEAD] = { 0 };
 	int err = 0;
 
 	for (size_t i = 0; !err && i < from->count + FETCH_AHEAD; i++) {

@@ -63,6 +63,7 @@ static int keep(struct sorter *s, struct waiting *w, const struct perf_event_hea
 
 static void let_go(struct sorter *s, const struct waiting *w)
 {
+	/* NOLINTNEXTLINE: a block is freed when none that waits is in it */
 	if (!--w->block->live && w->block != s->filling)
 		free(w->block);
 }

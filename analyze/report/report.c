@@ -162,7 +162,7 @@ static int name_stacks(struct report *r, struct sampler *sampler)
 
 	while (sampler_part(sampler, count))
 		count++;
-	parts = calloc(count, sizeof(*parts));
+	parts = calloc(count + 1, sizeof(*parts));
 	if (!parts)
 		return -ENOMEM;
 	for (size_t i = count; i-- > 0;) {

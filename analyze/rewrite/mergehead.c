@@ -28,6 +28,7 @@ static bool counts_alike(const struct capture_attr *a, const struct capture_attr
 {
 	const struct perf_event_attr *x = &a->attr, *y = &b->attr;
 
+	/* NOLINTNEXTLINE: both are attrs of captures */
 	return x->type == y->type && x->config == y->config && x->config1 == y->config1 &&
 	       x->config2 == y->config2 && x->freq == y->freq && x->sample_freq == y->sample_freq &&
 	       !strcmp(load_event_name(a), load_event_name(b));

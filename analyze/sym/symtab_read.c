@@ -280,6 +280,7 @@ static const char *text_at(struct window *w, const struct source *src, uint64_t 
 			w->have_bytes = 0;
 			return NULL;
 		}
+		/* NOLINTNEXTLINE: want fits, and want > 0 */
 		w->data[want] = '\0';
 	}
 }

@@ -119,12 +119,6 @@ int dw_unit_head(const struct dw_file *f, struct dw_unit *u);
 int dw_unit_load(const struct dw_file *f, struct dw_unit *u);
 void dw_unit_done(struct dw_unit *u);
 
-/* Reads one attribute and goes behind it; false: an unknown form. */
-bool dw_read_value(const struct dw_unit *u, struct cursor *c, const struct dw_attr *a,
-		   struct dw_value *out);
-/* Goes behind all attributes of a DIE. */
-bool dw_skip(const struct dw_unit *u, struct cursor *c, const struct dw_abbrev *a);
-
 /* false: so many steps are not left, and the file is odd. */
 static inline bool dw_spend(struct dw_unit *u, uint64_t steps)
 {
@@ -133,30 +127,5 @@ static inline bool dw_spend(struct dw_unit *u, uint64_t steps)
 	u->steps_left -= steps;
 	return true;
 }
-
-uint64_t dw_long_uleb(struct cursor *c);
-
-/* Nearly all are of one byte. */
-static inline uint64_t dw_uleb(struct cursor *c)
-{
-	if (c->off_bytes < c->size_bytes && !c->bad && c->data[c->off_bytes] < 0x80)
-		return c->data[c->off_bytes++];
-	return dw_long_uleb(c);
-}
-
-int64_t dw_sleb(struct cursor *c);
-
-bool dw_address(const struct dw_file *f, const struct dw_unit *u, const struct dw_value *v,
-		uint64_t *out);
-/* Where in its section a text is; false: it is none, or odd. */
-bool dw_text_place(const struct dw_file *f, const struct dw_unit *u, const struct dw_value *v,
-		   enum dw_section *section, uint64_t *off);
-
-/* Not 0 ends the listing. */
-typedef int (*dw_range_fn)(void *arg, uint64_t low, uint64_t high);
-/* The ranges of a DIE with these attributes.  What fn returned last; -ENOTSUP: odd. */
-int dw_ranges(const struct dw_file *f, struct dw_unit *u, const struct dw_value *low,
-	      const struct dw_value *high, const struct dw_value *ranges, dw_range_fn fn,
-	      void *arg);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/sym/dwvalue.h"
 #include "analyze/vec.h"
 
 #define PROGRAM_MAX_BYTES (256U << 20)
@@ -297,7 +298,8 @@ static void make_steps(const struct dwline *l, struct steps *out)
 {
 	for (unsigned op = l->opcode_base; op < 256; op++) {
 		out->addr[op] = (uint16_t)((op - l->opcode_base) / l->line_range * l->unit_step);
-		out->line[op] = (int16_t)(l->line_base + (int)((op - l->opcode_base) % l->line_range));
+		out->line[op] = (int16_t)(l->line_base +
+					  (int)((op - l->opcode_base) % l->line_range));
 	}
 }
 

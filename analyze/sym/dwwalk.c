@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/sym/dwvalue.h"
 #include "analyze/vec.h"
 
 #define NESTING_MAX 256

@@ -11,6 +11,7 @@
 
 #include "analyze/sym/coderanges.h"
 #include "analyze/sym/dwline.h"
+#include "analyze/sym/dwvalue.h"
 #include "analyze/sym/dwwalk.h"
 #include "analyze/sym/linetexts.h"
 #include "analyze/vec.h"

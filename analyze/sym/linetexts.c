@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/sym/dwvalue.h"
 #include "analyze/vec.h"
 
 #define TEXT_BYTES      256

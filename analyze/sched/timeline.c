@@ -119,6 +119,7 @@ static int new_thread(struct timeline *t, uint32_t tid, enum timeline_state stat
 		.since_ns = start_ns,
 		.prio = INT16_MIN,
 		.state = (uint8_t)state,
+		.heir = NO_THREAD,
 		.out = SCHEDEV_NONE,
 	};
 	*out = (uint32_t)t->count++;
@@ -267,11 +268,28 @@ static int leave(struct timeline *t, const struct sched_event *e, uint32_t index
 	return err;
 }
 
+/* Clocks of two CPUs differ: who execs may come under its old id after its leader left under that. */
+static int who_comes(struct timeline *t, const struct sched_event *e, uint32_t *out)
+{
+	const struct timeline_thread *gone;
+	uint32_t *slot;
+	int err = slot_of(t, e->next_tid, &slot);
+
+	if (err)
+		return err;
+	gone = *slot == NO_THREAD ? NULL : &t->threads[*slot];
+	if (!gone || gone->state != TIMELINE_GONE || gone->heir == NO_THREAD ||
+	    t->threads[gone->heir].state != TIMELINE_WAIT)
+		return thread_of(t, e->next_tid, e->time_ns, out);
+	*out = gone->heir;
+	return 0;
+}
+
 static int come(struct timeline *t, const struct sched_event *e)
 {
 	struct timeline_thread *th;
 	uint32_t thread;
-	int err = thread_of(t, e->next_tid, e->time_ns, &thread);
+	int err = who_comes(t, e, &thread);
 
 	if (err)
 		return err;
@@ -297,38 +315,69 @@ static int come(struct timeline *t, const struct sched_event *e)
 	return err;
 }
 
-/*
- * Who leaves the CPU is not who came onto it.  An exec explains it: the thread is now called as its
- * leader was.  Else events are missing.
- */
+/* A thread that execs is now called as its leader was, who is gone. */
+static int take_over(struct timeline *t, uint32_t thread, uint32_t tid)
+{
+	uint32_t *slot, *before;
+	int err = slot_of(t, tid, &slot);
+
+	if (!err) {
+		*slot = thread;
+		err = slot_of(t, t->threads[thread].tid, &before);
+	}
+	if (!err) {
+		*before = NO_THREAD;
+		t->threads[thread].tid = tid;
+	}
+	return err;
+}
+
+/* The leader itself may leave its CPU only after that, then called as the thread was (exchange_tids()). */
+static int exchange(struct timeline *t, uint32_t leader, const struct sched_event *e)
+{
+	uint32_t *slot, thread;
+	int err = slot_of(t, e->tid, &slot);
+
+	if (err)
+		return err;
+	thread = *slot;
+	*slot = leader;
+	t->threads[leader].heir = thread;
+	t->threads[thread].tid = e->pid;
+	err = slot_of(t, e->pid, &slot);
+	if (!err)
+		*slot = thread;
+	return err;
+}
+
+/* Who leaves the CPU is not who came onto it.  An exec explains it; else events are missing. */
 static int mismatch(struct timeline *t, const struct sched_event *e)
 {
-	struct cpu *cpu = &t->cpus[e->cpu];
-	struct timeline_thread *th;
-	uint32_t *slot;
+	uint32_t *slot, thread = t->cpus[e->cpu].thread;
+	const struct timeline_thread *th, *named;
 	int err;
 
-	if (cpu->thread == NO_THREAD)
+	if (thread == NO_THREAD)
 		return 0;
-	th = &t->threads[cpu->thread];
+	th = &t->threads[thread];
 	if (th->state != TIMELINE_RUN || th->cpu != e->cpu)
 		return 0;
 	err = e->tid ? slot_of(t, e->tid, &slot) : 0;
 	if (err)
 		return err;
-	if (e->tid && e->tid == e->pid && th->pid == e->pid &&
-	    (*slot == NO_THREAD || t->threads[*slot].state == TIMELINE_GONE)) {
-		uint32_t thread = cpu->thread, *before;
-
-		*slot = thread;
-		err = slot_of(t, th->tid, &before);
-		if (!err)
-			*before = NO_THREAD;
-		th->tid = e->tid;
-		return err;
+	if (e->tid && th->pid == e->pid) {
+		named = *slot == NO_THREAD ? NULL : &t->threads[*slot];
+		if (named == th)
+			return 0; /* exchange() named it when it was here */
+		if (e->tid == e->pid && (!named || named->state == TIMELINE_GONE))
+			return take_over(t, thread, e->tid);
+		if (th->tid == e->pid && named && named->state != TIMELINE_GONE &&
+		    (named->pid == e->pid || named->pid == UINT32_MAX) &&
+		    state_after(e->state) == TIMELINE_GONE)
+			return exchange(t, thread, e);
 	}
-	err = close_unknown(t, cpu->thread, e->time_ns);
-	t->threads[cpu->thread].state = TIMELINE_UNKNOWN;
+	err = close_unknown(t, thread, e->time_ns);
+	t->threads[thread].state = TIMELINE_UNKNOWN;
 	return err;
 }
 

@@ -45,6 +45,7 @@ struct timeline_thread {
 	uint64_t since_ns;         /* of the state */
 	uint32_t cpu;              /* that it runs or ran on */
 	int16_t prio;              /* the last one told; INT16_MIN: none */
+	uint32_t heir;             /* who took its id by an exec; UINT32_MAX: nobody */
 	uint8_t state;             /* enum timeline_state */
 	uint8_t policy;            /* SCHED_*, and 1; 0: not told */
 	bool known;                /* told by timeline_know(), or seen to be forked */

@@ -252,6 +252,62 @@ static void thread_that_never_ran_slept(void **state)
 	timeline_free(s.t);
 }
 
+/* The thread that execs runs again on another CPU before its leader, who woke it, has left. */
+static void exec_meanwhile(bool comes_late)
+{
+	struct sched_event waits = { .time_ns = 200,
+				     .kind = SCHEDEV_SWITCH,
+				     .cpu = 1,
+				     .pid = 7,
+				     .tid = 8,
+				     .state = SCHEDEV_SLEEP,
+				     .comm = SCHEDEV_NONE,
+				     .next_comm = SCHEDEV_NONE };
+	struct sched_event leaves = { .time_ns = 320,
+				      .kind = SCHEDEV_SWITCH,
+				      .pid = 7,
+				      .tid = 8,
+				      .state = SCHEDEV_DEAD,
+				      .comm = SCHEDEV_NONE,
+				      .next_comm = SCHEDEV_NONE };
+	const struct timeline_thread *threads;
+	struct story s;
+	size_t count;
+
+	open_story(&s, 0, 1000, false);
+	assert_int_equal(timeline_know(s.t, 7, 7, 1, 0), 0);
+	assert_int_equal(timeline_know(s.t, 7, 8, 1, 0), 0);
+	switches(&s, 0, 0, 0, 0, 7);
+	switches(&s, 0, 1, 0, 0, 8);
+	add(&s, &waits);
+	happens(&s, 300, SCHEDEV_WAKEUP, 8);
+	if (!comes_late)
+		switches(&s, 320, 1, 0, 0, 8);
+	add(&s, &leaves); /* the leader, which is called 8 now */
+	if (comes_late)
+		switches(&s, 320, 1, 0, 0, 8);
+	switches(&s, 500, 1, 7, SCHEDEV_SLEEP, 0);
+	happens(&s, 900, SCHEDEV_WAKEUP, 7);
+	switches(&s, 910, 1, 0, 0, 7);
+	switches(&s, 1000, 1, 7, SCHEDEV_DEAD, 0);
+	end(&s);
+	assert_int_equal(timeline_gaps(s.t), 0);
+	threads = timeline_threads(s.t, &count);
+	assert_int_equal(count, 2);
+	assert_true(threads[0].tid == 7 && threads[0].ended);
+	assert_true(threads[1].tid == 7 && threads[1].ended);
+	assert_int_equal(s.ns[0][TIMELINE_RUN], 320);
+	assert_int_equal(s.ns[1][TIMELINE_RUN], 200 + 180 + 90);
+	assert_int_equal(s.ns[1][TIMELINE_SLEEP], 100 + 400);
+	timeline_free(s.t);
+}
+
+static void leader_may_leave_under_the_id_of_who_execs(void **state)
+{
+	exec_meanwhile(false);
+	exec_meanwhile(true);
+}
+
 static void thread_that_execs_takes_over_the_leaders_id(void **state)
 {
 	struct story s;
@@ -429,6 +485,7 @@ int main(void)
 		cmocka_unit_test(forked_thread_lives_from_its_first_wakeup_to_its_end),
 		cmocka_unit_test(thread_that_never_ran_slept),
 		cmocka_unit_test(thread_that_execs_takes_over_the_leaders_id),
+		cmocka_unit_test(leader_may_leave_under_the_id_of_who_execs),
 		cmocka_unit_test(what_lost_events_leave_open_is_unknown),
 		cmocka_unit_test(one_thread_on_two_cpus_is_a_contradiction),
 		cmocka_unit_test(signal_before_sleep_needs_no_wakeup),

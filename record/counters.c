@@ -256,7 +256,8 @@ static void write_row(struct counters *c, enum counter_table of, const char key[
 	else
 		memcpy(raw + f++->off_bytes, key, KEY_BYTES);
 	if (kinds[of].has_comm)
-		memcpy(raw + f++->off_bytes, comm, KEY_BYTES); /* NOLINT: whose rows have one gives it */
+		/* NOLINTNEXTLINE: whose rows have one gives it */
+		memcpy(raw + f++->off_bytes, comm, KEY_BYTES);
 	for (size_t i = 0; i < c->value_count[of]; i++) {
 		if (!(c->lacking[of] & 1u << i))
 			le64_store(raw + f++->off_bytes, values[i]);

@@ -564,8 +564,8 @@ int sidestate_each(struct sidestate *s,
 	for (i = 0; !err && i < s->global.count; i++)
 		err = emit_kept(&e, s->global.items[i], 0, 0);
 	for (i = 0; !err && i < s->process_count; i++) {
-		if (s->processes[i].pid &&
-		    s->processes[i].pid != KERNEL_PID) /* NOLINT: counted is what is there */
+		/* NOLINTNEXTLINE: counted is what is there */
+		if (s->processes[i].pid && s->processes[i].pid != KERNEL_PID)
 			err = emit_process(s, &e, &s->processes[i]);
 	}
 	return err;

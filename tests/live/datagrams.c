@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/live/threadstate.h"
+
 enum { NOBODY4 = 23, NOBODY6 = 7, FULL = 31, UNIX = 13, UNIX_BYTES = 10007, MANY = 3, QUEUED = 19 };
 
 static const long nap_ns = 150000000;
@@ -120,27 +122,12 @@ struct waiting {
 	pid_t tid;
 };
 
-static char state_of(pid_t tid)
-{
-	char path[64], line[256] = "", *at;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
-	f = fopen(path, "re");
-	if (f && !fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	if (f)
-		fclose(f);
-	at = strrchr(line, ')');
-	return at && at[1] ? at[2] : '?';
-}
-
 static void *answer(void *arg)
 {
 	const struct waiting *w = arg;
 	const struct timespec nap = { .tv_nsec = nap_ns }, bit = { .tv_nsec = 1000000 };
 
-	while (state_of(w->tid) != 'S')
+	while (threadstate_of(w->tid) != 'S')
 		nanosleep(&bit, NULL);
 	nanosleep(&nap, NULL);
 	if (write(w->fd, "at last", 7) != 7)

@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/live/threadstate.h"
+
 enum { ROUNDS = 3, NAP_NS = 60000000 };
 
 static void die(const char *what)
@@ -35,24 +37,9 @@ static void nap(long ns)
 	nanosleep(&t, NULL);
 }
 
-static char state_of(pid_t tid)
-{
-	char path[64], line[256] = "", *at;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
-	f = fopen(path, "re");
-	if (f && !fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	if (f)
-		fclose(f);
-	at = strrchr(line, ')');
-	return at && at[1] ? at[2] : '?';
-}
-
 static void until_state(const _Atomic pid_t *tid, char state)
 {
-	while (!*tid || state_of(*tid) != state)
+	while (!*tid || threadstate_of(*tid) != state)
 		nap(1000000);
 }
 

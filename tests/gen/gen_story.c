@@ -36,6 +36,7 @@
 #include "format/switchinfo.h"
 #include "format/tracing.h"
 #include "tests/gen/records.h"
+#include "tests/gen/words.h"
 
 /* Scheduler events: their tracepoints have the ids of the events, and fields as on Linux 6.18. */
 enum {
@@ -86,23 +87,6 @@ struct story {
 	size_t kallsyms_bytes;
 	FILE *kallsyms_to;
 };
-
-/* The next word of the line, NULL at its end. */
-static char *word(char **rest)
-{
-	char *w = strsep(rest, " \t");
-
-	while (w && !*w)
-		w = strsep(rest, " \t");
-	return w;
-}
-
-static uint64_t number(char **rest)
-{
-	const char *w = word(rest);
-
-	return w ? strtoull(w, NULL, 0) : 0;
-}
 
 static int side(struct story *s, size_t size, uint32_t type, uint16_t misc, uint64_t time_ns)
 {

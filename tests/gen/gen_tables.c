@@ -20,6 +20,7 @@
 #include "format/metricfmt.h"
 #include "format/tracing.h"
 #include "tests/gen/records.h"
+#include "tests/gen/words.h"
 
 #define TABLES_MAX 48
 #define NAME_BYTES 64
@@ -32,22 +33,6 @@ struct story {
 	uint64_t ids[TABLES_MAX];
 	uint8_t rec[REC_MAX];
 };
-
-static char *word(char **rest)
-{
-	char *w = strsep(rest, " \t");
-
-	while (w && !*w)
-		w = strsep(rest, " \t");
-	return w;
-}
-
-static uint64_t number(char **rest)
-{
-	const char *w = word(rest);
-
-	return w ? strtoull(w, NULL, 0) : 0;
-}
 
 /* ---- tables ---- */
 

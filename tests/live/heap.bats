@@ -17,8 +17,8 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 	[ -s h.data ] || fail "$(cat err)"
 	# Probes that the kernel left out, which it counts: docs/instruments/heap.md
-	missed=$(sed -n 's/^ebprec: \([0-9]*\) events interrupted .*/\1/p' err)
-	missed=${missed:-0}
+	missed=$(account h.data lost interrupted)
+	same "$missed" "$(sed -n 's/^ebprec: \([0-9]*\) events interrupted .*/\1/p' err | grep . || echo 0)"
 }
 
 # near WANT GOT MOST
@@ -67,13 +67,13 @@ near() {
 @test "--heap-lib: the allocator that a program brings itself, of its children, too" {
 	own=$(command -v ownheap)
 	# shellcheck disable=SC2094 # a program that has this name, and a file
-	ebprec record -q --without sched,mark --with heap --heap-lib "$own" --sample-bytes 1 -o own.data -- ownheap >own 2>err ||
-		fail "$(cat err)"
-	missed=$(sed -n 's/^ebprec: \([0-9]*\) events interrupted .*/\1/p' err)
+	ebprec record -q --without sched,mark --with heap --heap-lib "$own" --sample-bytes 1 -o own.data -- ownheap >own 2>own.err ||
+		fail "$(cat own.err)"
+	missed=$(account own.data lost interrupted)
 	same 3 "$(grep -c ^kept own)"
 	while read -r _ pid function blocks bytes; do
 		ebprec report --of heap -i own.data --pid "$pid" --folded >folded 2>/dev/null
-		near "$bytes" "$(weight ";$function " <folded)" $((${missed:-0} * 1021))
+		near "$bytes" "$(weight ";$function " <folded)" $((missed * 1021))
 	done < <(grep ^kept own)
 	pid=$(awk 'NR == 1 { print $2 }' own)
 	[ "$(field own.data heap "pid=$pid" frees)" -ge $((3001 - ${missed:-0})) ]

@@ -214,7 +214,6 @@ static void load_wanted(struct symfiles *s, struct known_file *f)
 	load(s, f, f->wanted ? &wanted : NULL);
 }
 
-/* Loads all of a file when something else of it is asked for; the names that were given stay. */
 void symfiles_load_for(struct symfiles *s, struct known_file *f, uint64_t off_bytes)
 {
 	if (!f->loaded) {

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* The first pass of load: the side-band becomes a model. */
+#include "analyze/load.h"
+
+#include <string.h>
+
+#include "analyze/attrfinder.h"
+#include "analyze/buildids.h"
+
+struct first_pass {
+	struct attrfinder finder;
+	struct perf_event_attr bare; /* of records without an id: no tail, time 0 */
+	struct model *model;
+	struct load_scan *scan;
+};
+
+static void see_sample(struct first_pass *p, const struct perf_event_header *header)
+{
+	const struct capture_attr *attr = attrfinder_find(&p->finder, header);
+	struct load_scan *scan = p->scan;
+	struct perf_sample sample;
+
+	if (!attr || perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
+		return; /* the second pass counts it */
+	scan->attr_samples[attr - p->finder.attrs]++;
+	if (!scan->span_known)
+		scan->span = (struct timespan){ sample.time_ns, sample.time_ns };
+	scan->span_known = true;
+	if (sample.time_ns < scan->span.from_ns)
+		scan->span.from_ns = sample.time_ns;
+	if (sample.time_ns > scan->span.to_ns)
+		scan->span.to_ns = sample.time_ns;
+}
+
+/* perf names the kernel's map after the symbol whose address it stores as the file offset. */
+static void see_kernel(struct load_scan *scan, const struct perfrec_side *side)
+{
+	static const char prefix[] = "[kernel.kallsyms]";
+	const char *symbol = side->mmap.path + sizeof(prefix) - 1;
+
+	if (strncmp(side->mmap.path, prefix, sizeof(prefix) - 1) || !*symbol ||
+	    strlen(symbol) >= sizeof(scan->kernel_symbol))
+		return;
+	strcpy(scan->kernel_symbol, symbol);
+	scan->kernel_addr = side->mmap.file_off_bytes;
+}
+
+/*
+ * A LOST record of ours says which event was lost; where it is not the side-band, no name is missing
+ * for it.  perf's events and side-band share their rings, and its records do not tell.
+ */
+static bool see_lost(struct first_pass *p, const struct perfrec_side *side)
+{
+	const struct capture_attr *attr;
+
+	if (side->type != PERF_RECORD_LOST || !p->scan->attr_lost)
+		return false;
+	attr = capture_attr_by_id(p->finder.c, side->lost.id);
+	if (!attr || capture_attr_is_side(attr))
+		return false;
+	p->scan->attr_lost[attr - p->finder.attrs] += side->lost.count;
+	return true;
+}
+
+static int see_side(struct first_pass *p, const struct perf_event_header *header)
+{
+	const struct capture_attr *attr = attrfinder_find(&p->finder, header);
+	struct perfrec_side side;
+	int err;
+
+	/* perf leaves the tail of some records it makes up (KSYMBOL) as its memory was. */
+	err = perfrec_side(header, header->size, attr ? &attr->attr : &p->bare, &side, NULL);
+	if (err) {
+		model_add_unread(p->model, header->type, err != -ENOTSUP);
+		return 0;
+	}
+	if (see_lost(p, &side))
+		return 0;
+	if (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2)
+		see_kernel(p->scan, &side);
+	return model_add(p->model, &side);
+}
+
+static int see_build_id(void *ctx, const struct buildid *id, const char *path)
+{
+	return model_add_build_id(ctx, path, id);
+}
+
+static int see_record(struct first_pass *p, const struct perf_event_header *header)
+{
+	if (header->type == PERF_RECORD_SAMPLE) {
+		if (p->scan->attr_samples)
+			see_sample(p, header);
+		return 0;
+	}
+	if (header->type == PERFFILE_RECORD_BUILD_ID)
+		return buildids_entry(header, header->size, see_build_id, p->model);
+	if (header->type >= PERFFILE_RECORD_HEADER_ATTR)
+		return 0;
+	return see_side(p, header);
+}
+
+static int run_first_pass(const struct capture *c, struct first_pass *p)
+{
+	struct record_iter *it = NULL;
+	struct record rec;
+	int err;
+
+	err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
+	if (err)
+		return err;
+	while (!err && record_iter_next(it, &rec) == 1)
+		err = see_record(p, rec.header);
+	p->scan->damaged_frames = record_iter_damage(it);
+	record_iter_free(it);
+	return err;
+}
+
+static int add_jit_code(struct model *m, const struct jitmaps_code *code)
+{
+	return model_add_jit_code(m, code->pid, code->time_ns, code->addr, code->size_bytes,
+				  code->place);
+}
+
+int load_model(const struct capture *c, struct strings *names, struct model **out,
+	       struct load_scan *scan)
+{
+	struct load_scan fresh = { .span = TIMESPAN_ALL };
+	struct first_pass p = { .finder = attrfinder_of(c), .scan = &fresh };
+	uint64_t **counts = capture_get_kind(c) == CAPTURE_EBX ? &fresh.attr_lost
+							       : &fresh.attr_samples;
+	int err;
+
+	fresh.attr_count = p.finder.count;
+	*counts = calloc(p.finder.count + 1, sizeof(**counts));
+	if (!*counts)
+		return -ENOMEM;
+	err = model_new(names, &p.model);
+	if (!err)
+		err = run_first_pass(c, &p);
+	if (!err)
+		err = buildids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
+	if (!err)
+		err = jitmaps_read(c, &fresh.jits);
+	for (size_t i = 0; !err && i < fresh.jits.count; i++)
+		err = model_add_jit(p.model, fresh.jits.list[i].pid);
+	for (size_t i = 0; !err && i < fresh.jits.code_count; i++)
+		err = add_jit_code(p.model, &fresh.jits.code[i]);
+	if (!err)
+		err = model_seal(p.model);
+	if (err) {
+		model_free(p.model);
+		load_scan_done(&fresh);
+		return err;
+	}
+	if (!fresh.span_known)
+		fresh.span_known = !timespan_of_capture(c, &fresh.span);
+	*out = p.model;
+	*scan = fresh;
+	return 0;
+}
+
+void load_scan_done(struct load_scan *scan)
+{
+	free(scan->attr_samples);
+	free(scan->attr_lost);
+	scan->attr_samples = scan->attr_lost = NULL;
+	jitmaps_done(&scan->jits);
+}

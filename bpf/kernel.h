@@ -228,6 +228,11 @@ struct sk_buff {
 	struct sock *sk;
 	unsigned int len;
 	int skb_iif; /* where it came in */
+	char cb[48]; /* whose it just is: TCP's is struct tcp_skb_cb */
+};
+
+struct tcp_skb_cb {
+	__u16 tcp_gso_segs;
 };
 
 struct trace_event_raw_kfree_skb {

@@ -2,10 +2,11 @@
 /*
  * tcp - connections: made, accepted, failed, ended, and what had to be sent again
  *
- * From sock:inet_sock_set_state, which says every change of state, and tcp:tcp_retransmit_skb.  A
- * connection belongs to the process that asked for it; one that came from outside to the process
- * that first changes its state (closes it), as accepting changes nothing.  Cost: about 1 us a change
- * of state, some six a connection.
+ * From sock:inet_sock_set_state, which says every change of state, tcp:tcp_retransmit_skb and
+ * tcp:tcp_retransmit_synack.  A connection belongs to the process that asked for it; one that came from
+ * outside to the process that first changes its state (closes it), as accepting changes nothing.  An
+ * answer to who asks for one belongs to who listens.  Cost: about 1 us a change of state, some six a
+ * connection.
  */
 #include "bpf/metric.bpf.h"
 
@@ -16,6 +17,7 @@ enum tcp_state {
 	STATE_FIN_WAIT1,
 	STATE_CLOSE = 7,
 	STATE_LAST_ACK = 9,
+	STATE_LISTEN = 10,
 };
 
 enum { ERROR_CANCELED = 125 /* closed before there was an answer */ };
@@ -28,7 +30,8 @@ struct tcp_key {
 struct tcp_value {
 	char comm[16];
 	__u64 cgroup;
-	__u64 connects, failed, accepts, closes, retransmits;
+	__u64 connects, failed, accepts, closes;
+	__u64 retransmits, synack_retransmits; /* in segments, as RetransSegs of /proc/net/snmp */
 	__u64 sent_bytes, received_bytes; /* of connections that ended */
 	__u64 connect_ns, max_connect_ns;
 	__u32 hist_connect_ns[METRIC_SLOTS];
@@ -66,7 +69,8 @@ struct tcp_now {
 	__u64 cgroup;
 	__u32 pid, tid; /* 0: not known yet */
 	__u32 accepted, retransmits;
-	__u32 lport, pad; /* given back before it is told that the connection ended */
+	__u32 lport; /* given back before it is told that the connection ended */
+	__u32 listens;
 	char comm[16];
 };
 
@@ -228,6 +232,16 @@ static __always_inline void begin(void *ctx, struct sock *sk, bool accepted, __u
 		stack_keep(ctx, &tcp_stacks, key);
 }
 
+static __always_inline void begin_listening(struct sock *sk)
+{
+	struct tcp_now now = { .listens = 1 };
+	__u64 key = (__u64)sk;
+
+	take_owner(&now);
+	if (is_target(now.pid) && bpf_map_update_elem(&tcp_now, &key, &now, BPF_ANY))
+		count_lost(EBPREC_EV_METRIC);
+}
+
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(tcp_state, struct sock *sk, int from, int to)
 {
@@ -239,6 +253,10 @@ int BPF_PROG(tcp_state, struct sock *sk, int from, int to)
 		return 0;
 	if (to == STATE_SYN_SENT || (from == STATE_SYN_RECV && to == STATE_ESTABLISHED)) {
 		begin(ctx, sk, to != STATE_SYN_SENT, now_ns);
+		return 0;
+	}
+	if (to == STATE_LISTEN) {
+		begin_listening(sk);
 		return 0;
 	}
 	now = bpf_map_lookup_elem(&tcp_now, &key);
@@ -255,7 +273,7 @@ int BPF_PROG(tcp_state, struct sock *sk, int from, int to)
 			ADD(v->failed, 1);
 		send_connect(sk, now, now_ns - now->start_ns,
 			     sk->sk_err ? sk->sk_err : ERROR_CANCELED);
-	} else if (to == STATE_CLOSE && (!now->accepted || is_target(now->pid))) {
+	} else if (to == STATE_CLOSE && !now->listens && (!now->accepted || is_target(now->pid))) {
 		ended(sk, now, now_ns);
 	}
 	if (to == STATE_CLOSE)
@@ -263,8 +281,35 @@ int BPF_PROG(tcp_state, struct sock *sk, int from, int to)
 	return 0;
 }
 
+/* What is sent again at once may be several segments. */
+static __always_inline __u32 segments_of(struct sk_buff *skb)
+{
+	struct tcp_skb_cb *cb = (void *)&skb->cb;
+	__u32 segments = BPF_CORE_READ(cb, tcp_gso_segs);
+
+	return segments ? segments : 1;
+}
+
 SEC("tp_btf/tcp_retransmit_skb")
-int BPF_PROG(tcp_again, struct sock *sk)
+int BPF_PROG(tcp_again, struct sock *sk, struct sk_buff *skb)
+{
+	__u64 key = (__u64)sk;
+	struct tcp_now *now = bpf_map_lookup_elem(&tcp_now, &key);
+	__u32 segments = segments_of(skb);
+	struct tcp_value *v;
+
+	if (!now && filter)
+		return 0;
+	if (now)
+		ADD(now->retransmits, segments);
+	v = entry_of(now);
+	if (v)
+		ADD(v->retransmits, segments);
+	return 0;
+}
+
+SEC("tp_btf/tcp_retransmit_synack")
+int BPF_PROG(tcp_synack, struct sock *sk)
 {
 	__u64 key = (__u64)sk;
 	struct tcp_now *now = bpf_map_lookup_elem(&tcp_now, &key);
@@ -272,11 +317,9 @@ int BPF_PROG(tcp_again, struct sock *sk)
 
 	if (!now && filter)
 		return 0;
-	if (now)
-		ADD(now->retransmits, 1);
 	v = entry_of(now);
 	if (v)
-		ADD(v->retransmits, 1);
+		ADD(v->synack_retransmits, 1);
 	return 0;
 }
 

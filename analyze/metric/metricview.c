@@ -270,6 +270,7 @@ static const struct metric_view views[] = {
 		       U("SENT(KiB)", "sent_bytes", METRIC_KIB),
 		       U("RECEIVED(KiB)", "received_bytes", METRIC_KIB),
 		       N("RETRANSMITS", "retransmits", "retransmits"),
+		       N("SYNACKS AGAIN", "synack_retransmits", "synack_retransmits"),
 		       N("", "connections", "connects+failed+closes+retransmits") } },
 	{ .table = "tcp_connects",
 	  .weight = "ns",

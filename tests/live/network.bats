@@ -25,9 +25,11 @@ setup_file() {
 		cat /proc/net/dev >dev0
 		cat /proc/net/snmp >snmp0
 		cat /proc/net/snmp6 >snmp60
+		cat /proc/net/netstat >netstat0
 		ebprec record -q --with tcp,net,locks --slower 100ms --each -o n.data -- sh -c "
 			datagrams 10.9.0.2 >datagrams
 			perl $HERE/silent.pl >silent &
+			perl $HERE/resend.pl ends >resend &
 			perl $HERE/tcp.pl >truth
 			futexes >locks
 			wait
@@ -36,6 +38,7 @@ setup_file() {
 		cat /proc/net/dev >dev1
 		cat /proc/net/snmp >snmp1
 		cat /proc/net/snmp6 >snmp61
+		cat /proc/net/netstat >netstat1
 		tc -s qdisc show dev q0 >qdisc' || true
 	# shellcheck disable=SC2094 # a program that has this name, and a file
 	ebprec record -q --with locks --slower 50ms -o l.data -- \
@@ -47,9 +50,9 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
-# snmp COLUMN [PROTOCOL] - how much a number of /proc/net/snmp grew
+# snmp COLUMN [PROTOCOL [FILE]] - how much a number of /proc/net/snmp grew, or of another
 snmp() {
-	cat snmp0 snmp1 | awk -v "name=$1" -v "of=${2:-Tcp}:" '$1 == of && $2 !~ /[0-9]/ { for (i = 2; i <= NF; i++) if ($i == name) at = i }
+	cat "${3:-snmp}0" "${3:-snmp}1" | awk -v "name=$1" -v "of=${2:-Tcp}:" '$1 == of && $2 !~ /[0-9]/ { for (i = 2; i <= NF; i++) if ($i == name) at = i }
 		$1 == of && $2 ~ /[0-9]/ { n = $at - was; was = $at } END { print n }'
 }
 
@@ -90,21 +93,21 @@ dev() {
 }
 
 @test "tcp: bytes of a connection are those that were sent" {
-	read -r _ client server4 port4 < <(head -1 truth)
+	# shellcheck disable=SC2046 # words
 	ebprec metrics tcp_life -i n.data --json | perl -MJSON::PP -e '
-		my ($client) = @ARGV;
+		my %of = map { $_ => 1 } @ARGV;
 		for my $t (@{decode_json(join "", <STDIN>)->{tables}}) {
 			for (@{$t->{rows}}) {
+				next if !$of{$_->{pid}};
 				my ($more, $less) = $_->{accepted} ? ("received", "sent") : ("sent", "received");
 				my ($long, $short) = ($_->{"${more}_bytes"}, $_->{"${less}_bytes"});
 				print STDERR "$_->{lport} $_->{dport}: $long $short\n";
-				next if !$long; # of who does not answer
 				die if $long != 10007 || $short != 101;
 				die "port 0\n" if !$_->{lport} || !$_->{dport};
 				$n++;
 			}
 		}
-		die "only $n\n" if $n != 36' "$client"
+		die "only $n\n" if $n != 36' $(awk '{ print $2, $3 }' truth)
 }
 
 @test "tcp: who does not answer is a connection that timed out, with its retransmit" {
@@ -112,11 +115,41 @@ dev() {
 	same 110 "$error"
 	ebprec metrics tcp_connects -i n.data --top 0 >all
 	grep -q "127.0.0.1 .* $port .*ETIMEDOUT$" all || fail "port $port: $(cat all)"
-	same "$(snmp RetransSegs)" "$(field n.data tcp '' retransmits)"
+	same "$(snmp RetransSegs)" $(($(field n.data tcp '' retransmits) + $(field n.data tcp '' synack_retransmits)))
 	same "$(snmp ActiveOpens)" "$(($(field n.data tcp '' connects) + $(field n.data tcp '' failed)))"
 	# One was in the queue when who listens went away: nobody accepted it.
 	same "$(snmp PassiveOpens)" $(($(field n.data tcp '' accepts) + 1))
 	[ "$(snmp RetransSegs)" -ge 1 ]
+}
+
+# ss_said END NAME - a number of what ss said of that end; nothing of it: 0
+ss_said() {
+	grep -oE " $2[0-9]+" <<<"$1" | grep -oE '[0-9]+$' || echo 0
+}
+
+@test "tcp: what had to be sent again, segment by segment, as ss says of both ends" {
+	read -r _ pid client server < <(grep ^again resend)
+	for way in "$client $server" "$server $client"; do
+		read -r from to <<<"$way"
+		end=$(grep -E "^ESTAB.* 127\.0\.0\.1:$from +127\.0\.0\.1:$to " ends)
+		of="pid=$pid,lport=$from,dport=$to"
+		sent=$(($(ss_said "$end" bytes_sent:) - $(ss_said "$end" bytes_retrans:)))
+		same "$sent $(ss_said "$end" bytes_received:)" \
+			"$(field n.data tcp_life "$of" sent_bytes) $(field n.data tcp_life "$of" received_bytes)"
+		again=$(ss_said "$end" 'retrans:[0-9]+/')
+		got=$(field n.data tcp_life "$of" retransmits)
+		# It might have its last segment, the end, to send again, too.
+		[ "$got" -ge "$again" ] && [ "$got" -le $((again + 7)) ] || fail "$from: $got sent again, not $again"
+		[ "$from" != "$client" ] || same "7919 211" "$sent $(ss_said "$end" bytes_received:)"
+		[ "$from" != "$client" ] || [ "$again" -ge 2 ]
+	done
+}
+
+@test "tcp: an answer that is sent again is who listens's" {
+	read -r _ pid _ < <(grep ^deferred resend)
+	again=$(field n.data tcp "pid=$pid" synack_retransmits)
+	all=$(snmp TCPSynRetrans TcpExt netstat) # and that of who was not answered
+	[ "$again" -ge 1 ] && [ "$again" -lt "$all" ] || fail "$again of $all"
 }
 
 @test "net: packets and bytes are those of /proc/net/dev" {

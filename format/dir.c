@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "format/cursor.h"
@@ -147,7 +148,43 @@ int dir_encoder_add(struct dir_encoder *e, const struct dir_item *item)
 	return 0;
 }
 
-int dir_encoder_finish(const struct dir_encoder *e, uint8_t **out, size_t *size_bytes)
+int dir_encoder_spill(struct dir_encoder *e, int fd)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < e->items.size_bytes) {
+		n = pwrite(fd, e->items.data + done, e->items.size_bytes - done,
+			   (off_t)(e->spilled_bytes + done));
+		if (n <= 0 && errno != EINTR)
+			return n ? -errno : -EIO;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	e->spilled_bytes += done;
+	e->items.size_bytes = 0;
+	return 0;
+}
+
+/* The first size_bytes of the file behind the end of b. */
+static int add_file(struct buf *b, int fd, size_t size_bytes)
+{
+	size_t done = 0;
+	ssize_t n;
+	int err = buf_reserve(b, size_bytes);
+
+	while (!err && done < size_bytes) {
+		n = pread(fd, b->data + b->size_bytes, size_bytes - done, (off_t)done);
+		if (n > 0) {
+			b->size_bytes += (size_t)n;
+			done += (size_t)n;
+		} else if (!n || errno != EINTR) {
+			err = n ? -errno : -EIO;
+		}
+	}
+	return err;
+}
+
+int dir_encoder_finish(const struct dir_encoder *e, int spill_fd, uint8_t **out, size_t *size_bytes)
 {
 	uint8_t header[DIR_HEADER_BYTES] = DIR_MAGIC;
 	struct buf raw = { 0 };
@@ -157,6 +194,8 @@ int dir_encoder_finish(const struct dir_encoder *e, uint8_t **out, size_t *size_
 
 	le64_store(header + 8, e->item_count);
 	err = buf_add(&raw, header, sizeof(header));
+	if (!err && e->spilled_bytes)
+		err = add_file(&raw, spill_fd, e->spilled_bytes);
 	if (!err)
 		err = buf_add(&raw, e->items.data, e->items.size_bytes);
 	if (err)

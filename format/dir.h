@@ -45,15 +45,26 @@ struct dir_state {
 
 /* All zero but state.end_bytes, which is where the data section starts. */
 struct dir_encoder {
-	struct buf items;
-	uint64_t item_count;
+	struct buf items; /* those that are not spilled */
+	uint64_t item_count, spilled_bytes;
 	struct dir_state state;
 };
 
+#define DIR_SPILL_BYTES (64u << 10) /* in memory; then they are better kept in a file */
+
 /* Items come in file order.  -ENOMEM. */
 int dir_encoder_add(struct dir_encoder *e, const struct dir_item *item);
-/* The directory as stored: one zstd frame, owned by the caller (free()).  -ENOMEM. */
-int dir_encoder_finish(const struct dir_encoder *e, uint8_t **out, size_t *size_bytes);
+/*
+ * Moves the items to the end of what the file has of them already, so that memory does not grow with the
+ * time.  The encoder is as it was when that fails.  errno.
+ */
+int dir_encoder_spill(struct dir_encoder *e, int fd);
+/*
+ * The directory as stored: one zstd frame, owned by the caller (free()).  spill_fd: what was spilled
+ * to, -1: nothing was.  -ENOMEM, or the errno of reading that.
+ */
+int dir_encoder_finish(const struct dir_encoder *e, int spill_fd, uint8_t **out,
+		       size_t *size_bytes);
 void dir_encoder_done(struct dir_encoder *e);
 
 /*

@@ -279,6 +279,8 @@ int recovery_plan(const struct capture *c, int fd, struct recovery **out, struct
 	r->source = (struct source){ .fd = fd, .size_bytes = (uint64_t)st.st_size };
 	chain_init(&r->chain, &r->source);
 	r->w = calloc(1, sizeof(*r->w));
+	if (r->w)
+		r->w->spill_fd = -1;
 	rc = r->w ? load_head(r, err) : -ENOMEM;
 	if (!rc)
 		rc = walk(r);

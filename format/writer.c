@@ -128,6 +128,7 @@ int writer_new(int fd, const struct writer_opts *opts, struct writer **out)
 	if (!w)
 		return -ENOMEM;
 	w->fd = fd;
+	w->spill_fd = -1;
 	w->plain = opts->plain;
 	w->pipe = opts->pipe;
 	w->wait = opts->wait;
@@ -158,6 +159,7 @@ int writer_like(int fd, const struct writer *like, const uint8_t uuid[16], struc
 	if (!w)
 		return -ENOMEM;
 	w->fd = fd;
+	w->spill_fd = -1;
 	w->plain = like->plain;
 	w->level = like->level;
 	w->super = like->super;
@@ -202,6 +204,8 @@ void writer_free(struct writer *w)
 		free(q->pieces);
 	}
 	dir_encoder_done(&w->dir);
+	if (w->spill_fd >= 0)
+		close(w->spill_fd);
 	buf_done(&w->head);
 	buf_done(&w->table);
 	buf_done(&w->scratch);
@@ -311,12 +315,26 @@ size_t writer_pending_bytes(const struct writer *w)
 	return w->pending_bytes;
 }
 
+void writer_spill_to(struct writer *w, int fd)
+{
+	if (w->spill_fd >= 0)
+		close(w->spill_fd);
+	w->spill_fd = fd;
+}
+
 void writer_get_stats(const struct writer *w, struct writer_stats *out)
 {
 	*out = w->stats;
 }
 
 /* ---- flush ---- */
+
+/* Without room there they stay in memory, and are tried again. */
+static void spill(struct writer *w)
+{
+	if (w->spill_fd >= 0 && w->dir.items.size_bytes >= DIR_SPILL_BYTES)
+		(void)dir_encoder_spill(&w->dir, w->spill_fd);
+}
 
 /* Gives a piece its place in the file and fills in the header that waited for it. */
 static int place_piece(struct writer *w, struct queue *q, struct piece *p, uint64_t off_bytes)
@@ -470,6 +488,7 @@ static int flush(struct writer *w, bool round)
 	w->stats.file_bytes = w->end_bytes + w->table.size_bytes;
 	w->flushed_first_ns = w->first_ns;
 	w->flushed_last_ns = w->last_ns;
+	spill(w);
 	return 0;
 }
 
@@ -498,9 +517,11 @@ static int add_directory(struct writer *w, uint64_t post_off_bytes)
 	size_t dir_bytes = 0;
 	int err;
 
-	err = dir_encoder_finish(&w->dir, &dir, &dir_bytes);
+	err = dir_encoder_finish(&w->dir, w->spill_fd, &dir, &dir_bytes);
 	if (err)
 		return err;
+	writer_spill_to(w, -1); /* a disk that is full may need its room */
+	w->dir.items.size_bytes = w->dir.spilled_bytes = 0;
 	t.dir_off_bytes = post_off_bytes + w->out.size_bytes;
 	t.dir_size_bytes = dir_bytes;
 	t.crc32c = crc32c(0, dir, dir_bytes);

@@ -107,6 +107,12 @@ int writer_flush(struct writer *w, bool round);
  */
 int writer_give_up(struct writer *w);
 
+/*
+ * What grows with the length of a recording (the directory's items) goes into this empty file, open for
+ * reading and writing, when it is much.  Taken; -1: it stays in memory.
+ */
+void writer_spill_to(struct writer *w, int fd);
+
 /* Bytes given since the last flush: the caller flushes when this grows past its liking. */
 size_t writer_pending_bytes(const struct writer *w);
 
@@ -129,6 +135,8 @@ uint64_t writer_batch_first_ns(const struct writer_batch *b);
 int writer_take_objects(struct writer *w, struct writer_batch *into);
 /* Adds what `from` has behind what is in `to`; `from` is only read.  -ENOMEM. */
 int writer_batch_join(struct writer_batch *to, const struct writer_batch *from);
+/* Leaves the objects of a kind out of it. */
+void writer_batch_forget(struct writer_batch *b, enum ebx_kind kind);
 /* Moves all records given so far, and what was lost, into a batch of its own.  -ENOMEM. */
 int writer_take(struct writer *w, struct writer_batch **out);
 /* Adds a batch as if its records and objects had been given to w; b is only read. */

@@ -73,6 +73,7 @@ struct writer {
 	size_t pending_bytes;
 	struct queue queues[EBX_STREAM_END];
 	struct dir_encoder dir;
+	int spill_fd; /* where its items go when they are many; owned; -1: nowhere */
 	struct writer_stats stats;
 };
 

@@ -155,6 +155,11 @@ int recfile_place(struct recfile *o, struct notes *notes)
 	return 0;
 }
 
+int recfile_spill(const struct recfile *o)
+{
+	return openat(o->dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
 void recfile_close(struct recfile *o)
 {
 	if (o->fresh)

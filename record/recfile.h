@@ -27,6 +27,8 @@ struct recfile {
 int recfile_open(struct recfile *o, const char *path, struct notes *notes);
 /* Moves an older file away and this one in. */
 int recfile_place(struct recfile *o, struct notes *notes);
+/* A file without a name in the same folder, the caller's; -1: its file system has none. */
+int recfile_spill(const struct recfile *o);
 /* Closes; removes a file that never got into its place.  A zeroed struct with fd -1 is fine. */
 void recfile_close(struct recfile *o);
 

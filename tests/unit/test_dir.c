@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <cmocka.h>
@@ -84,7 +88,7 @@ static void encode(uint8_t **out, size_t *size)
 
 	for (size_t i = 0; i < EXAMPLES; i++)
 		assert_int_equal(dir_encoder_add(&e, &examples[i]), 0);
-	assert_int_equal(dir_encoder_finish(&e, out, size), 0);
+	assert_int_equal(dir_encoder_finish(&e, -1, out, size), 0);
 	dir_encoder_done(&e);
 }
 
@@ -122,6 +126,59 @@ static void items_come_back_in_order(void **state)
 	free(data);
 }
 
+static void what_was_spilled_is_part_of_it(void **state)
+{
+	for (size_t at = 0; at <= EXAMPLES; at++) {
+		struct dir_encoder e = { .state.end_bytes = START };
+		uint8_t *whole = NULL, *data = NULL;
+		size_t whole_size = 0, size = 0;
+		FILE *f = tmpfile();
+
+		assert_non_null(f);
+		encode(&whole, &whole_size);
+		for (size_t i = 0; i < EXAMPLES; i++) {
+			if (i == at || i == at / 2)
+				assert_int_equal(dir_encoder_spill(&e, fileno(f)), 0);
+			assert_int_equal(dir_encoder_add(&e, &examples[i]), 0);
+		}
+		assert_int_equal(dir_encoder_finish(&e, fileno(f), &data, &size), 0);
+		assert_int_equal(size, whole_size);
+		assert_memory_equal(data, whole, size);
+		dir_encoder_done(&e);
+		fclose(f);
+		free(whole);
+		free(data);
+	}
+}
+
+static void a_spill_that_fails_changes_nothing(void **state)
+{
+	struct dir_encoder e = { .state.end_bytes = START };
+	int full = open("/dev/full", O_RDWR | O_CLOEXEC);
+	uint8_t *whole = NULL, *data = NULL;
+	size_t whole_size = 0, size = 0;
+
+	assert_true(full >= 0);
+	encode(&whole, &whole_size);
+	for (size_t i = 0; i < EXAMPLES; i++)
+		assert_int_equal(dir_encoder_add(&e, &examples[i]), 0);
+	assert_int_equal(dir_encoder_spill(&e, full), -ENOSPC);
+	assert_int_equal(dir_encoder_finish(&e, -1, &data, &size), 0);
+	assert_int_equal(size, whole_size);
+	assert_memory_equal(data, whole, size);
+	/* What is gone from the file is told. */
+	e.spilled_bytes = 1;
+	free(data);
+	data = NULL;
+	close(full);
+	full = open("/dev/null", O_RDWR | O_CLOEXEC);
+	assert_int_equal(dir_encoder_finish(&e, full, &data, &size), -EIO);
+	assert_null(data);
+	close(full);
+	dir_encoder_done(&e);
+	free(whole);
+}
+
 static void an_empty_directory_is_one(void **state)
 {
 	struct dir_encoder e = { .state.end_bytes = START };
@@ -129,7 +186,7 @@ static void an_empty_directory_is_one(void **state)
 	uint8_t *data = NULL;
 	size_t size = 0;
 
-	assert_int_equal(dir_encoder_finish(&e, &data, &size), 0);
+	assert_int_equal(dir_encoder_finish(&e, -1, &data, &size), 0);
 	assert_int_equal(dir_decode(data, size, START, START, on_item, &g, NULL), 0);
 	assert_int_equal(g.count, 0);
 	free(data);
@@ -239,6 +296,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(items_come_back_in_order),
+		cmocka_unit_test(what_was_spilled_is_part_of_it),
+		cmocka_unit_test(a_spill_that_fails_changes_nothing),
 		cmocka_unit_test(an_empty_directory_is_one),
 		cmocka_unit_test(the_callers_error_ends_the_decoding),
 		cmocka_unit_test(items_outside_of_the_data_are_refused),

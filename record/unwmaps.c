@@ -481,6 +481,22 @@ void unwmaps_collect_used(struct unwmaps *u, uint64_t now_ns)
 	}
 }
 
+void unwmaps_forget_files(struct unwmaps *u, uint64_t now_ns)
+{
+	const struct unwmaps_run *r;
+	uint32_t k;
+	size_t i;
+
+	if (!unwtables_are_many(u->tables))
+		return;
+	for (i = 0; i < u->run_count; i++) {
+		r = u->run[i];
+		for (k = 0; k < r->count; k++)
+			unwtables_see(u->tables, r->map[k].table, now_ns);
+	}
+	unwtables_forget(u->tables, now_ns);
+}
+
 struct unwmaps_run *unwmaps_hold(struct unwmaps *u, uint32_t pid)
 {
 	struct proc *p = proc_of(u, pid);

@@ -53,6 +53,9 @@ void unwmaps_publish(struct unwmaps *u, uint64_t as_of_ns);
 /* Tells the tables which of them walks came to since the last call. */
 void unwmaps_collect_used(struct unwmaps *u, uint64_t now_ns);
 
+/* Has the tables forget files that nobody maps any more, when there are many. */
+void unwmaps_forget_files(struct unwmaps *u, uint64_t now_ns);
+
 /*
  * What is mapped in a process now, to be asked later; NULL when nothing is known.  Give it back
  * with unwmaps_release().

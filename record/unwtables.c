@@ -15,8 +15,10 @@
 #define IDLE_NS      10000000000ULL /* not used for so long: may be evicted */
 #define TRY_AGAIN_NS 5000000000ULL  /* for room; or tables in turn would cost more than they give */
 #define JOBS         4              /* given to the thread at a time: late ones may be hotter */
+#define FILES_MANY   1024           /* from so many on those that nobody maps are forgotten */
 
 enum state {
+	STATE_FREE, /* a number without a file */
 	STATE_PENDING,
 	STATE_WORK, /* the thread has it */
 	STATE_READY,
@@ -37,6 +39,9 @@ struct table {
 	bool used;                 /* by walks, since unwtables_make_room() */
 	uint64_t used_ns;          /* the last time; 0: never */
 	uint64_t tried_ns;         /* to find room */
+	uint64_t key[2];           /* in by_file */
+	uint64_t mapped_ns;        /* somebody has it mapped, as of then */
+	uint32_t next_free;        /* of STATE_FREE */
 	struct siderec_map source; /* path is owned; NULL: the vdso */
 };
 
@@ -47,6 +52,7 @@ struct unwtables {
 	struct ruleset *rules;
 	struct table *table;
 	size_t count, room;
+	uint32_t first_free; /* a number; UNWTABLES_NONE */
 	struct keymap by_file;
 	uint32_t vdso; /* its number; UNWTABLES_NONE */
 	const struct vdso *vdso_facts;
@@ -71,7 +77,16 @@ static int add_table(struct unwtables *t, uint32_t *number)
 {
 	struct table *p = t->table;
 	size_t room = t->room ? 2 * t->room : 64;
+	uint32_t version, free_number = t->first_free;
 
+	if (free_number != UNWTABLES_NONE) {
+		version = p[free_number].version;
+		t->first_free = p[free_number].next_free;
+		p[free_number] = (struct table){ .state = STATE_PENDING, .version = version };
+		t->pending_count++;
+		*number = free_number;
+		return 0;
+	}
 	if (t->count == t->room) {
 		p = realloc(p, room * sizeof(*p));
 		if (!p)
@@ -83,6 +98,16 @@ static int add_table(struct unwtables *t, uint32_t *number)
 	t->pending_count++;
 	*number = (uint32_t)t->count++;
 	return 0;
+}
+
+/* The number is for the next file. */
+static void free_number(struct unwtables *t, uint32_t number)
+{
+	struct table *f = &t->table[number];
+
+	set_state(t, f, STATE_FREE);
+	*f = (struct table){ .version = f->version, .next_free = t->first_free };
+	t->first_free = number;
 }
 
 /* ---- which file ---- */
@@ -133,12 +158,14 @@ uint32_t unwtables_of(struct unwtables *t, const struct siderec_map *m)
 		if (add_table(t, &number))
 			return UNWTABLES_NONE;
 		if (keymap_put(&t->by_file, a, b, number)) {
-			t->count--;
-			t->pending_count--;
+			free_number(t, number);
 			return UNWTABLES_NONE;
 		}
+		t->table[number].key[0] = a;
+		t->table[number].key[1] = b;
 	}
 	f = &t->table[number];
+	f->mapped_ns = clock_ns(CLOCK_MONOTONIC);
 	f->mapping_count++;
 	if (f->state == STATE_UNREACHABLE)
 		set_state(t, f, STATE_PENDING);
@@ -450,6 +477,42 @@ bool unwtables_wants_room(const struct unwtables *t)
 	return t->wants_room;
 }
 
+/* ---- files that are gone ---- */
+
+void unwtables_see(struct unwtables *t, uint32_t number, uint64_t now_ns)
+{
+	if (number != UNWTABLES_NONE)
+		t->table[number].mapped_ns = now_ns;
+}
+
+bool unwtables_are_many(const struct unwtables *t)
+{
+	return t->by_file.key_count >= FILES_MANY;
+}
+
+static void forget(struct unwtables *t, struct table *f, uint64_t now_ns)
+{
+	if (f->state == STATE_READY)
+		walkspace_retire_pages(t->space, f->first_page, f->page_count, now_ns);
+	unwtable_free(f->elf);
+	free((char *)f->source.path);
+	keymap_remove(&t->by_file, f->key[0], f->key[1]);
+	free_number(t, (uint32_t)(f - t->table));
+}
+
+void unwtables_forget(struct unwtables *t, uint64_t now_ns)
+{
+	struct table *f;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		f = &t->table[i];
+		if (f->state != STATE_FREE && f->state != STATE_WORK && f->mapped_ns &&
+		    now_ns > f->mapped_ns && now_ns - f->mapped_ns >= IDLE_NS)
+			forget(t, f, now_ns);
+	}
+}
+
 uint32_t unwtables_version(const struct unwtables *t, uint32_t number)
 {
 	return number == UNWTABLES_NONE ? 0 : t->table[number].version;
@@ -566,7 +629,7 @@ int unwtables_new(struct walkspace *space, const struct vdso *vdso, struct table
 	t->cache = cache;
 	t->lazy = lazy;
 	t->vdso_facts = vdso;
-	t->vdso = UNWTABLES_NONE;
+	t->vdso = t->first_free = UNWTABLES_NONE;
 	err = ruleset_new(&t->rules);
 	if (!err) {
 		copy_rules(t);

@@ -74,6 +74,14 @@ void unwtables_wait(struct unwtables *t, uint64_t max_ns);
 void unwtables_make_room(struct unwtables *t, uint64_t now_ns);
 /* A table has just found no room. */
 bool unwtables_wants_room(const struct unwtables *t);
+/*
+ * Files that nobody maps are forgotten after a while, so that what is kept depends on the machine and
+ * not on the time: when there are many, unwtables_see() says what is mapped now, in every mapping that is
+ * known, and unwtables_forget() lets the others go.  One that is mapped again has another number.
+ */
+bool unwtables_are_many(const struct unwtables *t);
+void unwtables_see(struct unwtables *t, uint32_t number, uint64_t now_ns);
+void unwtables_forget(struct unwtables *t, uint64_t now_ns);
 /* How often unwtables_place() began to say something else; for one table, or all. */
 uint32_t unwtables_version(const struct unwtables *t, uint32_t number);
 uint64_t unwtables_versions(const struct unwtables *t);

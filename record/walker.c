@@ -276,6 +276,7 @@ static void look_for_room(struct walker *u, uint64_t now_ns)
 	u->used_ns = now_ns;
 	unwmaps_collect_used(u->maps, now_ns);
 	unwtables_make_room(u->tables, now_ns);
+	unwmaps_forget_files(u->maps, now_ns);
 }
 
 /* The last copies may still need tables; then there are no more. */

@@ -301,6 +301,59 @@ static void processes_that_come_and_go_take_no_room(void **state)
 	assert_int_equal(fakebpf[e->space.procs_fd]->count, 0);
 }
 
+/* Of a file that nobody has ever seen: what is mapped is not looked into. */
+static void map_other(struct env *e, uint32_t pid, uint32_t number)
+{
+	struct siderec_map m = { .pid = pid,
+				 .start = 0x90000,
+				 .size_bytes = 0x1000,
+				 .dev_minor = 77,
+				 .inode = number + 1,
+				 .path = "/nowhere/at/all" };
+
+	assert_int_equal(unwmaps_map(e->maps, &m), 0);
+}
+
+/* A machine that compiles and deploys maps new files for ever. */
+static void files_that_nobody_maps_are_forgotten(void **state)
+{
+	struct env *e = *state;
+	uint32_t i, all = e->space.free_pages.free_total;
+	const uint64_t later_ns = clock_ns(CLOCK_MONOTONIC) + 60000000000ULL;
+	struct unwmaps_run *held = NULL;
+
+	map(e, 2, 0, 0x10000, 0x1000);
+	settle(e);
+	assert_string_equal(seen(e, 2), "10000-11000:T");
+	assert_true(e->space.free_pages.free_total < all);
+	for (i = 0; i < 5000; i++) {
+		map_other(e, 3, i);
+		if (i == 7)
+			held = unwmaps_hold(e->maps, 3);
+		unwmaps_exit(e->maps, 3);
+	}
+	settle(e);
+	unwmaps_exit(e->maps, 2);
+	assert_true(unwtables_are_many(e->tables));
+	unwmaps_forget_files(e->maps, clock_ns(CLOCK_MONOTONIC)); /* they were mapped just now */
+	assert_true(unwtables_are_many(e->tables));
+	unwmaps_forget_files(e->maps, later_ns);
+	assert_false(unwtables_are_many(e->tables));
+	walkspace_reclaim(&e->space, later_ns + 2 * WALKSPACE_QUIET_NS);
+	assert_int_equal(e->space.free_pages.free_total, all);
+	unwmaps_release(e->maps, held);
+	/* Numbers are used again, and a file that is seen again has its table again, and keeps it. */
+	map(e, 2, 0, 0x10000, 0x1000);
+	for (i = 0; i < 1500; i++)
+		map_other(e, 4 + i, i);
+	settle(e);
+	assert_string_equal(seen(e, 2), "10000-11000:T");
+	unwmaps_forget_files(e->maps, later_ns);
+	assert_true(unwtables_are_many(e->tables)); /* all are mapped */
+	settle(e);
+	assert_string_equal(seen(e, 2), "10000-11000:T");
+}
+
 static void what_is_held_stays_as_it_was(void **state)
 {
 	struct env *e = *state;
@@ -490,6 +543,7 @@ int main(void)
 		CASE(an_exec_begins_anew),
 		CASE(the_last_thread_takes_the_process_along),
 		CASE(processes_that_come_and_go_take_no_room),
+		CASE(files_that_nobody_maps_are_forgotten),
 		CASE(what_is_held_stays_as_it_was),
 		CASE(a_table_comes_by_itself_and_has_the_rules),
 		CASE(only_lazy_tables_wait_to_be_wanted),

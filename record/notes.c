@@ -15,22 +15,30 @@ static void one_line(char *text)
 	}
 }
 
+static void keep(struct notes *n, const char *text)
+{
+	if (n->kept_count >= NOTES_MAX)
+		return;
+	if (++n->kept_count == NOTES_MAX)
+		text = "further notes are left out";
+	outbuf_add(&n->text, text, strlen(text));
+	outbuf_add(&n->text, "\n", 1);
+}
+
 void note(struct notes *n, enum note_level level, const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list ap;
-	int bytes;
+	int err;
 
 	va_start(ap, fmt);
-	bytes = vasprintf(&text, fmt, ap);
+	err = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	if (bytes < 0)
+	if (err < 0)
 		return;
 	one_line(text);
-	if (level >= NOTE_INFO) {
-		outbuf_add(&n->text, text, (size_t)bytes);
-		outbuf_add(&n->text, "\n", 1);
-	}
+	if (level >= NOTE_INFO)
+		keep(n, text);
 	if (n->show && level != NOTE_KEPT)
 		n->show(n->show_arg, level, text);
 	free(text);

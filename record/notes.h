@@ -22,10 +22,12 @@ enum note_level {
 struct notes {
 	void (*show)(void *arg, enum note_level level, const char *text); /* NULL: nobody looks */
 	void *show_arg;
-	char failure[1024];   /* "" until note_fail() */
-	struct outbuf text;   /* the INFO and WARNING lines so far, each with its newline */
-	size_t written_bytes; /* how much of text is in the capture already */
+	char failure[1024]; /* "" until note_fail() */
+	struct outbuf text; /* INFO and WARNING lines for the capture, each with its newline */
+	size_t kept_count;  /* lines that text ever had: NOTES_MAX at most */
 };
+
+#define NOTES_MAX 2000 /* others than the user may be the reason for some */
 
 /* One line, without the program's name and without a full stop. */
 void note(struct notes *n, enum note_level level, const char *fmt, ...)

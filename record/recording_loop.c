@@ -252,11 +252,10 @@ static int write_notes(struct recording *r)
 	struct notes *n = &r->notes;
 	int err = 0;
 
-	if (outbuf_ok(&n->text) && n->text.size_bytes > n->written_bytes)
-		err = writer_object(r->writer, EBX_NOTE, r->notes_pieces++,
-				    n->text.data + n->written_bytes,
-				    n->text.size_bytes - n->written_bytes);
-	n->written_bytes = n->text.size_bytes;
+	if (outbuf_ok(&n->text) && n->text.size_bytes)
+		err = writer_object(r->writer, EBX_NOTE, r->notes_pieces++, n->text.data,
+				    n->text.size_bytes);
+	outbuf_clear(&n->text);
 	return err;
 }
 

@@ -55,6 +55,11 @@ const uint8_t *buildidlist_section(const struct buildidlist *l, size_t *size_byt
 	return l->section.data;
 }
 
+size_t buildidlist_count(const struct buildidlist *l)
+{
+	return l->used_count;
+}
+
 static size_t entry_bytes(const uint8_t *entry)
 {
 	return le16_load(entry + 6);

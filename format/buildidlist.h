@@ -25,6 +25,8 @@ void buildidlist_free(struct buildidlist *l);  /* NULL is fine */
  * record can hold; -ENOMEM. */
 int buildidlist_add(struct buildidlist *l, const struct buildid *id, const char *path, bool kernel);
 
+size_t buildidlist_count(const struct buildidlist *l);
+
 /* The section as of now; borrowed until the next call.  Empty when nothing was added. */
 const uint8_t *buildidlist_section(const struct buildidlist *l, size_t *size_bytes);
 

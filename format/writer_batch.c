@@ -122,6 +122,25 @@ int writer_take_objects(struct writer *w, struct writer_batch *into)
 	return 0;
 }
 
+void writer_batch_forget(struct writer_batch *b, enum ebx_kind kind)
+{
+	struct queue *q = &b->queues[0];
+	size_t kept = 0, at = 0;
+
+	for (size_t i = 0; i < q->piece_count; i++) {
+		struct piece p = q->pieces[i];
+
+		if (p.item.type == DIR_PRIVATE && p.item.part.kind == kind)
+			continue;
+		memmove(q->packed.data + at, q->packed.data + p.off_bytes, p.item.file_bytes);
+		p.off_bytes = at;
+		at += p.item.file_bytes;
+		q->pieces[kept++] = p;
+	}
+	q->packed.size_bytes = at;
+	q->piece_count = kept;
+}
+
 int writer_take(struct writer *w, struct writer_batch **out)
 {
 	struct writer_batch *b = NULL;

@@ -11,15 +11,18 @@
 #include "format/crc32c.h"
 #include "format/cursor.h"
 #include "format/filefacts.h"
+#include "record/mapids.h"
 #include "record/slurp.h"
 
-#define OWN_MOUNTS 0 /* the object number that no namespace has */
+#define OWN_MOUNTS      0    /* the object number that no namespace has */
+#define NAMESPACES_MANY 1024 /* then all are forgotten, and told again */
 
 void evidence_done(struct evidence *e)
 {
 	keymap_done(&e->namespaces);
 	outbuf_done(&e->mounts);
 	outbuf_done(&e->files);
+	factkeep_done(&e->kept);
 	*e = (struct evidence){ 0 };
 }
 
@@ -35,6 +38,8 @@ static uint32_t add_mounts(struct evidence *e, uint64_t object, const char *path
 		outbuf_u64(&e->mounts, object);
 		outbuf_u32(&e->mounts, (uint32_t)text.size_bytes);
 		outbuf_add(&e->mounts, text.data, text.size_bytes);
+		if (e->in_window)
+			(void)factkeep_add_mounts(&e->kept, object, text.data, text.size_bytes);
 		e->namespace_count++;
 	}
 	outbuf_done(&text);
@@ -74,6 +79,8 @@ static uint64_t see_namespace(struct evidence *e, uint32_t pid)
 	was = keymap_get(&e->namespaces, st.st_ino, 0);
 	snprintf(path, sizeof(path), "/proc/%u/mountinfo", pid);
 	crc = add_mounts(e, st.st_ino, path, was ? *was : 0);
+	if (e->namespaces.key_count >= NAMESPACES_MANY)
+		keymap_done(&e->namespaces);
 	(void)keymap_put(&e->namespaces, st.st_ino, 0, crc); /* without memory it is told again */
 	return st.st_ino;
 }
@@ -126,6 +133,8 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, int fd,
 		.build_id = m->build_id,
 		.path = { m->path, (uint16_t)strnlen(m->path, FILEFACTS_TEXT_MAX) },
 	};
+	struct factkeep_file kept = { .build_id = m->build_id };
+	size_t size;
 	struct stat st;
 
 	if (fstat(fd, &st))
@@ -138,7 +147,13 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, int fd,
 	f.mount_namespace = see_namespace(e, m->pid);
 	f.root = root_of(m->pid, root);
 	f.cgroup = cgroup_of(m->pid, &cgroup);
-	outbuf_add(&e->files, entry, filefacts_encode(&f, entry));
+	size = filefacts_encode(&f, entry);
+	outbuf_add(&e->files, entry, size);
+	mapids_key(m, kept.key);
+	kept.mount_namespace = f.mount_namespace;
+	if (e->in_window)
+		(void)factkeep_add(&e->kept, &kept, entry,
+				   size); /* the file has a build-id all the same */
 	e->file_count++;
 	outbuf_done(&cgroup);
 }
@@ -175,4 +190,9 @@ int evidence_flush(struct evidence *e)
 			    e->files.size_bytes);
 	outbuf_clear(&e->files);
 	return err;
+}
+
+int evidence_copy(struct evidence *e, struct writer *to)
+{
+	return factkeep_put(&e->kept, to, &e->next_object);
 }

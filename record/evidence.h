@@ -12,6 +12,7 @@
 
 #include "format/writer.h"
 #include "record/elffacts.h"
+#include "record/factkeep.h"
 #include "record/keymap.h"
 #include "record/outbuf.h"
 #include "record/siderec.h"
@@ -24,6 +25,8 @@ struct evidence {
 	struct outbuf files;      /* pending entries */
 	bool begun;
 	uint64_t next_object;
+	bool in_window; /* captures begin later, too: all is kept for them */
+	struct factkeep kept;
 	uint64_t file_count, namespace_count;
 };
 
@@ -33,5 +36,8 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, int fd,
 		   const struct elffacts *facts);
 /* Writes what has come together, first of all the recorder's own mounts. */
 int evidence_flush(struct evidence *e);
+
+/* Gives what is kept to a capture that begins. */
+int evidence_copy(struct evidence *e, struct writer *to);
 
 #endif

@@ -10,67 +10,100 @@ int mapids_init(struct mapids *b, const char *program)
 {
 	int err = 0;
 
-	*b = (struct mapids){ 0 };
+	*b = (struct mapids){ .kept_max = MAPIDS_KEPT };
 	if (program)
 		err = elfworker_new(program, ELFWORKER_FACTS_OPTION, &b->reader);
 	return err ? err : buildidlist_new(&b->named);
 }
 
+static void forget(struct mapids_files *f)
+{
+	keymap_done(&f->by_file);
+	free(f->ids);
+	*f = (struct mapids_files){ 0 };
+}
+
 void mapids_done(struct mapids *b)
 {
 	elfworker_free(b->reader);
-	keymap_done(&b->by_file);
+	forget(&b->fresh);
+	forget(&b->old);
 	buildidlist_free(b->named);
-	free(b->ids);
 	*b = (struct mapids){ 0 };
 }
 
 /* An inode number may be given to another file; its generation then differs. */
-static uint64_t dev_key(const struct siderec_map *m)
+void mapids_key(const struct siderec_map *m, uint64_t key[2])
 {
-	return ((uint64_t)m->dev_major << 32 | m->dev_minor) ^ m->inode_generation << 44 ^
-	       m->inode_generation >> 20;
+	key[0] = ((uint64_t)m->dev_major << 32 | m->dev_minor) ^ m->inode_generation << 44 ^
+		 m->inode_generation >> 20;
+	key[1] = m->inode;
 }
 
-static bool remember(struct mapids *b, const struct siderec_map *m, const struct buildid *id)
+bool mapids_knows(const struct mapids *b, const uint64_t key[2])
 {
-	struct buildid *ids = b->ids;
+	return keymap_get(&b->fresh.by_file, key[0], key[1]) ||
+	       keymap_get(&b->old.by_file, key[0], key[1]);
+}
 
-	if (b->count == b->room) {
-		b->room = b->room ? 2 * b->room : 64;
-		ids = realloc(ids, b->room * sizeof(*ids));
-		if (!ids) {
-			b->room = b->count;
-			return false;
-		}
-		b->ids = ids;
+static void remember(struct mapids *b, const uint64_t key[2], const struct buildid *id)
+{
+	struct mapids_files *f = &b->fresh;
+	size_t room = f->room ? 2 * f->room : 64;
+	struct buildid *ids = f->ids;
+
+	if (f->count >= b->kept_max) {
+		forget(&b->old);
+		b->old = *f;
+		*f = (struct mapids_files){ 0 };
+		room = 64;
 	}
-	if (keymap_put(&b->by_file, dev_key(m), m->inode, (uint32_t)b->count))
+	if (f->count == f->room) {
+		ids = realloc(f->ids, room * sizeof(*ids));
+		if (!ids)
+			return;
+		f->ids = ids;
+		f->room = room;
+	}
+	if (!keymap_put(&f->by_file, key[0], key[1], (uint32_t)f->count))
+		f->ids[f->count++] = *id;
+}
+
+/* False: it is not known, or not any more. */
+static bool recall(struct mapids *b, const uint64_t key[2], struct buildid *out)
+{
+	const uint32_t *index = keymap_get(&b->fresh.by_file, key[0], key[1]);
+
+	if (index) {
+		*out = b->fresh.ids[*index];
+		return true;
+	}
+	index = keymap_get(&b->old.by_file, key[0], key[1]);
+	if (!index)
 		return false;
-	ids[b->count++] = *id;
+	*out = b->old.ids[*index];
+	remember(b, key, out); /* it is in use */
 	return true;
 }
 
 void mapids_lookup(struct mapids *b, struct siderec_map *m)
 {
-	const uint32_t *index;
 	struct elffacts facts;
+	uint64_t key[2];
 	int fd;
 
 	if (!m->inode || m->path[0] != '/')
 		return;
-	index = keymap_get(&b->by_file, dev_key(m), m->inode);
-	if (index) {
-		m->build_id = b->ids[*index];
+	mapids_key(m, key);
+	if (recall(b, key, &m->build_id))
 		return;
-	}
 	fd = mapfile_open(m);
 	if (fd < 0)
 		return; /* gone, or not ours to see: another process may still have it */
 	b->read_count++;
 	(void)elffacts_read_safely(fd, b->reader, &facts); /* then nothing is known of it */
 	b->missing_count += !facts.build_id.size_bytes;
-	remember(b, m, &facts.build_id);
+	remember(b, key, &facts.build_id);
 	m->build_id = facts.build_id;
 	if (b->evidence)
 		evidence_file(b->evidence, m, fd, &facts);
@@ -81,6 +114,8 @@ void mapids_lookup(struct mapids *b, struct siderec_map *m)
 
 void mapids_name(struct mapids *b, const struct buildid *id, const char *path, bool kernel)
 {
-	if (id->size_bytes)
+	if (id->size_bytes && buildidlist_count(b->named) >= MAPIDS_NAMED)
+		b->unnamed_count++;
+	else if (id->size_bytes)
 		(void)buildidlist_add(b->named, id, path, kernel); /* the mapping has it, too */
 }

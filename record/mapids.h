@@ -6,7 +6,8 @@
  * to: as of 6.18 it then marks the records of every other listener as well, which do not hold one
  * (perf_event_mmap_output() sets header.misc and never takes it back), and perf 6.1 dies of that.
  *
- * A file is read once for each device, inode and generation, not once a process.
+ * A file is read once for each device, inode and generation, not once a process.  Thousands are
+ * remembered, those that were mapped last; one that was forgotten is read again when it comes back.
  */
 #ifndef EBPREC_RECORD_MAPIDS_H
 #define EBPREC_RECORD_MAPIDS_H
@@ -20,11 +21,22 @@
 #include "record/keymap.h"
 #include "record/siderec.h"
 
-struct mapids {
-	struct keymap by_file; /* device and generation, inode -> index in ids */
+#define MAPIDS_KEPT  4096  /* files; twice as many at most */
+#define MAPIDS_NAMED 16384 /* in the BUILD_ID section: mappings have their ids besides */
+
+/* Files by device and generation, and inode. */
+struct mapids_files {
+	struct keymap by_file; /* -> index in ids */
 	struct buildid *ids;
 	size_t count, room;
+};
+
+struct mapids {
+	struct mapids_files fresh,
+		old;               /* full: what is old is forgotten, what was fresh gets old */
+	size_t kept_max;           /* in each: MAPIDS_KEPT */
 	struct buildidlist *named; /* the BUILD_ID section */
+	uint64_t unnamed_count;    /* mappings of files for which there was no room in it */
 	struct evidence *evidence; /* borrowed: told of each file; NULL: nobody */
 	struct elfworker *reader;  /* of files of others; NULL: without a process */
 	/* Told of each file, too; or NULL. */
@@ -42,6 +54,10 @@ void mapids_done(struct mapids *b);
  * Leaves it empty when there is none or the file cannot be read.
  */
 void mapids_lookup(struct mapids *b, struct siderec_map *m);
+
+/* What a file is known by, and whether it is: if not, evidence will be told of it again. */
+void mapids_key(const struct siderec_map *m, uint64_t key[2]);
+bool mapids_knows(const struct mapids *b, const uint64_t key[2]);
 
 /* Adds a file to the BUILD_ID section, when it has an id.  kernel: it is the kernel or a module. */
 void mapids_name(struct mapids *b, const struct buildid *id, const char *path, bool kernel);

@@ -106,7 +106,7 @@ static int finish_file(struct recording *r)
 
 /* Events end; what the rings hold still belongs to the capture. */
 /* Their code is walked by frame pointers, and their stacks say so; who is told why? */
-static void tell_deaths(struct recording *r)
+static void tell_what_is_missing(struct recording *r)
 {
 	const struct account *a = &r->emit.account;
 
@@ -115,6 +115,10 @@ static void tell_deaths(struct recording *r)
 		note(&r->notes, NOTE_WARNING,
 		     "no unwind tables of %llu files: the process that reads them died (%s)",
 		     (unsigned long long)a->table_died_count, a->table_death);
+	if (r->buildids.unnamed_count)
+		note(&r->notes, NOTE_INFO,
+		     "the list of build-ids (perf buildid-list) ends after %d files; mappings have theirs",
+		     MAPIDS_NAMED);
 }
 
 static int stop(struct recording *r)
@@ -139,7 +143,7 @@ static int stop(struct recording *r)
 	}
 	if (!err)
 		err = jitfiles_finish(&r->jitfiles);
-	tell_deaths(r);
+	tell_what_is_missing(r);
 	if (!err)
 		err = recording_flush(r);
 	return err;

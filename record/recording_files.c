@@ -12,6 +12,8 @@
 #include "record/clock.h"
 #include "record/recording_priv.h"
 
+#define FACTS_MANY  2048 /* files of which something is kept; then those that are gone are let go */
+#define PRUNE_NS    10000000000ULL
 #define LOOK_MS     100
 #define PATIENCE_NS 2000000000ULL /* for a reader, when we are asked to end */
 
@@ -77,7 +79,8 @@ static struct meta_end end_of(const struct recording *r, const char *reason)
 static int open_segment(struct recording *r, struct segment *s, unsigned number)
 {
 	char *path = segment_path(r->opts->output, number);
-	int err = path ? segment_open(s, path, r->writer, r->window, &r->notes) : -ENOMEM;
+	int err = path ? segment_open(s, path, r->writer, r->window, &r->evidence, &r->notes)
+		       : -ENOMEM;
 
 	free(path);
 	return err;
@@ -179,9 +182,37 @@ static int keep_in_segment(struct recording *r, uint64_t now_ns)
 	return 0;
 }
 
+static int see_mapped(void *arg, const uint8_t *record, size_t size_bytes)
+{
+	return factkeep_see(arg, record, size_bytes);
+}
+
+static bool is_known(const void *arg, const uint64_t key[2])
+{
+	return mapids_knows(arg, key);
+}
+
+/* What is kept of files that nobody has mapped any more.  Without memory it stays until the next time. */
+static void prune_facts(struct recording *r, uint64_t from_ns, uint64_t now_ns)
+{
+	struct factkeep *k = &r->evidence.kept;
+	struct keymap mapped = { 0 };
+	struct factkeep_rest rest = { .mapped = &mapped,
+				      .is_known = is_known,
+				      .arg = &r->buildids,
+				      .from_ns = from_ns,
+				      .now_ns = now_ns };
+
+	if (k->count < FACTS_MANY || now_ns - k->pruned_ns < PRUNE_NS)
+		return;
+	if (!window_each_state(r->window, see_mapped, &mapped))
+		factkeep_prune(k, &rest, r->evidence.own_namespace);
+	keymap_done(&mapped);
+}
+
 int recording_keep(struct recording *r)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), from_ns;
 	int err;
 
 	if (!r->window) {
@@ -196,7 +227,9 @@ int recording_keep(struct recording *r)
 			  r->segment_failed ? NULL : r->segment.writer);
 	if (err)
 		return err;
-	argkeep_drop(&r->args, r->opts->ring ? window_dropped_ns(r->window) : r->segment_ns);
+	from_ns = r->opts->ring ? window_dropped_ns(r->window) : r->segment_ns;
+	argkeep_drop(&r->args, from_ns);
+	prune_facts(r, from_ns, now_ns);
 	emit_round(&r->emit);
 	if (r->segment.writer && !r->segment_failed)
 		return keep_in_segment(r, now_ns);

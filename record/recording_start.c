@@ -187,9 +187,12 @@ static int open_writer(struct recording *r)
 		memcpy(o.uuid, &o.clock_wall_ns, sizeof(o.clock_wall_ns));
 	if (!err)
 		err = writer_new(r->window ? -1 : r->file.fd, &o, &r->writer);
+	if (!err && !r->window && !o.pipe)
+		writer_spill_to(r->writer, recfile_spill(&r->file));
 	features_done(&f);
 	r->emit.writer = r->writer;
 	r->evidence.writer = r->writer;
+	r->evidence.in_window = r->window;
 	r->buildids.evidence = &r->evidence;
 	r->buildids.on_file = on_file;
 	r->buildids.on_file_arg = r;

@@ -19,7 +19,7 @@ char *segment_path(const char *path, unsigned number)
 }
 
 int segment_open(struct segment *s, const char *path, const struct writer *like, struct window *w,
-		 struct notes *notes)
+		 struct evidence *evidence, struct notes *notes)
 {
 	struct segment fresh = { .file.fd = -1 };
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
@@ -32,7 +32,11 @@ int segment_open(struct segment *s, const char *path, const struct writer *like,
 		memcpy(uuid, &now_ns, sizeof(now_ns));
 	err = writer_like(fresh.file.fd, like, uuid, &fresh.writer);
 	if (!err)
+		writer_spill_to(fresh.writer, recfile_spill(&fresh.file));
+	if (!err)
 		err = window_begin(w, fresh.writer, &fresh.begin_records);
+	if (!err)
+		err = evidence_copy(evidence, fresh.writer);
 	if (!err)
 		err = writer_flush(fresh.writer, false);
 	if (err) {

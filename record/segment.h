@@ -28,7 +28,7 @@ char *segment_path(const char *path, unsigned number);
 
 /* Makes the file, under a fresh name, and begins it.  On failure note_fail() has said why. */
 int segment_open(struct segment *s, const char *path, const struct writer *like, struct window *w,
-		 struct notes *notes);
+		 struct evidence *evidence, struct notes *notes);
 /* Puts the file into its place. */
 int segment_place(struct segment *s, struct notes *notes);
 /* Flushes what was put into the writer; upto: the account of it.  The errno of the write. */

@@ -170,20 +170,19 @@ static int make_room(struct window *w)
 	return 0;
 }
 
-/* The objects since the last part go into a running file as well. */
+/* The objects since the last part go into a running file as well.  Those of files are kept by factkeep. */
 static int take_objects(struct window *w, struct writer *from, struct writer *to)
 {
 	struct writer_batch *fresh;
-	int err;
+	int err = writer_batch_new(&fresh);
 
-	if (!to)
-		return writer_take_objects(from, w->objects);
-	err = writer_batch_new(&fresh);
 	if (err)
 		return err;
 	err = writer_take_objects(from, fresh);
-	if (!err)
+	if (!err && to)
 		err = writer_put(to, fresh);
+	writer_batch_forget(fresh, EBX_FACTS);
+	writer_batch_forget(fresh, EBX_MOUNTS);
 	if (!err)
 		err = writer_batch_join(w->objects, fresh);
 	writer_batch_free(fresh);
@@ -245,6 +244,13 @@ int window_begin(struct window *w, struct writer *to, uint64_t *record_count)
 	if (!err)
 		*record_count = b.count;
 	return err;
+}
+
+int window_each_state(struct window *w,
+		      int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
+		      void *arg)
+{
+	return sidestate_each(w->state, on_record, arg);
 }
 
 size_t window_part_count(const struct window *w)

@@ -5,8 +5,8 @@
  * Takes what the writer packed since the last flush as one part.  Parts that are too old or too
  * much are dropped from the front; what their side-band says is still so becomes a sidestate, so
  * that names stay right: a record of theirs counts as state when it is older than the first sample
- * that is kept, and is kept as it was otherwise.  Objects (the machine, kernel symbols, facts of
- * files) are kept for good.
+ * that is kept, and is kept as it was otherwise.  Objects (the machine, kernel symbols) are kept for
+ * good, but for facts of files and mounts: those are for factkeep.h.
  * A window without limits to what it keeps (0, 0) keeps no part: only state and objects, which a
  * next file begins with.
  */
@@ -37,6 +37,10 @@ int window_take(struct window *w, struct writer *from, const struct account *upt
  * side-band records that are newer than the state.  *record_count: how many records that were.
  */
 int window_begin(struct window *w, struct writer *to, uint64_t *record_count);
+/* The state alone; stops when on_record returns an error, and returns it. */
+int window_each_state(struct window *w,
+		      int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
+		      void *arg);
 /* Parts, oldest first; part 0 is the first one. */
 size_t window_part_count(const struct window *w);
 int window_put_part(const struct window *w, size_t part, struct writer *to);

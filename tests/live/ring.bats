@@ -44,6 +44,9 @@ setup() {
 		ebprec report -i "$f" --pid $early --sort dso >report.txt 2>&1
 		grep -q ' shares *$' report.txt || fail "$f: $(cat report.txt)"
 		grep -q "(.*/shares)" out || fail "$f: perf finds no file"
+		# And what was known of its file when it was first seen.
+		ebprec info --objects "$f" >objects
+		grep -q '^facts  *[0-9]' objects && grep -q '^mounts  *[0-9]' objects || fail "$f: $(cat objects)"
 	done
 	same snapshot "$(account r.data.1 ended)"
 	same mark:now "$(account r.data.2 ended)"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/metatext.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,31 @@ char *metatext_read(const struct capture *c, uint64_t object)
 		return text;
 	}
 	return NULL;
+}
+
+char *metatext_notes(const struct capture *c)
+{
+	size_t count, size_bytes, all_bytes;
+	const struct capture_object *o = capture_objects(c, &count);
+	char *text = NULL;
+	uint8_t *data;
+	FILE *to = NULL;
+
+	for (; count--; o++) {
+		if (o->kind != EBX_NOTE || !o->whole ||
+		    capture_object_read(c, o, &data, &size_bytes))
+			continue;
+		if (!to)
+			to = open_memstream(&text, &all_bytes);
+		if (to)
+			fwrite(data, 1, size_bytes, to);
+		free(data);
+	}
+	if (to && fclose(to)) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }
 
 const char *metatext_after(const char *text, const char *key)

@@ -15,6 +15,8 @@
 
 /* The last META object of that number, with a NUL behind; owned, NULL: there is none. */
 char *metatext_read(const struct capture *c, uint64_t object);
+/* All notes of the recorder, a line each, in their order; owned, NULL: there are none. */
+char *metatext_notes(const struct capture *c);
 /* Behind the colon of the first such key; NULL: none. */
 const char *metatext_after(const char *text, const char *key);
 /* Whether the value begins so. */

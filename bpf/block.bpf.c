@@ -88,6 +88,7 @@ static __always_inline void begin(void *ctx, struct request *rq, bool again)
 }
 
 SEC("tp_btf/block_io_start")
+INSTEAD("a request that was not queued is of who issues it")
 int BPF_PROG(block_start_maybe, struct request *rq)
 {
 	begin(ctx, rq, false);

@@ -68,6 +68,9 @@ const volatile __u32 metric_first_event = 0;
 /* In a struct of a table: the member is a column where the kernel has that tracepoint, and else not. */
 #define NEEDS(tracepoint) __attribute__((btf_decl_tag("needs:" #tracepoint)))
 
+/* Of a program that may be left out: what is true where it is. */
+#define INSTEAD(text) __attribute__((btf_decl_tag("instead:" text)))
+
 /* Says that struct `type` is the row of the n-th kind of event. */
 #define METRIC_EVENT(n, type) struct type *metric_event_##n = 0
 

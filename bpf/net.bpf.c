@@ -311,6 +311,7 @@ int BPF_PROG(net_drop, struct sk_buff *skb, void *location, __u32 reason)
 /* ---- sockets ---- */
 
 SEC("tp_btf/sock_send_length")
+INSTEAD("sizes of sends and receives are what system calls return")
 int BPF_PROG(net_send_maybe, struct sock *sk, int bytes)
 {
 	struct net_sockets_value *v;

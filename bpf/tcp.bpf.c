@@ -32,7 +32,7 @@ struct tcp_value {
 	__u64 cgroup;
 	__u64 connects, failed, accepts, closes;
 	__u64 retransmits, synack_retransmits; /* in segments, as RetransSegs of /proc/net/snmp */
-	__u64 sent_bytes, received_bytes; /* of connections that ended */
+	__u64 sent_bytes, received_bytes;      /* of connections that ended */
 	__u64 connect_ns, max_connect_ns;
 	__u32 hist_connect_ns[METRIC_SLOTS];
 };

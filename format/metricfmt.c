@@ -20,6 +20,18 @@ bool metricfmt_is_name(const char *name)
 	return bytes && !name[bytes] && bytes < METRIC_NAME_BYTES;
 }
 
+bool metricfmt_note(const char *line, char out[METRIC_NAME_BYTES])
+{
+	size_t bytes = *line == '\'' ? strcspn(line + 1, "'\n") : 0;
+
+	if (!bytes || bytes >= METRIC_NAME_BYTES ||
+	    strncmp(line + 1 + bytes, "' " METRIC_NOTE_WORDS, strlen(METRIC_NOTE_WORDS) + 2) != 0)
+		return false;
+	memcpy(out, line + 1, bytes);
+	out[bytes] = '\0';
+	return true;
+}
+
 int metricfmt_add(struct metric_format *f, const char *name, enum metric_kind kind,
 		  uint32_t size_bytes, uint32_t count, bool is_key)
 {

@@ -25,6 +25,12 @@
 #define METRIC_ROW_OFF    8    /* where the fields begin: behind the common ones */
 #define METRIC_ROW_MAX    1024 /* bytes of a row, with the common fields */
 
+/*
+ * What an instrument cannot tell on that kernel is a line of the capture's notes: its name in quotes,
+ * these words, and why.
+ */
+#define METRIC_NOTE_WORDS "tells less on this kernel: "
+
 enum metric_kind { METRIC_UNSIGNED, METRIC_SIGNED, METRIC_TEXT };
 
 struct metric_field {
@@ -44,6 +50,8 @@ struct metric_format {
 	struct metric_field fields[METRIC_FIELDS_MAX];
 };
 
+/* The name that such a line begins with, in out; false: it is another note. */
+bool metricfmt_note(const char *line, char out[METRIC_NAME_BYTES]);
 /* Whether a table or a field may be called so: small letters, digits and _, not too many. */
 bool metricfmt_is_name(const char *name);
 /* Adds a field behind the last one, aligned.  -EOVERFLOW: too many, or a row too long; -EINVAL. */

@@ -66,7 +66,8 @@ const char *instlist_lacks(enum instrument_need needs)
 }
 
 static void print_one(FILE *to, const char *name, const char *summary, bool is_default,
-		      enum instrument_need need, const char *costs, const char *lacks)
+		      enum instrument_need need, const char *costs, const char *lacks,
+		      const char *less)
 {
 	static const struct {
 		enum instrument_need need;
@@ -86,32 +87,44 @@ static void print_one(FILE *to, const char *name, const char *summary, bool is_d
 		fprintf(to, "%s%s", comma, needs[k].text);
 		comma = ", ";
 	}
-	fprintf(to, "\n         costs: %s\n         here:  %s%s\n", costs, lacks ? "no, " : "yes",
-		lacks ? lacks : "");
+	fprintf(to, "\n         costs: %s\n         here:  %s%s\n", costs,
+		lacks  ? "no, "
+		: less ? "yes, with "
+		       : "yes",
+		lacks  ? lacks
+		: less ? less
+		       : "");
+}
+
+static void print_metric(FILE *to, const struct metricinst *m)
+{
+	const char *lacks = m->elf ? instlist_lacks(NEED_BPF) : NULL, *less = NULL, *text;
+	enum metriclist_has has = METRICLIST_ALL;
+	struct outbuf why = { 0 };
+
+	if (!lacks && m->lacks)
+		lacks = m->lacks();
+	if (!lacks)
+		has = metriclist_check(m, &why);
+	text = outbuf_ok(&why) && why.size_bytes ? (const char *)why.data : "something missing";
+	if (has == METRICLIST_NONE)
+		lacks = text;
+	else if (has == METRICLIST_LESS)
+		less = text;
+	print_one(to, m->name, m->summary, false, m->elf ? NEED_BPF : 0, m->costs, lacks, less);
+	outbuf_done(&why);
 }
 
 void instlist_print(FILE *to)
 {
-	char missing[64], why[128];
 	const struct instrument *inst;
-	const struct metricinst *m;
-	const char *lacks;
 
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
 		inst = recording_instruments[i];
 		if (inst->costs)
 			print_one(to, inst->name, inst->summary, inst->needs & NEED_BPF,
-				  inst->needs, inst->costs, instlist_lacks(inst->needs));
+				  inst->needs, inst->costs, instlist_lacks(inst->needs), NULL);
 	}
-	for (size_t i = 0; i < metriclist_count; i++) {
-		m = &metriclist[i];
-		lacks = m->elf ? instlist_lacks(NEED_BPF) : NULL;
-		if (!lacks && m->lacks)
-			lacks = m->lacks();
-		if (!lacks && metriclist_lacks(m, missing)) {
-			snprintf(why, sizeof(why), "this kernel has no tracepoint %s", missing);
-			lacks = why;
-		}
-		print_one(to, m->name, m->summary, false, m->elf ? NEED_BPF : 0, m->costs, lacks);
-	}
+	for (size_t i = 0; i < metriclist_count; i++)
+		print_metric(to, &metriclist[i]);
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "record/metriclack.h"
+
 static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
@@ -38,26 +40,6 @@ static int add_member(const struct btf *btf, const char *name, uint32_t type_id,
 	return err;
 }
 
-/* A member with the tag needs:TRACEPOINT where the kernel has none of that name. */
-static bool is_left_out(const struct btf *btf, const struct btf_type *of, uint32_t member)
-{
-	uint32_t types = btf__type_cnt(btf);
-	const struct btf_type *t;
-	const char *tag;
-
-	for (uint32_t id = 1; id < types; id++) {
-		t = btf__type_by_id(btf, id);
-		if (!btf_is_decl_tag(t) || btf_decl_tag(t)->component_idx != (int)member ||
-		    btf__type_by_id(btf, t->type) != of)
-			continue;
-		tag = btf__name_by_offset(btf, t->name_off);
-		if (tag && !strncmp(tag, "needs:", 6) &&
-		    libbpf_find_vmlinux_btf_id(tag + 6, BPF_TRACE_RAW_TP) == -ENOENT)
-			return true;
-	}
-	return false;
-}
-
 int metricbtf_fields(const struct btf *btf, uint32_t type_id, uint32_t base_off_bytes, bool is_key,
 		     struct metric_format *f)
 {
@@ -73,7 +55,7 @@ int metricbtf_fields(const struct btf *btf, uint32_t type_id, uint32_t base_off_
 		name = btf__name_by_offset(btf, m->name_off);
 		if (!name || !*name || btf_member_bit_offset(t, i) % 8)
 			return -ENOTSUP;
-		if (strncmp(name, "pad", 3) != 0 && !is_left_out(btf, t, i))
+		if (strncmp(name, "pad", 3) != 0 && !metriclack_column(btf, t, i))
 			err = add_member(btf, name, m->type,
 					 base_off_bytes + btf_member_bit_offset(t, i) / 8, is_key,
 					 f);

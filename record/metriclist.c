@@ -14,6 +14,7 @@
 #include "bpf/runq.skel.h"
 #include "bpf/syscalls.skel.h"
 #include "bpf/tcp.skel.h"
+#include "record/metriclack.h"
 #include "record/metricobj.h"
 #include "record/pmuevents.h"
 
@@ -51,20 +52,26 @@ const struct metricinst metriclist[] = {
 
 const size_t metriclist_count = sizeof(metriclist) / sizeof(metriclist[0]);
 
-bool metriclist_lacks(const struct metricinst *inst, char out[64])
+enum metriclist_has metriclist_check(const struct metricinst *inst, struct outbuf *why)
 {
-	struct bpf_object *obj;
+	enum metriclist_has has = METRICLIST_ALL;
+	struct bpf_object *obj = NULL;
+	char missing[64];
 	const void *elf;
 	size_t bytes;
-	bool lacks;
 
-	if (!inst->elf)
-		return false;
-	elf = inst->elf(&bytes);
-	obj = bpf_object__open_mem(elf, bytes, NULL);
+	if (inst->elf) {
+		elf = inst->elf(&bytes);
+		obj = bpf_object__open_mem(elf, bytes, NULL);
+	}
 	if (!obj)
-		return false;
-	lacks = metricobj_lacks(obj, out);
+		return has;
+	if (metriclack_fails(obj, missing)) {
+		has = METRICLIST_NONE;
+		outbuf_printf(why, "this kernel has no tracepoint %s%c", missing, '\0');
+	} else if (metriclack_text(obj, why)) {
+		has = METRICLIST_LESS;
+	}
 	bpf_object__close(obj);
-	return lacks;
+	return has;
 }

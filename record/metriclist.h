@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "record/outbuf.h"
+
 struct metricinst {
 	const char *name, *summary;
 	const char *costs; /* for people, as measured */
@@ -22,7 +24,9 @@ struct metricinst {
 extern const struct metricinst metriclist[];
 extern const size_t metriclist_count;
 
-/* The tracepoint that an instrument needs and this kernel lacks, in out; false: there is none. */
-bool metriclist_lacks(const struct metricinst *inst, char out[64]);
+enum metriclist_has { METRICLIST_ALL, METRICLIST_LESS, METRICLIST_NONE };
+
+/* What it can tell on this kernel; why it is not all, in *why. */
+enum metriclist_has metriclist_check(const struct metricinst *inst, struct outbuf *why);
 
 #endif

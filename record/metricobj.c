@@ -11,66 +11,8 @@
 
 #include "record/dropreasons.h"
 #include "record/metricbtf.h"
+#include "record/metriclack.h"
 #include "record/pmuevents.h"
-
-/* ---- what the kernel has ---- */
-
-static bool is_optional(const struct bpf_program *prog)
-{
-	const char *name = bpf_program__name(prog);
-	size_t bytes = strlen(name);
-
-	return bytes > 6 && !strcmp(name + bytes - 6, "_maybe");
-}
-
-/* The tracepoint of a program; NULL: it is of another kind. */
-static const char *tracepoint_of(const struct bpf_program *prog)
-{
-	const char *section = bpf_program__section_name(prog);
-
-	return !strncmp(section, "tp_btf/", 7) ? section + 7 : NULL;
-}
-
-/* Run by us on every CPU: its name ends with _flush. */
-static bool is_flush(const struct bpf_program *prog)
-{
-	const char *name = bpf_program__name(prog);
-	size_t bytes = strlen(name);
-
-	return bytes > 6 && !strcmp(name + bytes - 6, "_flush");
-}
-
-static bool is_missing(const struct bpf_program *prog)
-{
-	const char *tracepoint = tracepoint_of(prog);
-
-	return tracepoint && libbpf_find_vmlinux_btf_id(tracepoint, BPF_TRACE_RAW_TP) == -ENOENT;
-}
-
-bool metricobj_lacks(const struct bpf_object *obj, char out[64])
-{
-	struct bpf_program *prog;
-
-	bpf_object__for_each_program(prog, obj)
-	{
-		if (is_optional(prog) || !is_missing(prog))
-			continue;
-		snprintf(out, 64, "%s", tracepoint_of(prog));
-		return true;
-	}
-	return false;
-}
-
-static void leave_out_missing(const struct bpf_object *obj)
-{
-	struct bpf_program *prog;
-
-	bpf_object__for_each_program(prog, obj)
-	{
-		if (is_optional(prog) && is_missing(prog))
-			bpf_program__set_autoload(prog, false);
-	}
-}
 
 /* ---- opening ---- */
 
@@ -234,6 +176,18 @@ static int finish_tables(struct metricobj *o, const struct instrument_ctx *c,
 	return err;
 }
 
+/* Views show it with the tables of that instrument (format/metricfmt.h). */
+static void say_what_lacks(const struct metricobj *o, const char *name,
+			   const struct instrument_ctx *c)
+{
+	struct outbuf text = { 0 };
+
+	if (metriclack_text(o->obj, &text) && outbuf_ok(&text))
+		note(c->notes, NOTE_WARNING, "'%.20s' " METRIC_NOTE_WORDS "%s", name,
+		     (const char *)text.data);
+	outbuf_done(&text);
+}
+
 int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_t elf_bytes,
 		   const struct instrument_ctx *c, struct metrictabs *tabs)
 {
@@ -247,10 +201,10 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	o->obj = bpf_object__open_mem(elf, elf_bytes, &opts);
 	if (!o->obj)
 		return note_fail(c->notes, -errno, "is it a BPF object?", "%s", what);
-	if (metricobj_lacks(o->obj, lacks))
+	if (metriclack_fails(o->obj, lacks))
 		return note_fail(c->notes, -ENOENT, "a kernel that has it is needed",
 				 "cannot record '%.60s', no tracepoint '%s'", name, lacks);
-	leave_out_missing(o->obj);
+	metriclack_leave_out(o->obj);
 	err = add_tables(o, tabs);
 	first_event = tabs->count;
 	if (!err)
@@ -280,10 +234,22 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	if (!o->interval && tabs->count > o->first_table)
 		return note_fail(c->notes, -EINVAL, "see docs/instruments/custom.md",
 				 "'%.60s' has no variable metric_interval", name);
-	return finish_tables(o, c, tabs);
+	err = finish_tables(o, c, tabs);
+	if (!err)
+		say_what_lacks(o, name, c);
+	return err;
 }
 
 /* ---- running ---- */
+
+/* Run by us on every CPU: its name ends with _flush. */
+static bool is_flush(const struct bpf_program *prog)
+{
+	const char *name = bpf_program__name(prog);
+	size_t bytes = strlen(name);
+
+	return bytes > 6 && !strcmp(name + bytes - 6, "_flush");
+}
 
 int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 {

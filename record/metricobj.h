@@ -3,8 +3,7 @@
  * metricobj - one BPF object with tables: opened, loaded, attached, and told when an interval ends
  *
  * The same for the instruments of ours and for objects of users: what it has is found by names
- * (bpf/metric.bpf.h).  A program whose name ends with _maybe is left out where its tracepoint is
- * missing; any other that is missing makes the whole object fail.
+ * (bpf/metric.bpf.h).
  */
 #ifndef EBPREC_RECORD_METRICOBJ_H
 #define EBPREC_RECORD_METRICOBJ_H
@@ -34,8 +33,6 @@ struct metricobj {
 	uint32_t *interval; /* one of them; NULL: it has none */
 };
 
-/* A tracepoint that a program needs and this kernel lacks, in out; false: there is none. */
-bool metricobj_lacks(const struct bpf_object *obj, char out[64]);
 /*
  * Opens and loads it and adds its tables.  The bytes are borrowed.  -ENOENT: a tracepoint is missing;
  * note_fail() has said what failed.

@@ -267,13 +267,57 @@ static int put_sum(const struct metricjobs *m, const struct job *j, struct metri
 	return err;
 }
 
+/* Of which instrument a view is; that of a user has the name of its object, which nobody knows here. */
+static bool is_shown(const struct metricjobs *m, const char *instrument)
+{
+	const struct metric_view *v;
+	bool own = true;
+
+	for (size_t i = 0; (v = metricview_at(i)); i++)
+		own = own && strcmp(v->instrument, instrument) != 0;
+	for (size_t i = 0; i < m->job_count; i++) {
+		v = m->jobs[i].view;
+		if (own ? v == &m->jobs[i].own_view : !strcmp(v->instrument, instrument))
+			return true;
+	}
+	return false;
+}
+
+/* What these instruments could not tell. */
+static void show_notes(const struct metricjobs *m, bool json)
+{
+	const char *line = m->notes ? m->notes : "", *comma = "";
+	char name[METRIC_NAME_BYTES];
+	size_t bytes;
+
+	if (json)
+		fputs("\"notes\": [", stdout);
+	for (; *line; line += bytes + (line[bytes] == '\n')) {
+		bytes = strcspn(line, "\n");
+		if (!metricfmt_note(line, name) || !is_shown(m, name))
+			continue;
+		if (json) {
+			fputs(comma, stdout);
+			say_json(stdout, line, bytes);
+			comma = ", ";
+		} else {
+			say_note("%.*s", (int)bytes, line);
+		}
+	}
+	if (json)
+		fputs("], ", stdout);
+}
+
 int metricjobs_show(const struct metricjobs *m)
 {
 	bool first = true;
 	int err = 0;
 
 	if (m->ask->form == METRIC_JSON_FORM)
-		printf("{\"schema\": 1, \"lost\": %" PRIu64 ", \"tables\": [", m->rows->lost);
+		printf("{\"schema\": 1, \"lost\": %" PRIu64 ", ", m->rows->lost);
+	show_notes(m, m->ask->form == METRIC_JSON_FORM);
+	if (m->ask->form == METRIC_JSON_FORM)
+		fputs("\"tables\": [", stdout);
 	for (size_t i = 0; i < m->job_count && !err; i++) {
 		const struct job *j = &m->jobs[i];
 

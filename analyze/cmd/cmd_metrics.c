@@ -12,6 +12,7 @@
 #include "analyze/export/denetsample.h"
 #include "analyze/containernames.h"
 #include "analyze/load.h"
+#include "analyze/metatext.h"
 #include "analyze/say.h"
 #include "analyze/cmd/usage.h"
 
@@ -67,6 +68,7 @@ struct metrics {
 	struct metricjobs_ask ask;
 	struct metricjobs jobs;
 	struct containernames *containers;
+	char *notes; /* NULL: none */
 };
 
 static void list_tables(const struct metrics *m)
@@ -142,6 +144,7 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 		return write_denet(m, c, f);
 	m->jobs.rows = &m->rows;
 	m->jobs.names = m->names;
+	m->jobs.notes = m->notes = metatext_notes(c);
 	status = metricjobs_make(&m->jobs, name);
 	if (status)
 		return status;
@@ -163,6 +166,7 @@ static void done(struct metrics *m)
 	model_free(m->model);
 	containernames_free(m->containers);
 	strings_free(m->names);
+	free(m->notes);
 	free(m);
 }
 

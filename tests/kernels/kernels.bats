@@ -290,7 +290,18 @@ sum() {
 	# Also that programs load which use what this kernel has not: they say nothing.
 	same 0 "$(cat metrics.status)"
 	# One event or two may find no room (docs/instruments/runq.md): the last line says so.
-	same '' "$(words metrics | grep -v ' interrupted the program that')"
+	words metrics | grep -v ' interrupted the program that' >said || true
+	# What this kernel lacks is one line an instrument, in the capture, too, and its columns are none.
+	case $(cat "$EBPREC_KERNEL/release") in
+	6.1.*)
+		same "'block' 'cache' 'net'" "$(sed -n "s/^ebprec: \('[a-z]*'\) tells less on this kernel: no tracepoint .*/\1/p" said | sort | paste -sd' ')"
+		same 3 "$(wc -l <said)"
+		ebprec metrics cache -i metrics.data >table 2>why
+		contains "$(cat why)" "no column faults, mapped_pages"
+		same 0 "$(grep -c 'FAULTS\|MAPPED' table || true)"
+		;;
+	*) same '' "$(cat said)" ;;
+	esac
 	ebprec metrics -i metrics.data --list >tables
 	for name in syscalls exits faults block cache kmem runq irq tcp net locks counters; do
 		grep -q " $name " tables || fail "$name has no table"

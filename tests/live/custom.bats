@@ -23,6 +23,22 @@ setup() {
 	ebprec metrics -i x.data --list | grep -q ^forks
 }
 
+@test "what this kernel lacks is one line of the recording, of the capture and of its views, and no column" {
+	ebprec record -aq --without sched,mark --with irq --bpf-object "$BUILD/tests/bpf/lacking.bpf.o" -o x.data -- sh -c '(:)' 2>err ||
+		fail "$(cat err)"
+	line="'lacking' tells less on this kernel: no tracepoint no_such_tracepoint, no_such_either: every wish is a fork; no column wishes, dreams"
+	same "ebprec: $line" "$(grep "^ebprec: '" err)" || fail "$(cat err)"
+	contains "$(ebprec info x.data)" "$line"
+	ebprec metrics lacking -i x.data >table 2>said
+	same "ebprec: $line" "$(cat said)"
+	same 0 "$(grep -c 'wishes\|dreams' table || true)"
+	grep -q 'count  *switches$' table || fail "$(cat table)"
+	contains "$(ebprec metrics lacking -i x.data --json 2>said)" "\"notes\": [\"$line\"]"
+	# It is not about others.
+	contains "$(ebprec metrics irq -i x.data --json 2>said)" "\"notes\": []"
+	same "" "$(cat said)"
+}
+
 # refused LINES OPTIONS... - a recording that says so many lines, all of objects that it goes on without
 refused() {
 	ebprec record -q --without sched,mark "${@:2}" -o y.data -- true 2>err || fail "$(cat err)"

@@ -142,6 +142,33 @@ static void metricfmt_numbers_end_with_the_row(void **state)
 	assert_int_equal(metricfmt_number(&f.fields[1], raw, sizeof(raw), 4), 0);
 }
 
+static void metricfmt_knows_the_notes_about_instruments(void **state)
+{
+	static const char *const others[] = {
+		"",
+		"'",
+		"''",
+		"'' " METRIC_NOTE_WORDS,
+		"'cache'",
+		"'cache' is slow",
+		"cache " METRIC_NOTE_WORDS,
+		"'cache\n' " METRIC_NOTE_WORDS,
+		"'cache'\n" METRIC_NOTE_WORDS,
+		"no hardware counters here",
+		"'a_name_of_24_letters_long' " METRIC_NOTE_WORDS,
+	};
+	char name[METRIC_NAME_BYTES] = "before";
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		assert_false(metricfmt_note(others[i], name));
+		assert_string_equal(name, "before");
+	}
+	assert_true(metricfmt_note("'cache' " METRIC_NOTE_WORDS "no tracepoint x", name));
+	assert_string_equal(name, "cache");
+	assert_true(metricfmt_note("'a_name_of_23_letters_xx' " METRIC_NOTE_WORDS, name));
+	assert_string_equal(name, "a_name_of_23_letters_xx");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +178,7 @@ int main(void)
 		cmocka_unit_test(metricfmt_broken_texts_stay_within_bounds),
 		cmocka_unit_test(metricfmt_refuses_what_does_not_fit),
 		cmocka_unit_test(metricfmt_numbers_end_with_the_row),
+		cmocka_unit_test(metricfmt_knows_the_notes_about_instruments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

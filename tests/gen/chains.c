@@ -73,8 +73,8 @@ static int all_at_once(const char *path, unsigned thread_count)
 	const char *part;
 
 	sorted = malloc((count + 1) * sizeof(*sorted));
-	if (!sorted)
-		return 1;
+	if (!asked || !sorted)
+		exit(1);
 	if (count)
 		memcpy(sorted, asked, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), by_value);

@@ -108,7 +108,7 @@ static int begin(struct story *s)
 					     { PERFFILE_TRACING_DATA, NULL, 0 },
 					     { PERFFILE_EVENT_DESC, NULL, 0 } };
 	struct writer_attr attrs[REC_ATTRS + TABLES_MAX];
-	struct tracing_event events[TABLES_MAX];
+	struct tracing_event events[TABLES_MAX] = { { NULL, NULL } };
 	const struct writer_opts opts = {
 		.attrs = attrs,
 		.attr_count = REC_ATTRS + s->table_count,

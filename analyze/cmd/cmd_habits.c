@@ -11,8 +11,11 @@
 #include "analyze/cmd/confine.h"
 #include "analyze/cmd/progress.h"
 
-/* F: quit when it fits; R: colours; S: cut long lines; X: leave the text there; K: end by Ctrl-C. */
-#define LESS_HABITS "FRSXK"
+/*
+ * F: quit when it fits; R: colours; X: leave the text there; K: end by Ctrl-C.  Not S (cut long lines):
+ * less does not quit when it has cut one.
+ */
+#define LESS_HABITS "FRXK"
 
 static const struct option options[] = {
 	{ OPT_FLAG, 0, "pager", NULL, offsetof(struct habits, pager), 0, 0,

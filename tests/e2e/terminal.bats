@@ -67,9 +67,12 @@ pipe=$'\xe2\x94\x9c'
 	same 0 "$status"
 }
 
-@test "less itself shows it" {
+@test "less itself shows it, and is gone at once when it fits, long lines and all" {
 	command -v less >/dev/null || fail "needs less"
-	contains "$(on_terminal 80 ebprec report capture.data)" "samples of"
+	on_terminal 80 ebprec report capture.data >out
+	contains "$(cat out)" "samples of"
+	run ebprec report capture.data
+	[ "$(wc -L <<<"$output")" -gt 80 ] || fail "no line is long: $output"
 }
 
 @test "colours on a terminal, and when they are asked for" {

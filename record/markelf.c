@@ -1,47 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/markelf.h"
 
-#include <elf.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/cursor.h"
+#include "record/elfparts.h"
 
-#define SECTIONS_MAX    4096
-#define SEGMENTS_MAX    64
 #define NOTES_MAX_BYTES (1u << 20)
 
 /* What the header says; other probes called ebprec:mark have their arguments elsewhere. */
 static const char mark_args[] = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9";
 
 struct reader {
-	const struct source *file;
-	uint8_t segments[SEGMENTS_MAX * sizeof(Elf64_Phdr)];
-	size_t segment_count;
+	struct elfparts parts;
 	struct markelf_site *out;
 	size_t count;
 };
-
-/* The offset of an address in the file; false: it is not in the file. */
-static bool offset_of(const struct reader *r, uint64_t addr, uint32_t flags, uint64_t *out)
-{
-	for (size_t i = 0; i < r->segment_count; i++) {
-		const uint8_t *p = r->segments + i * sizeof(Elf64_Phdr);
-		uint64_t at = le64_load(p + offsetof(Elf64_Phdr, p_vaddr));
-
-		if (le32_load(p + offsetof(Elf64_Phdr, p_type)) != PT_LOAD ||
-		    (le32_load(p + offsetof(Elf64_Phdr, p_flags)) & flags) != flags)
-			continue;
-		if (addr < at || addr - at >= le64_load(p + offsetof(Elf64_Phdr, p_filesz)))
-			continue;
-		if (__builtin_add_overflow(addr - at, le64_load(p + offsetof(Elf64_Phdr, p_offset)),
-					   out))
-			continue;
-		return true;
-	}
-	return false;
-}
 
 static void take_probe(struct reader *r, const uint8_t *desc, size_t size_bytes)
 {
@@ -58,8 +33,9 @@ static void take_probe(struct reader *r, const uint8_t *desc, size_t size_bytes)
 	if (!provider || !name || !args || strcmp(provider, "ebprec") != 0 ||
 	    strcmp(name, "mark") != 0 || strcmp(args, mark_args) != 0)
 		return;
-	if (r->count < MARKELF_SITES_MAX && offset_of(r, nop, PF_X, &site.nop_bytes) &&
-	    offset_of(r, semaphore, PF_W, &site.semaphore_bytes))
+	if (r->count < MARKELF_SITES_MAX &&
+	    elfparts_offset(&r->parts, nop, PF_X, &site.nop_bytes) &&
+	    elfparts_offset(&r->parts, semaphore, PF_W, &site.semaphore_bytes))
 		r->out[r->count++] = site;
 }
 
@@ -81,54 +57,30 @@ static void read_notes(struct reader *r, const uint8_t *notes, size_t size_bytes
 	}
 }
 
-static void read_section(struct reader *r, const uint8_t *section)
+static void read_section(struct reader *r, const Elf64_Shdr *section)
 {
-	uint64_t size = le64_load(section + offsetof(Elf64_Shdr, sh_size));
+	const struct source *file = r->parts.file;
 	uint8_t *notes;
 
 	/* Notes for debuggers are not loaded. */
-	if (le32_load(section + offsetof(Elf64_Shdr, sh_type)) != SHT_NOTE ||
-	    le64_load(section + offsetof(Elf64_Shdr, sh_flags)) & SHF_ALLOC ||
-	    size > NOTES_MAX_BYTES || size > r->file->size_bytes)
+	if (section->sh_type != SHT_NOTE || section->sh_flags & SHF_ALLOC ||
+	    section->sh_size > NOTES_MAX_BYTES || section->sh_size > file->size_bytes)
 		return;
-	notes = malloc(size + 1);
+	notes = malloc(section->sh_size + 1);
 	if (notes)
 		read_notes(r, notes,
-			   source_read(r->file,
-				       le64_load(section + offsetof(Elf64_Shdr, sh_offset)), notes,
-				       size));
+			   source_read(file, section->sh_offset, notes, section->sh_size));
 	free(notes);
-}
-
-static bool is_ours(const Elf64_Ehdr *e)
-{
-	return !memcmp(e->e_ident, ELFMAG, SELFMAG) && e->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       e->e_ident[EI_DATA] == ELFDATA2LSB && le16toh(e->e_machine) == EM_X86_64 &&
-	       le16toh(e->e_phentsize) == sizeof(Elf64_Phdr) &&
-	       le16toh(e->e_shentsize) == sizeof(Elf64_Shdr);
 }
 
 size_t markelf_sites(const struct source *file, struct markelf_site out[MARKELF_SITES_MAX])
 {
-	struct reader r = { .file = file, .out = out };
-	uint8_t *sections;
-	Elf64_Ehdr e;
-	size_t count;
+	struct reader r = { .out = out };
 
-	if (source_read(file, 0, &e, sizeof(e)) != sizeof(e) || !is_ours(&e))
+	if (elfparts_read(file, &r.parts))
 		return 0;
-	count = le16toh(e.e_phnum) < SEGMENTS_MAX ? le16toh(e.e_phnum) : SEGMENTS_MAX;
-	r.segment_count = source_read(file, le64toh(e.e_phoff), r.segments,
-				      count * sizeof(Elf64_Phdr)) /
-			  sizeof(Elf64_Phdr);
-	count = le16toh(e.e_shnum) < SECTIONS_MAX ? le16toh(e.e_shnum) : SECTIONS_MAX;
-	sections = malloc(count * sizeof(Elf64_Shdr) + 1);
-	if (!sections)
-		return 0;
-	count = source_read(file, le64toh(e.e_shoff), sections, count * sizeof(Elf64_Shdr)) /
-		sizeof(Elf64_Shdr);
-	for (size_t i = 0; i < count; i++)
-		read_section(&r, sections + i * sizeof(Elf64_Shdr));
-	free(sections);
+	for (size_t i = 0; i < r.parts.section_count; i++)
+		read_section(&r, &r.parts.sections[i]);
+	elfparts_done(&r.parts);
 	return r.count;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "record/clock.h"
+#include "record/elfsymbol.h"
 #include "record/elfworker_priv.h"
 #include "record/helper.h"
 
@@ -167,6 +168,32 @@ int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out)
 		return died(w, false);
 	*out = facts;
 	return 0;
+}
+
+int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS;
+	char room[ELFSYMBOL_NAME_MAX] = "";
+	struct elfworker_place place;
+	int err;
+
+	if (strlen(name) >= sizeof(room))
+		return -ENOENT;
+	memcpy(room, name, strlen(name));
+	err = start(w);
+	if (err)
+		return err;
+	if (helper_send(w->socket, fd, ELFWORKER_ASK_SYMBOL, 1) ||
+	    helper_send(w->socket, -1, room, sizeof(room)))
+		return died(w, false);
+	err = hear(w, &place, sizeof(place), until);
+	if (err)
+		return died(w, err == -ETIMEDOUT);
+	if (place.err > 0 || place.err < -4095)
+		return died(w, false);
+	if (!place.err)
+		*out = place.off_bytes;
+	return (int)place.err;
 }
 
 uint64_t elfworker_cpu_ns(struct elfworker *w)

@@ -37,6 +37,8 @@ void elfworker_free(struct elfworker *w); /* NULL is fine */
 int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unwtable **out);
 /* What elffacts_read() says of it.  -ECHILD: the process died over it, or said nothing for a second. */
 int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out);
+/* What elfsymbol_offset() says.  -ECHILD as above. */
+int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out);
 /* CPU time of all these processes so far. */
 uint64_t elfworker_cpu_ns(struct elfworker *w);
 /* What happened to it last: "killed by signal 11"; static or the worker's; "" when nothing did. */

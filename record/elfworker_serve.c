@@ -2,10 +2,12 @@
 /* The side of the room `elfworker` that reads files, and may do nothing else. */
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "record/elfworker.h"
+#include "record/elfsymbol.h"
 #include "record/elfworker_priv.h"
 #include "record/helper.h"
 #include "record/rights.h"
@@ -103,13 +105,38 @@ static int answer_facts(int fd)
 	return say(&facts, sizeof(facts));
 }
 
+static int answer_symbol(int fd)
+{
+	struct elfworker_place place = { 0 };
+	char name[ELFSYMBOL_NAME_MAX];
+	struct source file = { .fd = fd };
+	struct stat st;
+	int none, err = helper_receive(HELPER_FD, &none, name, sizeof(name));
+
+	if (err)
+		return err;
+	name[sizeof(name) - 1] = '\0';
+	place.err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -ENOEXEC : 0;
+	file.size_bytes = place.err ? 0 : (uint64_t)st.st_size;
+	if (!place.err)
+		place.err = elfsymbol_offset(&file, name, &place.off_bytes);
+	return say(&place, sizeof(place));
+}
+
+static int answer(int fd, char word)
+{
+	if (word == *ELFWORKER_ASK_FACTS)
+		return answer_facts(fd);
+	return word == *ELFWORKER_ASK_SYMBOL ? answer_symbol(fd) : answer_table(fd);
+}
+
 int elfworker_serve(void)
 {
 	int fd, err = give_up_all();
 	char word;
 
 	while (!err && !helper_receive(HELPER_FD, &fd, &word, 1) && fd >= 0) {
-		err = word == *ELFWORKER_ASK_FACTS ? answer_facts(fd) : answer_table(fd);
+		err = answer(fd, word);
 		close(fd);
 	}
 	return err ? 1 : 0;

@@ -21,6 +21,7 @@
 #include "format/tracing.h"
 #include "record/instrument.h"
 #include "record/markspec.h"
+#include "record/probefile.h"
 #include "record/prober.h"
 #include "record/tptext.h"
 #include "record/tracefs.h"
@@ -151,7 +152,7 @@ static void listen_in_command(struct instrument_ctx *c)
 	}
 	if (fd < 0)
 		return;
-	elffacts_read(fd, &facts); /* the user named it */
+	(void)elffacts_read_safely(fd, c->reader, &facts); /* then it has no marks */
 	mark_on_file(c, file, fd, &facts);
 	close(fd);
 }
@@ -227,10 +228,28 @@ static int attach_tracepoint(struct instrument_ctx *c, struct mark_probe *p, uin
 							       p->spec.group, p->spec.name, &opts));
 }
 
+static int attach_function(struct instrument_ctx *c, const struct mark_probe *p, uint64_t cookie)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = cookie);
+	struct mark_state *s = c->state;
+	int err, fd = probefile_open(p->spec.file);
+	uint64_t off_bytes;
+	char path[32];
+
+	if (fd < 0)
+		return fd;
+	err = probefile_function(fd, c->reader, p->spec.name, &off_bytes);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!err)
+		err = add_link(s, bpf_program__attach_uprobe_opts(s->skel->progs.function_hit, -1,
+								  path, off_bytes, &opts));
+	close(fd);
+	return err;
+}
+
 static int attach_probe(struct instrument_ctx *c, struct mark_probe *p, uint64_t cookie)
 {
 	struct mark_state *s = c->state;
-	LIBBPF_OPTS(bpf_uprobe_opts, uprobe, .func_name = p->spec.name, .bpf_cookie = cookie);
 	LIBBPF_OPTS(bpf_usdt_opts, usdt, .usdt_cookie = cookie);
 
 	switch (p->spec.kind) {
@@ -239,30 +258,34 @@ static int attach_probe(struct instrument_ctx *c, struct mark_probe *p, uint64_t
 				bpf_program__attach_usdt(s->skel->progs.usdt_hit, -1, p->spec.file,
 							 p->spec.group, p->spec.name, &usdt));
 	case MARKSPEC_UPROBE:
-		return add_link(s, bpf_program__attach_uprobe_opts(s->skel->progs.function_hit, -1,
-								   p->spec.file, 0, &uprobe));
+		return attach_function(c, p, cookie);
 	default:
 		return attach_tracepoint(c, p, cookie);
 	}
 }
 
+static const char *hint_of(const struct markspec *spec, int err)
+{
+	const char *hint = spec->kind == MARKSPEC_UPROBE ? probefile_hint(err) : NULL;
+
+	if (hint)
+		return hint;
+	if (err != -ENOENT && err != -ESRCH && err != -EINVAL)
+		return instrument_hint(err);
+	return spec->kind == MARKSPEC_TP
+		       ? "there is no such tracepoint (see /sys/kernel/tracing/events)"
+		       : "no such file, or it has no such probe (readelf -n lists them)";
+}
+
 static int attach_probes(struct instrument_ctx *c)
 {
-	static const char *const missing[] = {
-		[MARKSPEC_USDT] = "no such file, or it has no such probe (readelf -n lists them)",
-		[MARKSPEC_UPROBE] = "no such file, or it has no such function",
-		[MARKSPEC_TP] = "there is no such tracepoint (see /sys/kernel/tracing/events)",
-	};
 	struct mark_state *s = c->state;
 	int err;
 
 	for (size_t i = 0; i < s->probe_count; i++) {
 		err = attach_probe(c, &s->probes[i], MARK_SOURCE_FIRST + i);
 		if (err)
-			return note_fail(c->notes, err,
-					 err == -ENOENT || err == -ESRCH || err == -EINVAL
-						 ? missing[s->probes[i].spec.kind]
-						 : instrument_hint(err),
+			return note_fail(c->notes, err, hint_of(&s->probes[i].spec, err),
 					 "cannot listen to '%s'", c->opts->marks.values[i]);
 	}
 	return 0;

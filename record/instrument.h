@@ -25,6 +25,7 @@
 #include "record/walker.h"
 
 struct argkeep;
+struct elfworker;
 
 /* What instruments work with; all borrowed from the recording, but state. */
 struct instrument_ctx {
@@ -41,6 +42,7 @@ struct instrument_ctx {
 	struct triggers *triggers;
 	struct emit *emit; /* from attach() on */
 	struct argkeep *args;
+	struct elfworker *reader; /* of ELF files that the user named; NULL: without a process */
 	void *state; /* the instrument's own */
 	/* To be called between pieces of long work in tick(): takes what has come in meanwhile. */
 	int (*meanwhile)(void *arg);

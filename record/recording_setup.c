@@ -211,6 +211,7 @@ static int prepare(struct recording *r)
 			.triggers = &r->triggers,
 			.emit = &r->emit,
 			.args = &r->args,
+			.reader = r->buildids.reader,
 			.meanwhile = recording_meanwhile,
 			.meanwhile_arg = r,
 		};

@@ -84,8 +84,10 @@ near() {
 	run ! ebprec record -q -a --with heap -o x.data -- true
 	contains "$output" "option '--with heap' needs -p, a command without -a, or --heap-lib"
 	run ebprec record -q --with heap,pmu --heap-lib /dev/null -o x.data -- true
-	contains "$output" "cannot listen to 'malloc' in '/dev/null'"
-	contains "$output" "'/dev/null': Exec format error, skipping"
+	contains "$output" "cannot open '/dev/null': Invalid argument (no regular file), skipping"
+	printf 'no ELF file' >lib
+	run ebprec record -q --with heap,pmu --heap-lib ./lib -o x.data -- true
+	contains "$output" "cannot listen to 'malloc' in './lib': Exec format error (it is no ELF file of x86-64), skipping"
 	# The same of counters: perf knows whether there are any.
 	if perf stat -e cycles true 2>&1 | grep -q 'not supported'; then
 		contains "$output" "ebprec: cannot record 'pmu', no hardware counters here for 'cycles': No such device, skipping"

@@ -78,6 +78,9 @@ struct model_where {
 /* Always answers: *out says what is known. */
 void model_thread(const struct model *m, uint32_t pid, uint32_t tid, uint64_t time_ns,
 		  struct model_where *out);
+/* The same, and for which times around time_ns the answer is the same (both included). */
+void model_thread_while(const struct model *m, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			struct model_where *out, uint64_t *from_ns, uint64_t *to_ns);
 /* The space of kernel addresses. */
 uint32_t model_kernel(const struct model *m, uint64_t time_ns);
 
@@ -94,6 +97,12 @@ struct model_map {
 	uint64_t start, end, file_off_bytes;
 	uint32_t file; /* for model_file() */
 };
+
+/*
+ * The mapping that has addr, or as much of it around addr as is its own in this space.  False: nothing
+ * was mapped there.
+ */
+bool model_map_at(const struct model *m, uint32_t space, uint64_t addr, struct model_map *out);
 
 /* The first mapping that ends behind addr.  False: none. */
 bool model_next_map(const struct model *m, uint32_t space, uint64_t addr, struct model_map *out);

@@ -10,46 +10,31 @@
 
 #include <assert.h>
 
-#include "analyze/chaincut.h"
+#include "analyze/mapcache.h"
 #include "analyze/vec.h"
 #include "format/cursor.h"
 
 #define BATCH 128u
 
-#define FEW_SHRINK 3 /* caches for few samples have an eighth of the slots */
+#define FEW_SHRINK 3 /* the cache for few samples has an eighth of the slots */
 
-#define ADDR_CACHE_SLOTS (1u << 15)
-#define MEMO_SLOTS       512u
-#define MEMO_FRAMES      96u /* outermost frames that a memo keeps */
+#define GROUP_CACHE_SLOTS  1024u
+#define THREAD_CACHE_SLOTS 256u
 
-#define GROUP_CACHE_SLOTS 1024u
-
-#define CHAIN_CACHE_SLOTS (1u << 16)
-#define CHAIN_CALLERS_MIN 3u /* shorter ones are as quickly looked up */
-
-/*
- * A chain of callers that was seen, by 128 bits of hash.  Two chains are taken for one only in a file
- * that was made for it, and then a stack is counted as another: no more than such a file could say.
- */
-struct chain_slot {
-	uint64_t hash, check; /* both 0: free */
-	uint32_t path, node;  /* of the innermost caller */
-};
+#define FETCH_CALLERS 2 /* of a run: whose nodes are announced beside that of its innermost frame */
 
 #define STACK_CACHE_SLOTS (1u << 17)
 #define PENDING           0x80000000u /* in place of an entry: the sample of this batch */
 
-/* A whole stack of a group that was seen, likewise by its hash. */
+/*
+ * A whole stack of a group that was seen, by 96 bits of hash; nodes are told apart by 64 bits of the hash
+ * of their paths.  Two are taken for one only in a file that was made for it, and then a stack is counted
+ * as another: no more than such a file could say.
+ */
 struct stack_slot {
 	uint64_t hash;
 	uint32_t check;
 	uint32_t entry; /* + 1; 0: free */
-};
-
-struct addr_slot {
-	uint64_t addr;
-	uint32_t space_key; /* space * 2 + is_return + 1; 0: free */
-	uint32_t place;
 };
 
 struct group_slot {
@@ -57,41 +42,29 @@ struct group_slot {
 	uint32_t number; /* + 1; 0: free */
 };
 
-/* The outer frames of the last stack of a space. */
-struct memo {
-	uint32_t key; /* space + 1; 0: free */
-	uint32_t count;
-	uint64_t addrs[MEMO_FRAMES]; /* outermost first; none of them the innermost frame */
-	uint32_t paths[MEMO_FRAMES];
-	uint32_t nodes[MEMO_FRAMES];
-};
-
-/* A frame that has to be looked up. */
-struct want {
-	struct addr_slot *slot; /* NULL: of a context without maps */
-	uint32_t place, path;
-};
-
-/* A place that no cache knew. */
-struct lost_place {
-	struct place place;
-	uint64_t hash;
-	uint32_t want;
-	uint32_t space_key;
-	uint64_t addr;
+/* What the model said of a thread, and when that holds. */
+struct thread_slot {
+	uint32_t pid, tid;
+	uint64_t from_ns, to_ns; /* from > to: free */
+	struct model_where where;
 };
 
 /* Frames of one context of a sample, and what is known of them. */
 struct run {
 	struct chaincut_run cut;
 	const struct run *outer; /* that it was called from, in the same tree; NULL: the root */
-	uint64_t hash, check;    /* of its callers */
-	struct chain_slot *slot; /* NULL: not looked for */
-	struct memo *memo;       /* NULL: none */
-	bool is_user, is_known;  /* is_known: the slot has its callers */
-	uint32_t known;          /* callers that the memo has */
-	uint32_t want, want_count;
-	uint32_t path, node; /* of its innermost frame */
+	bool is_user;
+	size_t path;    /* where its frames' paths are, outermost first */
+	uint32_t known; /* outermost frames that have a node */
+	uint32_t node;  /* of the innermost frame that has one */
+};
+
+/* A frame that has no node yet. */
+struct want {
+	struct place place;
+	uint64_t hash; /* of the place */
+	uint32_t run;
+	uint32_t depth; /* in its run; 0: outermost */
 };
 
 /* A sample of the batch. */
@@ -121,18 +94,17 @@ struct sampler {
 	size_t part_count, part_capacity;
 	struct places places;
 	struct sampler_counts counts;
-	struct addr_slot *cache;
-	struct memo *memos;
-	struct chain_slot *chains;
+	struct mapcache *maps;
+	struct thread_slot *threads;
 	struct stack_slot *whole;
 	struct item *items;
 	size_t item_count;
 	struct run *runs; /* BATCH * CHAINCUT_RUNS */
 	size_t run_count;
+	uint64_t *paths;
+	size_t path_count, path_capacity;
 	struct want *wants;
 	size_t want_count, want_capacity;
-	struct lost_place *lost;
-	size_t lost_count, lost_capacity;
 };
 
 /* ---- first step: is the whole stack known? ---- */
@@ -142,46 +114,50 @@ static uint64_t frame_at(const struct run *run, size_t i)
 	return le64_load(run->cut.frames + 8 * i);
 }
 
-/* Where the last stack like this one is kept; NULL where that would not be safe. */
-static struct memo *memo_of(struct sampler *s, const struct run *run, uint32_t owner)
+static uint32_t root_of(const struct run *run)
 {
-	struct memo *memo;
-
-	if (run->outer)
-		return NULL;
-	if (run->cut.kind == PLACE_FILE && run->is_user)
-		memo = &s->memos[owner * 2 % MEMO_SLOTS];
-	else if (run->cut.kind == PLACE_KERNEL && !run->is_user)
-		memo = &s->memos[(owner * 2 + 1) % MEMO_SLOTS];
-	else
-		return NULL;
-	return memo;
+	return run->is_user ? STACKS_USER_ROOT : STACKS_KERNEL_ROOT;
 }
 
-/* Announces the slot for the callers of a run. */
-static void fetch_chain(struct sampler *s, struct run *run)
+static const uint64_t *path_at(const struct sampler *s, const struct run *run, size_t depth)
 {
-	uint64_t hash = hash_pair(run->cut.space, run->is_user), check = ~hash, addr;
+	return &s->paths[run->path + depth];
+}
 
-	for (size_t i = 1; i < run->cut.count; i++) {
-		addr = frame_at(run, i);
-		hash = (hash ^ addr) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 29;
-		check = ((check << 23 | check >> 41) ^ addr) * 0xc2b2ae3d27d4eb4fu;
+/* The path of each frame: a hash of the places from the root to it. */
+static int trace_run(struct sampler *s, struct run *run)
+{
+	uint64_t path = stacks_root_path(root_of(run)), *out;
+	size_t count = run->cut.count;
+	struct mapcache_walk walk;
+	struct place place;
+	int err = vec_reserve(&s->paths, &s->path_capacity, s->path_count + count);
+
+	if (err)
+		return err;
+	if (run->outer)
+		path = *path_at(s, run->outer, run->outer->cut.count - 1);
+	run->path = s->path_count;
+	s->path_count += count;
+	out = &s->paths[run->path];
+	mapcache_begin(s->maps, &run->cut, &walk);
+	for (size_t i = count; i-- > 0;) {
+		mapcache_place(&walk, &run->cut, frame_at(run, i), i != 0, &place);
+		path = hash_fold(path, places_hash(&place));
+		*out++ = path;
+		if (i <= FETCH_CALLERS)
+			stacks_fetch(&s->stacks, path);
 	}
-	check ^= check >> 31;
-	run->hash = hash;
-	run->check = check;
-	run->slot = &s->chains[hash & ((CHAIN_CACHE_SLOTS >> s->shrink) - 1)];
-	__builtin_prefetch(run->slot, 1);
+	return 0;
 }
 
 /* Cuts the chain of a sample; its runs go to the end of the batch's, outermost first. */
-static void begin_runs(struct sampler *s, struct item *item, bool *odd)
+static int begin_runs(struct sampler *s, struct item *item, bool *odd)
 {
 	const struct run *outer[2] = { NULL, NULL };
 	struct chaincut cut;
 	size_t first_user = 0;
+	int err = 0;
 
 	chaincut_do(item->chain, item->chain_count, &item->context, &cut);
 	*odd = cut.deferred || cut.frames_left_out || cut.unknown_contexts;
@@ -196,7 +172,7 @@ static void begin_runs(struct sampler *s, struct item *item, bool *odd)
 	while (first_user < cut.run_count && cut.runs[first_user].kind != PLACE_FILE)
 		first_user++;
 	item->first_run = (uint32_t)s->run_count;
-	for (size_t i = cut.run_count; i-- > 0;) {
+	for (size_t i = cut.run_count; !err && i-- > 0;) {
 		bool is_user = i >= first_user;
 		struct run *run = &s->runs[s->run_count++];
 
@@ -204,22 +180,22 @@ static void begin_runs(struct sampler *s, struct item *item, bool *odd)
 				     .outer = outer[is_user],
 				     .is_user = is_user };
 		outer[is_user] = run;
-		run->memo = memo_of(s, run, item->context.user_space);
-		if (run->memo && run->cut.count > CHAIN_CALLERS_MIN)
-			fetch_chain(s, run);
+		err = trace_run(s, run);
 	}
 	item->last_run = (uint32_t)s->run_count;
+	return err;
 }
 
 /*
  * Looks for the whole stack, and claims its slot where it is not there.  Something odd about a chain
  * is counted each time it comes, so such a stack is not remembered.
  */
-static void begin_item(struct sampler *s, struct item *item)
+static int begin_item(struct sampler *s, struct item *item)
 {
 	struct stack_slot *slot = item->slot;
 	uint32_t number = (uint32_t)(item - s->items);
 	bool odd;
+	int err;
 
 	if (slot && slot->entry && slot->hash == item->hash && slot->check == item->check) {
 		if (slot->entry & PENDING) {
@@ -228,219 +204,60 @@ static void begin_item(struct sampler *s, struct item *item)
 			item->entry = slot->entry;
 			__builtin_prefetch(&s->stacks.entries[item->entry - 1].sample_count, 1);
 		}
-		return;
-	}
-	begin_runs(s, item, &odd);
-	if (slot)
-		*slot = (struct stack_slot){ item->hash, item->check, odd ? 0 : PENDING | number };
-}
-
-/* ---- second step: callers that were seen ---- */
-
-/* Whether the slot has the callers; from here on it has. */
-static bool claim_chain(struct run *run)
-{
-	struct chain_slot *slot = run->slot;
-	bool found = slot->hash == run->hash && slot->check == run->check &&
-		     (run->hash | run->check);
-
-	slot->hash = run->hash;
-	slot->check = run->check;
-	return found;
-}
-
-/*
- * How many of the outermost callers the memo has, which then gets these.  It holds only return
- * addresses, and is asked only for such: equal addresses then mean equal places.
- */
-static uint32_t ask_memo(struct memo *memo, const struct run *run)
-{
-	size_t callers = run->cut.count - 1, known = 0;
-
-	if (memo->key != run->cut.space + 1) {
-		memo->key = run->cut.space + 1;
-		memo->count = 0;
-	}
-	while (known < callers && known < memo->count &&
-	       memo->addrs[known] == frame_at(run, callers - known))
-		known++;
-	memo->count = callers < MEMO_FRAMES ? (uint32_t)callers : MEMO_FRAMES;
-	for (size_t i = known; i < memo->count; i++)
-		memo->addrs[i] = frame_at(run, callers - i);
-	return (uint32_t)known;
-}
-
-static int add_wants(struct sampler *s, struct run *run)
-{
-	size_t callers = run->is_known ? 0 : run->cut.count - 1 - run->known;
-	bool has_maps = run->cut.kind == PLACE_FILE || run->cut.kind == PLACE_KERNEL;
-	int err = vec_reserve(&s->wants, &s->want_capacity, s->want_count + callers + 1);
-
-	if (err)
-		return err;
-	run->want = (uint32_t)s->want_count;
-	run->want_count = (uint32_t)callers + 1;
-	for (size_t i = callers + 1; i-- > 0;) {
-		uint32_t space_key = run->cut.space * 2 + (i != 0) + 1;
-		struct want *want = &s->wants[s->want_count++];
-
-		want->slot = NULL;
-		if (!has_maps)
-			continue;
-		want->slot = &s->cache[hash_pair(frame_at(run, i), space_key) &
-				       ((ADDR_CACHE_SLOTS >> s->shrink) - 1)];
-		__builtin_prefetch(want->slot);
-	}
-	return 0;
-}
-
-static int find_callers(struct sampler *s)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < s->run_count; i++) {
-		struct run *run = &s->runs[i];
-
-		if (run->slot)
-			run->is_known = claim_chain(run);
-		if (!run->is_known && run->memo)
-			run->known = ask_memo(run->memo, run);
-		err = add_wants(s, run);
-	}
-	return err;
-}
-
-/* ---- third step: places ---- */
-
-static void make_place(const struct sampler *s, const struct chaincut_run *run, uint64_t addr,
-		       bool is_return, struct place *place)
-{
-	uint64_t look = addr - (is_return && addr ? 1 : 0); /* a call may end its mapping */
-	struct model_place found;
-	bool mapped;
-
-	*place = (struct place){ .kind = (uint8_t)run->kind };
-	if (run->kind != PLACE_FILE && run->kind != PLACE_KERNEL)
-		return;
-	mapped = model_place(s->model, run->space, look, &found);
-	if (run->kind == PLACE_KERNEL) {
-		place->offset = addr;
-		place->is_return = is_return;
-		if (mapped && model_file(s->model, found.file)->is_ksymbol)
-			*place = (struct place){ .kind = PLACE_KSYMBOL, .file = found.file };
-	} else if (mapped) {
-		place->file = found.file;
-		place->offset = found.file_off_bytes + (addr - look);
-		place->is_return = is_return;
-	} else {
-		place->kind = PLACE_UNMAPPED;
-	}
-}
-
-/* Asks the cache of addresses; for what it does not have, the slot of the place is announced. */
-static int ask_addr(struct sampler *s, const struct run *run, uint32_t number, size_t frame)
-{
-	struct want *want = &s->wants[number];
-	uint32_t space_key = run->cut.space * 2 + (frame != 0) + 1;
-	uint64_t addr = frame_at(run, frame);
-	struct lost_place *lost;
-	int err;
-
-	if (want->slot && want->slot->addr == addr && want->slot->space_key == space_key &&
-	    space_key) {
-		want->place = want->slot->place;
 		return 0;
 	}
-	err = vec_reserve(&s->lost, &s->lost_capacity, s->lost_count + 1);
+	err = begin_runs(s, item, &odd);
+	if (!err && slot)
+		*slot = (struct stack_slot){ item->hash, item->check, odd ? 0 : PENDING | number };
+	return err;
+}
+
+/* ---- second step: nodes that there are ---- */
+
+/* Where the paths are that were announced. */
+static void look_at_run(const struct sampler *s, const struct run *run)
+{
+	size_t count = run->cut.count;
+
+	for (size_t i = 0; i < count && i <= FETCH_CALLERS; i++)
+		stacks_look_path(&s->stacks, *path_at(s, run, count - 1 - i));
+}
+
+/* The innermost frame that has a node; those further out have one, too. */
+static void find_known(const struct sampler *s, struct run *run)
+{
+	uint32_t known = (uint32_t)run->cut.count, node = HASHIDX_NONE;
+
+	while (known && node == HASHIDX_NONE)
+		node = stacks_find_path(&s->stacks, *path_at(s, run, known-- - 1));
+	run->known = node == HASHIDX_NONE ? 0 : known + 1;
+	run->node = node;
+}
+
+/* The places of the frames that have no node; their slots are announced. */
+static int add_wants(struct sampler *s, uint32_t number)
+{
+	const struct run *run = &s->runs[number];
+	size_t count = run->cut.count - run->known;
+	struct mapcache_walk walk;
+	struct want *want;
+	int err;
+
+	if (!count)
+		return 0;
+	err = vec_reserve(&s->wants, &s->want_capacity, s->want_count + count);
 	if (err)
 		return err;
-	lost = &s->lost[s->lost_count++];
-	make_place(s, &run->cut, addr, frame != 0, &lost->place);
-	lost->hash = places_hash(&lost->place);
-	lost->want = number;
-	lost->space_key = space_key;
-	lost->addr = addr;
-	places_fetch(&s->places, lost->hash);
+	mapcache_begin(s->maps, &run->cut, &walk);
+	for (size_t i = count; i-- > 0;) {
+		want = &s->wants[s->want_count++];
+		mapcache_place(&walk, &run->cut, frame_at(run, i), i != 0, &want->place);
+		want->hash = places_hash(&want->place);
+		want->run = number;
+		want->depth = (uint32_t)(run->cut.count - 1 - i);
+		places_fetch(&s->places, want->hash);
+	}
 	return 0;
-}
-
-static int find_places(struct sampler *s)
-{
-	int err = 0;
-
-	s->lost_count = 0;
-	for (size_t i = 0; !err && i < s->run_count; i++) {
-		const struct run *run = &s->runs[i];
-
-		for (uint32_t k = 0; !err && k < run->want_count; k++)
-			err = ask_addr(s, run, run->want + k, run->want_count - 1 - k);
-	}
-	for (size_t i = 0; i < s->lost_count; i++)
-		places_look(&s->places, s->lost[i].hash);
-	for (size_t i = 0; !err && i < s->lost_count; i++) {
-		const struct lost_place *lost = &s->lost[i];
-		struct want *want = &s->wants[lost->want];
-
-		err = places_add_hashed(&s->places, &lost->place, lost->hash, &want->place);
-		if (!err && want->slot)
-			*want->slot = (struct addr_slot){ lost->addr, lost->space_key,
-							  want->place };
-	}
-	return err;
-}
-
-/* ---- fourth step: nodes ---- */
-
-static uint32_t root_of(const struct run *run)
-{
-	return run->is_user ? STACKS_USER_ROOT : STACKS_KERNEL_ROOT;
-}
-
-/* The path of each frame that is wanted; its slot is announced. */
-static void fetch_nodes(struct sampler *s, struct run *run)
-{
-	uint32_t path = run->outer ? run->outer->path : stacks_root_path(root_of(run));
-
-	if (run->is_known)
-		path = run->slot->path;
-	else if (run->known)
-		path = run->memo->paths[run->known - 1];
-	for (uint32_t k = 0; k < run->want_count; k++) {
-		struct want *want = &s->wants[run->want + k];
-		size_t at = run->known + k;
-
-		if (k + 1 == run->want_count && run->slot)
-			run->slot->path = path;
-		path = stacks_path(path, want->place);
-		want->path = path;
-		stacks_fetch(&s->stacks, path);
-		if (k + 1 < run->want_count && run->memo && at < MEMO_FRAMES)
-			run->memo->paths[at] = path;
-	}
-	run->path = path;
-}
-
-static int walk_nodes(struct sampler *s, struct run *run)
-{
-	uint32_t node = run->outer ? run->outer->node : root_of(run);
-	int err = 0;
-
-	if (run->is_known)
-		node = run->slot->node;
-	else if (run->known)
-		node = run->memo->nodes[run->known - 1];
-	for (uint32_t k = 0; !err && k < run->want_count; k++) {
-		const struct want *want = &s->wants[run->want + k];
-		size_t at = run->known + k;
-
-		if (k + 1 == run->want_count && run->slot)
-			run->slot->node = node;
-		err = stacks_child_by_path(&s->stacks, node, want->path, want->place, &node);
-		if (!err && k + 1 < run->want_count && run->memo && at < MEMO_FRAMES)
-			run->memo->nodes[at] = node;
-	}
-	run->node = node;
-	return err;
 }
 
 static int find_nodes(struct sampler *s)
@@ -448,11 +265,39 @@ static int find_nodes(struct sampler *s)
 	int err = 0;
 
 	for (size_t i = 0; i < s->run_count; i++)
-		fetch_nodes(s, &s->runs[i]);
+		look_at_run(s, &s->runs[i]);
+	for (size_t i = 0; !err && i < s->run_count; i++) {
+		find_known(s, &s->runs[i]);
+		err = add_wants(s, (uint32_t)i);
+	}
+	return err;
+}
+
+/* ---- third step: nodes that there are not ---- */
+
+/* In the order of the runs: what a run was called from comes first. */
+static int make_node(struct sampler *s, const struct want *want)
+{
+	struct run *run = &s->runs[want->run];
+	uint32_t place;
+	int err = places_add_hashed(&s->places, &want->place, want->hash, &place);
+
+	if (err)
+		return err;
+	if (!want->depth)
+		run->node = run->outer ? run->outer->node : root_of(run);
+	return stacks_child_by_path(&s->stacks, run->node, *path_at(s, run, want->depth), place,
+				    &run->node);
+}
+
+static int make_nodes(struct sampler *s)
+{
+	int err = 0;
+
 	for (size_t i = 0; i < s->want_count; i++)
-		stacks_look(&s->stacks, s->wants[i].path);
-	for (size_t i = 0; !err && i < s->run_count; i++)
-		err = walk_nodes(s, &s->runs[i]);
+		places_look(&s->places, s->wants[i].hash);
+	for (size_t i = 0; !err && i < s->want_count; i++)
+		err = make_node(s, &s->wants[i]);
 	return err;
 }
 
@@ -508,16 +353,15 @@ static int count_all(struct sampler *s)
 
 int sampler_flush(struct sampler *s)
 {
-	int err;
+	int err = 0;
 
-	s->run_count = s->want_count = 0;
-	for (size_t i = 0; i < s->item_count; i++)
-		begin_item(s, &s->items[i]);
-	err = find_callers(s);
-	if (!err)
-		err = find_places(s);
+	s->run_count = s->path_count = s->want_count = 0;
+	for (size_t i = 0; !err && i < s->item_count; i++)
+		err = begin_item(s, &s->items[i]);
 	if (!err)
 		err = find_nodes(s);
+	if (!err)
+		err = make_nodes(s);
 	if (!err)
 		err = count_all(s);
 	s->item_count = 0;
@@ -526,10 +370,18 @@ int sampler_flush(struct sampler *s)
 
 /* ---- one sample ---- */
 
-void sampler_where(const struct sampler *s, const struct perf_sample *sample,
-		   struct model_where *out)
+void sampler_where(struct sampler *s, const struct perf_sample *sample, struct model_where *out)
 {
-	model_thread(s->model, sample->pid, sample->tid, sample->time_ns, out);
+	struct thread_slot *slot = &s->threads[sample->tid % THREAD_CACHE_SLOTS];
+
+	if (slot->tid != sample->tid || slot->pid != sample->pid ||
+	    sample->time_ns < slot->from_ns || sample->time_ns > slot->to_ns) {
+		slot->pid = sample->pid;
+		slot->tid = sample->tid;
+		model_thread_while(s->model, sample->pid, sample->tid, sample->time_ns,
+				   &slot->where, &slot->from_ns, &slot->to_ns);
+	}
+	*out = slot->where;
 }
 
 static uint64_t group_hash(const struct group *g)
@@ -568,28 +420,24 @@ static int group_of(struct sampler *s, const struct perf_sample *sample, uint32_
 	return 0;
 }
 
-/* Sums up stack, group and end, and announces their slot.  Four sums at a time: a CPU can do that at once. */
+/* Sums up stack, group and end, and announces their slot.  Two sums at a time: a CPU can do that at once. */
 static void fetch_stack(struct sampler *s, struct item *item)
 {
-	const uint64_t odd = 0x9e3779b97f4a7c15u;
-	uint64_t seed = hash_pair(
+	const uint8_t *chain = item->chain;
+	size_t i = 0, count = item->chain_count;
+	uint64_t a = hash_pair(
 		(uint64_t)item->context.user_space << 32 | item->context.kernel_space,
 		(uint64_t)item->key.group << 32 | item->key.end << 8 | item->context.cpumode);
-	uint64_t h[4] = { seed, seed + 1, seed + 2, seed + 3 }, b;
-	size_t i = 0, count = item->chain_count;
+	uint64_t b = a + count;
 
 	for (; i + 4 <= count; i += 4) {
-		for (size_t k = 0; k < 4; k++) {
-			h[k] = (h[k] ^ le64_load(item->chain + 8 * (i + k))) * odd;
-			h[k] ^= h[k] >> 29;
-		}
+		a = hash_fold(a ^ le64_load(chain + 8 * i), le64_load(chain + 8 * i + 8));
+		b = hash_fold(b ^ le64_load(chain + 8 * i + 16), le64_load(chain + 8 * i + 24));
 	}
-	for (; i < count; i++) {
-		h[0] = (h[0] ^ le64_load(item->chain + 8 * i)) * odd;
-		h[0] ^= h[0] >> 29;
-	}
-	item->hash = hash_pair(h[0], h[1]);
-	b = hash_pair(h[2] + count, h[3] ^ item->hash);
+	for (; i < count; i++)
+		a = hash_fold(a ^ le64_load(chain + 8 * i), b);
+	item->hash = hash_pair(a, b);
+	b = hash_pair(b, a);
 	item->check = (uint32_t)(b >> 32);
 	item->slot = &s->whole[b & ((STACK_CACHE_SLOTS >> s->shrink) - 1)];
 	__builtin_prefetch(item->slot, 1);
@@ -649,13 +497,15 @@ int sampler_new(const struct model *model, struct groups *groups, bool few, stru
 	s->groups = groups;
 	s->group_cache = calloc(groups ? GROUP_CACHE_SLOTS : 1, sizeof(*s->group_cache));
 	s->shrink = few ? FEW_SHRINK : 0;
-	s->cache = bigmem_zeroed((ADDR_CACHE_SLOTS >> s->shrink) * sizeof(*s->cache));
-	s->memos = bigmem_zeroed(MEMO_SLOTS * sizeof(*s->memos));
-	s->chains = bigmem_zeroed((CHAIN_CACHE_SLOTS >> s->shrink) * sizeof(*s->chains));
+	s->threads = calloc(THREAD_CACHE_SLOTS, sizeof(*s->threads));
+	for (size_t i = 0; s->threads && i < THREAD_CACHE_SLOTS; i++)
+		s->threads[i].from_ns = 1;
 	s->whole = bigmem_zeroed((STACK_CACHE_SLOTS >> s->shrink) * sizeof(*s->whole));
 	s->items = calloc(BATCH, sizeof(*s->items));
 	s->runs = calloc(BATCH * CHAINCUT_RUNS, sizeof(*s->runs));
-	if (s->cache && s->memos && s->chains && s->whole && s->group_cache && s->items && s->runs)
+	if (s->threads && s->whole && s->group_cache && s->items && s->runs)
+		err = mapcache_new(model, &s->maps);
+	if (!err)
 		err = stacks_init(&s->stacks);
 	if (err) {
 		sampler_free(s);
@@ -668,15 +518,14 @@ int sampler_new(const struct model *model, struct groups *groups, bool few, stru
 /* Frees what only adding needs. */
 static void free_caches(struct sampler *s)
 {
-	free(s->cache);
-	free(s->memos);
-	free(s->chains);
+	mapcache_free(s->maps);
+	free(s->threads);
 	free(s->whole);
 	free(s->group_cache);
 	free(s->items);
 	free(s->runs);
+	free(s->paths);
 	free(s->wants);
-	free(s->lost);
 }
 
 void sampler_free(struct sampler *s)
@@ -698,15 +547,14 @@ void sampler_finish(struct sampler *s)
 	stacks_finish(&s->stacks);
 	places_finish(&s->places);
 	free_caches(s);
-	s->cache = NULL;
-	s->memos = NULL;
-	s->chains = NULL;
+	s->maps = NULL;
+	s->threads = NULL;
 	s->whole = NULL;
 	s->group_cache = NULL;
 	s->items = NULL;
 	s->runs = NULL;
+	s->paths = NULL;
 	s->wants = NULL;
-	s->lost = NULL;
 }
 
 int sampler_join(struct sampler *s, struct sampler *from)

@@ -5,11 +5,11 @@
  * The hot path: everything here is done once a sample.  Addresses become places at once (so that
  * short-lived processes, each with its own address layout, share their stacks), names come later.
  *
- * Three caches carry it.  The callers of a sample have mostly been seen before, all of them: a cache
- * of whole caller chains gives their node.  Else a sample mostly repeats the outer frames of the
- * last sample of its space, so the last stack of a space is kept and only what differs from it is
- * looked up.  What is looked up goes through a cache of addresses.  All are of fixed size and only
- * save time.
+ * A stack that was seen before in the same space and group, address by address, is one look-up.
+ * Else its places are found by the last mappings of its space, and hashed from the root on: its nodes are
+ * known by these hashes, so what has to be looked up is the innermost frame, its caller if that is
+ * new, and so on as far out as there is anything new.  What another process with the same program was seen
+ * in is found at once, however its addresses differ.
  *
  * One sampler is used by one thread; they share the sealed model.
  */
@@ -50,8 +50,7 @@ int sampler_new(const struct model *model, struct groups *groups, bool few, stru
 void sampler_free(struct sampler *s); /* NULL is fine */
 
 /* What model_thread() says of the sample's thread; to be given to sampler_put(). */
-void sampler_where(const struct sampler *s, const struct perf_sample *sample,
-		   struct model_where *out);
+void sampler_where(struct sampler *s, const struct perf_sample *sample, struct model_where *out);
 /*
  * Takes one sample, to be counted with others by sampler_flush() at the latest; until then its chain
  * must stay where it is.  info: how its stack was found; NULL: not known.  -ENOMEM, -EOVERFLOW.

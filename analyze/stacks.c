@@ -46,18 +46,17 @@ void stacks_finish(struct stacks *s)
 	hashidx_done(&s->entry_index);
 }
 
-int stacks_child_by_path(struct stacks *s, uint32_t parent, uint32_t path, uint32_t frame,
+int stacks_child_by_path(struct stacks *s, uint32_t parent, uint64_t path, uint32_t frame,
 			 uint32_t *out)
 {
-	uint64_t hash = (uint64_t)path << 32;
 	uint32_t pos, id;
 	int err;
 
 	err = hashidx_reserve(&s->node_index);
 	if (err)
 		return err;
-	pos = hashidx_start(&s->node_index, hash);
-	while ((id = hashidx_match(&s->node_index, hash, &pos)) != HASHIDX_NONE) {
+	pos = hashidx_start(&s->node_index, path);
+	while ((id = hashidx_match(&s->node_index, path, &pos)) != HASHIDX_NONE) {
 		if (s->nodes[id].parent == parent && s->nodes[id].frame == frame) {
 			*out = id;
 			return 0;
@@ -73,7 +72,7 @@ int stacks_child_by_path(struct stacks *s, uint32_t parent, uint32_t path, uint3
 	id = (uint32_t)s->node_count++;
 	s->nodes[id] = (struct stacks_node){ parent, frame };
 	s->paths[id] = path;
-	hashidx_put(&s->node_index, hash, pos, id);
+	hashidx_put(&s->node_index, path, pos, id);
 	*out = id;
 	return 0;
 }
@@ -195,7 +194,8 @@ static int merge_entries(struct stacks *s, const struct stacks *from, const uint
 
 /* A merge's translation of nodes: their numbers, and the paths they will be looked up by. */
 struct translation {
-	uint32_t *nodes, *paths;
+	uint32_t *nodes;
+	uint64_t *paths;
 	const uint32_t *frames, *more, *first;
 };
 

@@ -43,7 +43,7 @@ struct stacks_entry {
 /* Read nodes and entries freely; fill by the functions. */
 struct stacks {
 	struct stacks_node *nodes;
-	uint32_t *paths; /* hash of each node's path; NULL once finished */
+	uint64_t *paths; /* hash of each node's path; NULL once finished */
 	size_t node_count, node_capacity, path_capacity;
 	struct stacks_entry *entries;
 	size_t entry_count, entry_capacity;
@@ -59,33 +59,53 @@ int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *ou
 /*
  * Nodes are found by a hash of their whole path, so where a stack will be looked up is known before
  * any of its nodes is.  A caller with many stacks can fetch them all, look at them all, and then walk
- * down by nodes that are in the cache by then.
+ * down by nodes that are in the cache by then.  Such a caller may also hash paths by what its frames
+ * stand for, and number only the frames of new nodes; then all paths of the table are its own.
  */
-static inline uint32_t stacks_root_path(uint32_t root)
+static inline uint64_t stacks_root_path(uint32_t root)
 {
 	return root;
 }
 
-static inline uint32_t stacks_path(uint32_t caller_path, uint32_t frame)
+static inline uint64_t stacks_path(uint64_t caller_path, uint32_t frame)
 {
-	return (uint32_t)(hash_pair((uint64_t)caller_path << 32 | frame, 0) >> 32);
+	return hash_pair(caller_path, frame);
 }
 
-static inline void stacks_fetch(const struct stacks *s, uint32_t path)
+static inline void stacks_fetch(const struct stacks *s, uint64_t path)
 {
-	hashidx_fetch(&s->node_index, (uint64_t)path << 32);
+	hashidx_fetch(&s->node_index, path);
 }
 
-static inline void stacks_look(const struct stacks *s, uint32_t path)
+static inline void stacks_look(const struct stacks *s, uint64_t path)
 {
-	uint32_t id = hashidx_guess(&s->node_index, (uint64_t)path << 32);
+	uint32_t id = hashidx_guess(&s->node_index, path);
 
 	if (id != HASHIDX_NONE)
 		__builtin_prefetch(&s->nodes[id]);
 }
 
+static inline void stacks_look_path(const struct stacks *s, uint64_t path)
+{
+	uint32_t id = hashidx_guess(&s->node_index, path);
+
+	if (id != HASHIDX_NONE)
+		__builtin_prefetch(&s->paths[id]);
+}
+
+/* The node of a path; HASHIDX_NONE: there is none. */
+static inline uint32_t stacks_find_path(const struct stacks *s, uint64_t path)
+{
+	uint32_t pos = hashidx_start(&s->node_index, path), id;
+
+	while ((id = hashidx_match(&s->node_index, path, &pos)) != HASHIDX_NONE)
+		if (s->paths[id] == path)
+			break;
+	return id;
+}
+
 /* stacks_child() of which the path is known. */
-int stacks_child_by_path(struct stacks *s, uint32_t parent, uint32_t path, uint32_t frame,
+int stacks_child_by_path(struct stacks *s, uint32_t parent, uint64_t path, uint32_t frame,
 			 uint32_t *out);
 
 /* Adds to the stack's counts. */

@@ -578,6 +578,89 @@ static void losses_are_added_up(void **state)
 	teardown(&f);
 }
 
+static bool same_where(const struct model_where *a, const struct model_where *b)
+{
+	return a->epoch == b->epoch && a->space == b->space && a->comm == b->comm;
+}
+
+/* For all times that it names, what model_thread() says is what it said. */
+static void answer_holds_for_the_times_it_names(void **state)
+{
+	static const uint32_t tasks[][2] = { { 10, 10 }, { 10, 11 }, { 10, 12 },
+					     { 20, 20 }, { 20, 11 }, { 77, 77 } };
+	struct fixture f = setup();
+	struct model_where where, there;
+	uint64_t from_ns, to_ns;
+	unsigned changes = 0;
+
+	comm_at(&f, 10, 10, 10, "ten", true);
+	map_at(&f, 12, 10, 0x1000, 0x2000, 0, "/bin/a");
+	fork_at(&f, 20, 10, 10, 11);
+	comm_at(&f, 25, 10, 11, "worker", false);
+	map_at(&f, 30, 10, 0x1000, 0x2000, 0, "/bin/b"); /* another space */
+	fork_at(&f, 40, 10, 20, 20);
+	comm_at(&f, 45, 20, 20, "twenty", true);
+	map_at(&f, 46, 20, 0x1000, 0x2000, 0, "/bin/c");
+	fork_at(&f, 50, 20, 20, 11); /* the tid again */
+	assert_int_equal(model_seal(f.m), 0);
+	for (size_t t = 0; t < sizeof(tasks) / sizeof(tasks[0]); t++) {
+		for (uint64_t now_ns = 0; now_ns < 60; now_ns++) {
+			model_thread_while(f.m, tasks[t][0], tasks[t][1], now_ns, &where, &from_ns,
+					   &to_ns);
+			assert_true(from_ns <= now_ns && now_ns <= to_ns);
+			for (uint64_t at_ns = from_ns; at_ns <= to_ns && at_ns < 60; at_ns++) {
+				model_thread(f.m, tasks[t][0], tasks[t][1], at_ns, &there);
+				assert_true(same_where(&where, &there));
+			}
+			changes += to_ns == now_ns;
+		}
+	}
+	assert_true(changes >= 8); /* it is not always said of one moment, nor of all */
+	assert_true(changes < 60);
+	teardown(&f);
+}
+
+static void mapping_at_an_address_ends_where_another_begins(void **state)
+{
+	struct fixture f = setup();
+	struct model_where where;
+	struct model_map map;
+
+	map_at(&f, 10, 10, 0x1000, 0x5000, 0x100, "/bin/a");
+	map_at(&f, 20, 10, 0x2000, 0x3000, 0, "/bin/b");
+	assert_int_equal(model_seal(f.m), 0);
+	model_thread(f.m, 10, 10, 30, &where);
+	assert_true(model_map_at(f.m, where.space, 0x3800, &map));
+	assert_int_equal(map.start, 0x3000);
+	assert_int_equal(map.end, 0x5000);
+	assert_int_equal(map.file_off_bytes, 0x2100);
+	assert_string_equal(model_file(f.m, map.file)->path, "/bin/a");
+	assert_true(model_map_at(f.m, where.space, 0x2000, &map));
+	assert_int_equal(map.end, 0x3000);
+	assert_false(model_map_at(f.m, where.space, 0x5000, &map));
+	assert_false(model_map_at(f.m, MODEL_NONE, 0x2000, &map));
+	teardown(&f);
+}
+
+/* Of the maps before an exec only what the new ones leave free counts: no more than the address is told. */
+static void mapping_before_an_exec_is_told_by_address(void **state)
+{
+	struct fixture f = setup();
+	struct model_where where;
+	struct model_map map;
+
+	map_at(&f, 10, 10, 0x1000, 0x5000, 0x100, "/bin/a");
+	comm_at(&f, 20, 10, 10, "b", true);
+	map_at(&f, 21, 10, 0x9000, 0xa000, 0, "/bin/b");
+	assert_int_equal(model_seal(f.m), 0);
+	model_thread(f.m, 10, 10, 22, &where);
+	assert_true(model_map_at(f.m, where.space, 0x1234, &map));
+	assert_int_equal(map.start, 0x1234);
+	assert_int_equal(map.end, 0x1235);
+	assert_int_equal(map.file_off_bytes, 0x334);
+	teardown(&f);
+}
+
 static void sealed_model_takes_nothing_more(void **state)
 {
 	struct fixture f = setup();
@@ -664,6 +747,9 @@ int main(void)
 		cmocka_unit_test(losses_are_added_up),
 		cmocka_unit_test(code_is_what_it_was_at_that_time),
 		cmocka_unit_test(code_made_before_its_memory_was_told_stays),
+		cmocka_unit_test(answer_holds_for_the_times_it_names),
+		cmocka_unit_test(mapping_at_an_address_ends_where_another_begins),
+		cmocka_unit_test(mapping_before_an_exec_is_told_by_address),
 		cmocka_unit_test(sealed_model_takes_nothing_more),
 	};
 

@@ -289,7 +289,7 @@ static void too_many_contexts_are_counted(void **state)
 	teardown(&f);
 }
 
-/* A leaf and a caller at one address, deeper and shallower chains: what the memo must not mix. */
+/* A leaf and a caller at one address, deeper and shallower chains: what a look-up of whole stacks must not mix. */
 static void repeated_prefixes_give_the_same_as_fresh_ones(void **state)
 {
 	struct fixture f = setup();

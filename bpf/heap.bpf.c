@@ -9,6 +9,8 @@
  *
  * Costs 2 us an allocation and 1 us a free, most of which are the probes themselves.
  */
+#define HELD_SAMPLE_BYTES (64 << 10)
+
 #include "bpf/held.bpf.h"
 
 struct heap_key {

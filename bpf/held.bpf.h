@@ -2,9 +2,8 @@
 /*
  * held - allocations, sampled by their bytes, and which of them are still held
  *
- * One of n bytes is drawn with the chance n / sample_bytes and then stands for sample_bytes; one of
- * more is always taken and stands for itself.  So sums are right on average, whatever the sizes, and
- * with sample_bytes 1 they are exact.  Each that is drawn is an event with its stacks, and is kept by
+ * Which are drawn, and for what they stand, says bpf/draw.h: sums are right on average, whatever the
+ * sizes, and with sample_bytes 1 they are exact.  Each that is drawn is an event with its stacks, and is kept by
  * its address until it is freed; each process and stack of which something is held has one entry in
  * kept_held, which the recorder reads at the end.
  *
@@ -13,10 +12,15 @@
 #ifndef EBPREC_BPF_HELD_H
 #define EBPREC_BPF_HELD_H
 
+#include "bpf/draw.h"
 #include "bpf/metric.bpf.h"
 
-/* Of how many bytes one is drawn; 1: all are. */
-const volatile __u64 sample_bytes = 65536;
+#ifndef HELD_SAMPLE_BYTES
+#error "an instrument says of how many bytes it draws one"
+#endif
+
+/* Of how many bytes one is drawn; 1: all are.  Unless --sample-bytes says it. */
+const volatile __u64 sample_bytes = HELD_SAMPLE_BYTES;
 /* Set before the last walk over the tasks: nobody allocates any more. */
 __u32 metric_ending = 0;
 
@@ -44,7 +48,7 @@ struct {
  * How many that were drawn have an address of that number: most that are freed were not, and need no
  * look into the map.
  */
-enum { HELD_FILTER_BITS = 16 };
+enum { HELD_FILTER_BITS = 14 }; /* 64 KiB, which stay near the CPU */
 __u32 held_filter[1 << HELD_FILTER_BITS] = {};
 
 static __always_inline __u32 *held_filter_of(__u64 address)
@@ -98,17 +102,10 @@ struct {
 /* What of it a sample stands for; 0: it is not drawn. */
 static __always_inline __u64 held_draw(__u64 bytes, __u32 *count)
 {
-	__u64 draw;
-
-	*count = 1;
-	if (bytes >= sample_bytes || !bytes)
-		return bytes;
-	draw = bpf_get_prandom_u32();
-	if (draw * sample_bytes >> 32 >= bytes)
+	if (bytes < sample_bytes && !draw_is(bytes, sample_bytes, bpf_get_prandom_u32()))
 		return 0;
-	/* sample_bytes / bytes as a whole number, right on average */
-	*count = (sample_bytes + bpf_get_prandom_u32() % bytes) / bytes;
-	return sample_bytes;
+	*count = bytes < sample_bytes ? draw_count(bytes, sample_bytes, bpf_get_prandom_u32()) : 1;
+	return draw_bytes(bytes, sample_bytes);
 }
 
 static __always_inline __u64 held_hash(const struct event_stack *s, __u64 frames)

@@ -10,6 +10,8 @@
  *
  * Costs 0.15 us an allocation, with the stacks of those that are drawn, and 0.06 us a free.
  */
+#define HELD_SAMPLE_BYTES (512 << 10) /* a kernel allocates far more often than one would look at */
+
 #include "bpf/context.bpf.h"
 #include "bpf/held.bpf.h"
 

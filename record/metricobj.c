@@ -74,7 +74,8 @@ static void set_knobs(const struct metricobj *o, const struct instrument_ctx *c,
 	set(o->obj, "filter", &filter, sizeof(filter));
 	set(o->obj, "user_stacks", &user_stacks, sizeof(user_stacks));
 	set(o->obj, "max_frames", &max_frames, sizeof(max_frames));
-	set(o->obj, "sample_bytes", &sample_bytes, sizeof(sample_bytes));
+	if (sample_bytes)
+		set(o->obj, "sample_bytes", &sample_bytes, sizeof(sample_bytes));
 	set(o->obj, "slower_ns", &slower_ns, sizeof(slower_ns));
 	set(o->obj, "each", &each, sizeof(each));
 	set(o->obj, "metric_first_event", &first, sizeof(first));

@@ -4,9 +4,15 @@
 
 load ../helper
 
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	ebprec record --list >list || true
+}
+
 setup() {
 	need_bpf
 	cd "$BATS_TEST_TMPDIR" || return
+	cp "$BATS_FILE_TMPDIR/list" .
 }
 
 # here NAME LIST - what the list says of an instrument that needs BPF
@@ -18,7 +24,6 @@ here() {
 }
 
 @test "what the list has is recorded" {
-	ebprec record --list >list
 	for name in cpu sched mark syscalls exits faults block runq irq tcp net locks; do
 		same yes "$(here $name list)"
 	done
@@ -26,11 +31,40 @@ here() {
 	for name in cpu sched mark; do
 		ebprec info x.data | grep -q "^ *\"$name\",*$" || fail "$name was not recorded"
 	done
-	[ ! -e ebprec.data ] || fail "the list recorded something"
+	[ ! -e "$BATS_FILE_TMPDIR/ebprec.data" ] || fail "the list recorded something"
+}
+
+# programs_of PID - the names of the BPF programs that a process has loaded or attached, as the kernel cuts them
+programs_of() {
+	local id
+	grep -hs '^prog_id:' "/proc/$1"/fdinfo/* | awk '{ print $2 }' | sort -u | while read -r id; do
+		PATH=$PATH:/usr/sbin bpftool -j prog show id "$id" | sed -n 's/.*"name":"\([^"]*\)".*/\1/p'
+	done | cut -c1-15 | sort -u
+}
+
+# programs_in SOURCE... - the same of those that BPF sources have
+programs_in() {
+	sed -n '/^SEC("[^.]/,/^{/ { s/^int BPF_[A-Z]*(\([a-z_0-9]*\).*/\1/p; s/^int \([a-z_0-9]*\)(.*/\1/p }' "$@" |
+		cut -c1-15 | sort -u
+}
+
+@test "what is not asked for has no program in the kernel, so it costs nothing" {
+	export -f programs_of
+	bpf=$BATS_TEST_DIRNAME/../../bpf
+	# shellcheck disable=SC2016 # of the recorder, whose child the command is
+	ebprec record -aq --without sched,mark -o off.data -- bash -c 'programs_of $PPID >off'
+	# shellcheck disable=SC2016
+	ebprec record -aq --with syscalls,kmem -o on.data -- bash -c 'programs_of $PPID >on'
+	programs_in "$bpf"/{block,cache,exits,faults,heap,irq,kmem,locks,mark,net,pmu,runq,sched,syscalls,tcp}.bpf.c >all
+	[ "$(wc -l <all)" -ge 60 ] || fail "only these programs: $(cat all)"
+	same "" "$(comm -12 all off)"
+	same "cpu_sample" "$(grep -x cpu_sample off)"
+	# With them there are theirs, and nobody else's.
+	same "$(programs_in "$bpf"/{kmem,mark,sched,syscalls}.bpf.c | grep -cFxf on)" "$(comm -12 all on | wc -l)"
+	same "$(programs_in "$bpf"/{kmem,syscalls}.bpf.c)" "$(programs_in "$bpf"/{kmem,syscalls}.bpf.c | comm -12 - on)"
 }
 
 @test "each says what it needs and what it costs, and which are on by default" {
-	ebprec record --list >list
 	awk '
 		/^[a-z]/ { name = $1; names++; next }
 		/^ +needs: ./ { needs[name]++; next }

@@ -2,7 +2,6 @@
 #include "record/elffacts.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,20 +23,18 @@ void elffacts_read(int fd, struct elffacts *out)
 	out->site_count = (uint32_t)markelf_sites(&file, out->sites);
 }
 
-/* Whether somebody but root and the user may write it. */
-static bool is_of_others(int fd)
+bool elffacts_is_of_others(const struct stat *st)
 {
-	struct stat st;
-
-	return fstat(fd, &st) || (st.st_uid && st.st_uid != geteuid()) || st.st_mode & S_IWOTH ||
-	       (st.st_mode & S_IWGRP && st.st_gid);
+	return (st->st_uid && st->st_uid != geteuid()) || st->st_mode & S_IWOTH ||
+	       (st->st_mode & S_IWGRP && st->st_gid);
 }
 
 int elffacts_read_safely(int fd, struct elfworker *reader, struct elffacts *out)
 {
+	struct stat st;
 	int err;
 
-	if (!reader || !is_of_others(fd)) {
+	if (!reader || (!fstat(fd, &st) && !elffacts_is_of_others(&st))) {
 		elffacts_read(fd, out);
 		return 0;
 	}

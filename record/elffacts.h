@@ -8,6 +8,8 @@
 #ifndef EBPREC_RECORD_ELFFACTS_H
 #define EBPREC_RECORD_ELFFACTS_H
 
+#include <stdbool.h>
+
 #include "format/buildid.h"
 #include "format/filefacts.h"
 #include "record/markelf.h"
@@ -20,9 +22,12 @@ struct elffacts {
 };
 
 struct elfworker;
+struct stat;
 
 /* Of an open file; all empty of what is no ELF file. */
 void elffacts_read(int fd, struct elffacts *out);
+/* Whether somebody but root and the user may write it. */
+bool elffacts_is_of_others(const struct stat *st);
 /* By the process, when it is a file of others; NULL: there is none.  -ECHILD: it died, *out is empty. */
 int elffacts_read_safely(int fd, struct elfworker *reader, struct elffacts *out);
 

@@ -119,7 +119,7 @@ static struct filefacts_text root_of(uint32_t pid, char buf[FILEFACTS_TEXT_MAX])
 	return (struct filefacts_text){ buf, (uint16_t)n };
 }
 
-void evidence_file(struct evidence *e, const struct siderec_map *m, int fd,
+void evidence_file(struct evidence *e, const struct siderec_map *m, const struct stat *st,
 		   const struct elffacts *facts)
 {
 	uint8_t entry[FILEFACTS_MAX_BYTES];
@@ -135,12 +135,9 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, int fd,
 	};
 	struct factkeep_file kept = { .build_id = m->build_id };
 	size_t size;
-	struct stat st;
 
-	if (fstat(fd, &st))
-		return;
-	f.size_bytes = (uint64_t)st.st_size;
-	f.mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000ULL + (uint64_t)st.st_mtim.tv_nsec;
+	f.size_bytes = (uint64_t)st->st_size;
+	f.mtime_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000ULL + (uint64_t)st->st_mtim.tv_nsec;
 	f.segment_count = facts->segment_count;
 	memcpy(f.segments, facts->segments, sizeof(f.segments));
 	begin(e);

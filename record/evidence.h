@@ -17,6 +17,8 @@
 #include "record/outbuf.h"
 #include "record/siderec.h"
 
+struct stat;
+
 struct evidence {
 	struct writer *writer; /* borrowed; NULL until there is one */
 	uint64_t own_namespace;
@@ -32,7 +34,8 @@ struct evidence {
 
 void evidence_done(struct evidence *e);
 /* fd: the mapped file, borrowed.  What cannot be read is left out; memory that lacks, too. */
-void evidence_file(struct evidence *e, const struct siderec_map *m, int fd,
+/* What it is (st) and what is in it. */
+void evidence_file(struct evidence *e, const struct siderec_map *m, const struct stat *st,
 		   const struct elffacts *facts);
 /* Writes what has come together, first of all the recorder's own mounts. */
 int evidence_flush(struct evidence *e);

@@ -102,11 +102,13 @@ static int listen_in(struct mark_state *s, int fd, const struct elffacts *facts,
 	int err = 0;
 
 	*count = 0;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || keymap_get(&s->files, st.st_dev, st.st_ino))
-		return 0;
 	/* Files without marks are remembered by who asks. */
-	if (facts->site_count)
-		err = keymap_put(&s->files, st.st_dev, st.st_ino, 0);
+	if (!facts->site_count || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    keymap_get(&s->files, st.st_dev, st.st_ino))
+		return 0;
+	if (s->link_count >= LINKS_MAX)
+		return -ENOSPC;
+	err = keymap_put(&s->files, st.st_dev, st.st_ino, 0);
 	for (i = 0; i < facts->site_count && !err; i++)
 		err = s->link_count < LINKS_MAX ? attach_site(s, fd, &facts->sites[i], source)
 						: -ENOSPC;

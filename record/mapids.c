@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/mapids.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/clock.h"
 #include "record/mapfile.h"
+
+#define READING_MAX_NS 500000000ULL   /* a few reads; a disk may have to wake up */
+#define STUCK_REST_NS  30000000000ULL /* before it is asked again */
 
 int mapids_init(struct mapids *b, const char *program)
 {
@@ -13,6 +20,8 @@ int mapids_init(struct mapids *b, const char *program)
 	*b = (struct mapids){ .kept_max = MAPIDS_KEPT };
 	if (program)
 		err = elfworker_new(program, ELFWORKER_FACTS_OPTION, &b->reader);
+	if (!err)
+		err = aside_new(&b->aside);
 	return err ? err : buildidlist_new(&b->named);
 }
 
@@ -25,6 +34,7 @@ static void forget(struct mapids_files *f)
 
 void mapids_done(struct mapids *b)
 {
+	aside_free(b->aside);
 	elfworker_free(b->reader);
 	forget(&b->fresh);
 	forget(&b->old);
@@ -86,30 +96,118 @@ static bool recall(struct mapids *b, const uint64_t key[2], struct buildid *out)
 	return true;
 }
 
+/* ---- reading ---- */
+
+struct reading {
+	struct aside_job base;
+	struct siderec_map map; /* path is owned */
+	bool by_process;        /* files of others are */
+	int fd;                 /* owned; or negative errno */
+	bool is_read;
+	struct stat st;
+	struct elffacts facts;
+};
+
+static void reading_free(struct reading *r)
+{
+	if (r->fd >= 0)
+		close(r->fd);
+	free((char *)r->map.path);
+	free(r);
+}
+
+static void drop(struct aside_job *job)
+{
+	reading_free((struct reading *)job);
+}
+
+static void work(struct aside_job *job)
+{
+	struct reading *r = (struct reading *)job;
+
+	r->fd = mapfile_open(&r->map);
+	if (r->fd < 0 || fstat(r->fd, &r->st))
+		return;
+	r->is_read = !r->by_process || !elffacts_is_of_others(&r->st);
+	if (r->is_read)
+		elffacts_read(r->fd, &r->facts);
+}
+
+static struct mapids_stuck *stuck_on(struct mapids *b, const struct siderec_map *m)
+{
+	for (unsigned i = 0; i < b->stuck_count; i++)
+		if (b->stuck[i].dev_major == m->dev_major && b->stuck[i].dev_minor == m->dev_minor)
+			return &b->stuck[i];
+	return NULL;
+}
+
+static void is_stuck(struct mapids *b, const struct siderec_map *m)
+{
+	struct mapids_stuck *s = stuck_on(b, m);
+
+	if (!s && b->notes)
+		note(b->notes, NOTE_WARNING,
+		     "the file system of '%s' does not answer: its files have no build-ids and no unwind tables, skipping",
+		     m->path);
+	if (!s)
+		s = &b->stuck[b->stuck_count < ASIDE_STUCK_MAX ? b->stuck_count++ : 0];
+	*s = (struct mapids_stuck){ m->dev_major, m->dev_minor, clock_ns(CLOCK_MONOTONIC) };
+}
+
+/* The file, and what is in it; NULL: not to be had, at the moment at least. */
+static struct reading *read_file(struct mapids *b, const struct siderec_map *m)
+{
+	const struct mapids_stuck *s = stuck_on(b, m);
+	struct reading *r;
+	int err;
+
+	if (s && clock_ns(CLOCK_MONOTONIC) - s->since_ns < STUCK_REST_NS)
+		return NULL;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	*r = (struct reading){ { work, drop }, *m, .by_process = b->reader, .fd = -ENOENT };
+	r->map.path = strdup(m->path);
+	if (!r->map.path) {
+		free(r);
+		return NULL;
+	}
+	err = aside_run(b->aside, &r->base, READING_MAX_NS);
+	if (err == -ETIMEDOUT)
+		is_stuck(b, m);
+	if (err)
+		return NULL;
+	if (r->fd >= 0)
+		return r;
+	reading_free(r); /* gone, or not ours to see: another process may still have it */
+	return NULL;
+}
+
 void mapids_lookup(struct mapids *b, struct siderec_map *m)
 {
-	struct elffacts facts;
+	struct reading *r;
 	uint64_t key[2];
-	int fd;
 
 	if (!m->inode || m->path[0] != '/')
 		return;
 	mapids_key(m, key);
 	if (recall(b, key, &m->build_id))
 		return;
-	fd = mapfile_open(m);
-	if (fd < 0)
-		return; /* gone, or not ours to see: another process may still have it */
+	r = read_file(b, m);
+	m->is_stuck = !r && stuck_on(b, m);
+	if (!r)
+		return;
 	b->read_count++;
-	(void)elffacts_read_safely(fd, b->reader, &facts); /* then nothing is known of it */
-	b->missing_count += !facts.build_id.size_bytes;
-	remember(b, key, &facts.build_id);
-	m->build_id = facts.build_id;
+	if (!r->is_read && elfworker_facts(b->reader, r->fd, &r->facts))
+		r->facts = (struct elffacts){ 0 }; /* then nothing is known of it */
+	b->missing_count += !r->facts.build_id.size_bytes;
+	remember(b, key, &r->facts.build_id);
+	m->build_id = r->facts.build_id;
 	if (b->evidence)
-		evidence_file(b->evidence, m, fd, &facts);
+		evidence_file(b->evidence, m, &r->st, &r->facts);
 	if (b->on_file)
-		b->on_file(b->on_file_arg, m->path, fd, &facts);
-	close(fd);
+		b->on_file(b->on_file_arg, m->path, r->fd, &r->facts);
+	reading_free(r);
 }
 
 void mapids_name(struct mapids *b, const struct buildid *id, const char *path, bool kernel)

@@ -8,6 +8,9 @@
  *
  * A file is read once for each device, inode and generation, not once a process.  Thousands are
  * remembered, those that were mapped last; one that was forgotten is read again when it comes back.
+ *
+ * A file system that does not answer (a network's that is gone) is waited for once, half a second, and
+ * then left alone for a while.
  */
 #ifndef EBPREC_RECORD_MAPIDS_H
 #define EBPREC_RECORD_MAPIDS_H
@@ -16,9 +19,11 @@
 
 #include "format/buildid.h"
 #include "format/buildidlist.h"
+#include "record/aside.h"
 #include "record/elfworker.h"
 #include "record/evidence.h"
 #include "record/keymap.h"
+#include "record/notes.h"
 #include "record/siderec.h"
 
 #define MAPIDS_KEPT  4096  /* files; twice as many at most */
@@ -39,6 +44,13 @@ struct mapids {
 	uint64_t unnamed_count;    /* mappings of files for which there was no room in it */
 	struct evidence *evidence; /* borrowed: told of each file; NULL: nobody */
 	struct elfworker *reader;  /* of files of others; NULL: without a process */
+	struct notes *notes;       /* borrowed; NULL: nobody is told */
+	struct aside *aside;
+	struct mapids_stuck {
+		uint32_t dev_major, dev_minor;
+		uint64_t since_ns;
+	} stuck[ASIDE_STUCK_MAX]; /* devices that did not answer */
+	unsigned stuck_count;
 	/* Told of each file, too; or NULL. */
 	void (*on_file)(void *arg, const char *path, int fd, const struct elffacts *facts);
 	void *on_file_arg;

@@ -338,6 +338,7 @@ int recording_start(struct recording *r)
 	hurry_init(&r->hurry); /* the command was forked before and keeps its own priority */
 	if (!err)
 		err = mapids_init(&r->buildids, r->opts->self_program);
+	r->buildids.notes = &r->notes;
 	if (!err)
 		err = hostinfo_read(&r->host);
 	vdso_find(&r->vdso);

@@ -124,7 +124,7 @@ static void keys(const struct siderec_map *m, uint64_t *a, uint64_t *b)
 
 static bool is_file(const struct siderec_map *m)
 {
-	return m->inode && m->path[0] == '/' && m->path[1] != '/';
+	return m->inode && m->path[0] == '/' && m->path[1] != '/' && !m->is_stuck;
 }
 
 /* Another way to a file that is not read yet. */

@@ -270,6 +270,29 @@ record_small() {
 	[ ! -e s.data.1 ] || fail "nobody waited for a minute"
 }
 
+@test "a file system that does not answer costs what is in its files, not the recording" {
+	mkdir far
+	stuckfs far "$(command -v shares)" >told 3>&- &
+	served=$!
+	await grep -q mounted told
+	far/program 600 >/dev/null 2>&1 3>&- &
+	load=$!
+	# It runs, and needs no more of its file.
+	# shellcheck disable=SC2016 # for awk
+	await awk '$2 == "(program)" && $14 > 20 { ran = 1 } END { exit !ran }' /proc/$load/stat
+	kill -USR1 $served
+	timeout -s KILL 100 ebprec-record -a -F 997 -q --duration 3 -o r.data 2>err 3>&- || fail "$(cat err)"
+	same 1 "$(grep -c "the file system of '$PWD/far/program' does not answer: " err)"
+	# From here on there is an error where there was no answer.
+	kill -TERM $served
+	wait $served
+	whole r.data
+	# Nothing is known of its file, but that it ran.
+	ebprec script -i r.data -F comm,ip,sym,dso 2>/dev/null >out
+	grep -q '^program' out || fail "no samples of it"
+	grep -q '(.*/far/program)' out || fail "without its file"
+}
+
 @test "who may not ask is not answered" {
 	ebprec-record -a --ring 10s -q -o r.data sleep 3 3>&- &
 	pid=$!

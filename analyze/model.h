@@ -83,6 +83,8 @@ void model_thread_while(const struct model *m, uint32_t pid, uint32_t tid, uint6
 			struct model_where *out, uint64_t *from_ns, uint64_t *to_ns);
 /* The space of kernel addresses. */
 uint32_t model_kernel(const struct model *m, uint64_t time_ns);
+uint32_t model_kernel_while(const struct model *m, uint64_t time_ns, uint64_t *from_ns,
+			    uint64_t *to_ns);
 
 struct model_place {
 	uint32_t file; /* for model_file() */

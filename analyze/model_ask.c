@@ -122,12 +122,24 @@ void model_thread_while(const struct model *m, uint32_t pid, uint32_t tid, uint6
 	*to_ns = w.to_ns;
 }
 
-uint32_t model_kernel(const struct model *m, uint64_t time_ns)
+uint32_t model_kernel_while(const struct model *m, uint64_t time_ns, uint64_t *from_ns,
+			    uint64_t *to_ns)
 {
 	struct while_ns w = { 0, UINT64_MAX };
+	uint32_t space;
 
 	assert(m->sealed);
-	return space_at(m, KERNEL_EPOCH, time_ns, &w);
+	space = space_at(m, KERNEL_EPOCH, time_ns, &w);
+	*from_ns = w.from_ns;
+	*to_ns = w.to_ns;
+	return space;
+}
+
+uint32_t model_kernel(const struct model *m, uint64_t time_ns)
+{
+	uint64_t from_ns, to_ns;
+
+	return model_kernel_while(m, time_ns, &from_ns, &to_ns);
 }
 
 /* Where in its file the address is. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/places.h"
 
+#include "analyze/radix.h"
 #include "analyze/vec.h"
 
 static bool equal(const struct place *a, const struct place *b)
@@ -62,6 +63,40 @@ int places_merge(struct places *p, const struct places *from, uint32_t *numbers)
 		if (look < from->count)
 			places_look(p, hashes[look % FETCH_AHEAD]);
 	}
+	return err;
+}
+
+#define OFFSET_BITS 40 /* where offsets have more, the order is less perfect */
+
+static uint64_t order_of(const struct place *p)
+{
+	uint64_t offset = p->offset & (((uint64_t)1 << OFFSET_BITS) - 1);
+
+	return (uint64_t)(p->kind == PLACE_FILE ? p->file + 1 : 0) << OFFSET_BITS | offset;
+}
+
+int places_sort(struct places *p, uint32_t *numbers)
+{
+	struct radix_item *order = calloc(p->count + 1, sizeof(*order));
+	struct place *list = calloc(p->count + 1, sizeof(*list));
+	int err = order && list ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < p->count; i++)
+		order[i] = (struct radix_item){ order_of(&p->list[i]), (uint32_t)i };
+	if (!err)
+		err = radix_sort(&order, p->count);
+	for (size_t i = 0; !err && i < p->count; i++) {
+		list[i] = p->list[order[i].value];
+		numbers[order[i].value] = (uint32_t)i;
+	}
+	if (!err) {
+		free(p->list);
+		p->list = list;
+		p->capacity = p->count + 1;
+		list = NULL;
+	}
+	free(list);
+	free(order);
 	return err;
 }
 

@@ -64,6 +64,12 @@ static inline void places_look(const struct places *p, uint64_t hash)
 int places_add_hashed(struct places *p, const struct place *place, uint64_t hash, uint32_t *out);
 /* Adds all of from; numbers[i]: what its place i is in p. */
 int places_merge(struct places *p, const struct places *from, uint32_t *numbers);
+/*
+ * Orders the places by file and offset, so that those who go through them find what they look up where
+ * they looked before.  numbers[i]: what place i is afterwards.  Only of use once finished.  -ENOMEM: as it
+ * was.
+ */
+int places_sort(struct places *p, uint32_t *numbers);
 /* Gives back what only adding needs. */
 void places_finish(struct places *p);
 void places_done(struct places *p);

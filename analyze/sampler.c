@@ -96,6 +96,8 @@ struct sampler {
 	struct sampler_counts counts;
 	struct mapcache *maps;
 	struct thread_slot *threads;
+	uint64_t kernel_from_ns, kernel_to_ns; /* when the space of the kernel is this one */
+	uint32_t kernel_space;
 	struct stack_slot *whole;
 	struct item *items;
 	size_t item_count;
@@ -384,6 +386,14 @@ void sampler_where(struct sampler *s, const struct perf_sample *sample, struct m
 	*out = slot->where;
 }
 
+static uint32_t kernel_space(struct sampler *s, uint64_t time_ns)
+{
+	if (time_ns < s->kernel_from_ns || time_ns > s->kernel_to_ns)
+		s->kernel_space = model_kernel_while(s->model, time_ns, &s->kernel_from_ns,
+						     &s->kernel_to_ns);
+	return s->kernel_space;
+}
+
 static uint64_t group_hash(const struct group *g)
 {
 	return hash_pair((uint64_t)g->comm << 32 | g->pid,
@@ -456,7 +466,7 @@ static int put(struct sampler *s, const struct perf_sample *sample, const struct
 		.period = sample->period,
 		.key.end = end,
 		.context.user_space = where->space,
-		.context.kernel_space = model_kernel(s->model, sample->time_ns),
+		.context.kernel_space = kernel_space(s, sample->time_ns),
 		.context.cpumode = sample->cpumode,
 		.bare = bare,
 	};
@@ -494,6 +504,7 @@ int sampler_new(const struct model *model, struct groups *groups, bool few, stru
 	if (!s)
 		return -ENOMEM;
 	s->model = model;
+	s->kernel_from_ns = 1; /* > to: not asked yet */
 	s->groups = groups;
 	s->group_cache = calloc(groups ? GROUP_CACHE_SLOTS : 1, sizeof(*s->group_cache));
 	s->shrink = few ? FEW_SHRINK : 0;
@@ -555,6 +566,22 @@ void sampler_finish(struct sampler *s)
 	s->runs = NULL;
 	s->paths = NULL;
 	s->wants = NULL;
+}
+
+int sampler_finish_sorted(struct sampler *s)
+{
+	uint32_t *numbers = calloc(s->places.count + 1, sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	sampler_finish(s);
+	if (!err)
+		err = places_sort(&s->places, numbers);
+	if (!err)
+		stacks_renumber(&s->stacks, numbers);
+	for (size_t i = 0; !err && i < s->part_count; i++)
+		stacks_renumber(&s->parts[i], numbers);
+	free(numbers);
+	return err;
 }
 
 int sampler_join(struct sampler *s, struct sampler *from)

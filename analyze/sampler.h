@@ -71,6 +71,12 @@ int sampler_join(struct sampler *s, struct sampler *from);
 /* Gives back what only adding and merging into s need: from here on, s is only read or merged from. */
 void sampler_finish(struct sampler *s);
 
+/*
+ * The same, and orders the places: places_sort().  Once all were joined.  -ENOMEM: finished, but in no
+ * order.
+ */
+int sampler_finish_sorted(struct sampler *s);
+
 /* Moves the part to *out, stacks_done(); in s it is empty then. */
 void sampler_take_part(struct sampler *s, size_t part, struct stacks *out);
 /* Borrowed; valid until the sampler changes. */

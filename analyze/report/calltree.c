@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/report/calltree.h"
 
+#include "analyze/radix.h"
 #include "analyze/vec.h"
 
 /* Where a node of the stacks is in the tree, below what it was put under last. */
@@ -86,59 +87,26 @@ static int append(struct builder *b, uint32_t node, uint32_t turn, uint32_t *at)
 	return err;
 }
 
-/* An entry with what it is sorted by: where it lies would cost more than comparing it. */
-struct sorted {
-	uint64_t group_user;
-	uint32_t entry;
-};
-
-#define DIGIT_BITS 11
-#define DIGITS     (1u << DIGIT_BITS)
-
-/* One pass of a radix sort; false: all have the same digit there. */
-static bool sort_digit(const struct sorted *from, size_t count, unsigned shift, struct sorted *to)
-{
-	size_t starts[DIGITS] = { 0 }, sum = 0, n;
-
-	for (size_t i = 0; i < count; i++)
-		starts[from[i].group_user >> shift & (DIGITS - 1)]++;
-	if (starts[from[0].group_user >> shift & (DIGITS - 1)] == count)
-		return false;
-	for (size_t d = 0; d < DIGITS; d++) {
-		n = starts[d];
-		starts[d] = sum;
-		sum += n;
-	}
-	for (size_t i = 0; i < count; i++)
-		to[starts[from[i].group_user >> shift & (DIGITS - 1)]++] = from[i];
-	return true;
-}
-
 /* All entries, those of a group and of a user part in it side by side.  *out is owned. */
-static int sort_entries(const struct stacks *stacks, struct sorted **out)
+static int sort_entries(const struct stacks *stacks, struct radix_item **out)
 {
 	size_t count = stacks->entry_count;
-	struct sorted *list = calloc(count + 1, sizeof(*list)), *other, *swap;
+	struct radix_item *list = calloc(count + 1, sizeof(*list));
+	int err;
 
-	other = calloc(count + 1, sizeof(*other));
-	if (!list || !other) {
-		free(list);
-		free(other);
+	if (!list)
 		return -ENOMEM;
-	}
 	for (size_t i = 0; i < count; i++) {
 		const struct stacks_key *key = &stacks->entries[i].key;
 
-		list[i] = (struct sorted){ (uint64_t)key->group << 32 | key->user, (uint32_t)i };
+		list[i] = (struct radix_item){ (uint64_t)key->group << 32 | key->user,
+					       (uint32_t)i };
 	}
-	for (unsigned shift = 0; count && shift < 64; shift += DIGIT_BITS) {
-		if (!sort_digit(list, count, shift, other))
-			continue;
-		swap = list;
-		list = other;
-		other = swap;
+	err = radix_sort(&list, count);
+	if (err) {
+		free(list);
+		return err;
 	}
-	free(other);
 	*out = list;
 	return 0;
 }
@@ -157,14 +125,14 @@ static int start_group(struct builder *b, uint32_t group, uint32_t *out)
 }
 
 /* In the order of groups and user parts, so that each part of a stack is put in its place once. */
-static int build(struct builder *b, const struct sorted *order, enum calltree_weight weight)
+static int build(struct builder *b, const struct radix_item *order, enum calltree_weight weight)
 {
 	uint32_t group = 0, user = 0, node, group_turn = 0, user_turn = 0;
 	const struct stacks_entry *last = NULL, *e;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < b->stacks->entry_count; last = e, i++) {
-		e = &b->stacks->entries[order[i].entry];
+		e = &b->stacks->entries[order[i].value];
 		if (!last || last->key.group != e->key.group) {
 			err = start_group(b, e->key.group, &group);
 			group_turn = ++b->turn;
@@ -189,7 +157,7 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 		   enum calltree_weight weight, struct calltree *out)
 {
 	struct builder b = { .stacks = stacks, .labels = labels };
-	struct sorted *order = NULL;
+	struct radix_item *order = NULL;
 	int err;
 
 	b.spots = calloc(stacks->node_count + 1, sizeof(*b.spots));

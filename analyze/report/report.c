@@ -255,9 +255,10 @@ static int make(struct report *r, const struct report_query *query)
 		return err;
 	if (r->scan.attr_lost && !query->off_cpu)
 		r->counts.lost_samples += r->scan.attr_lost[query->attr];
-	sampler_finish(sampler); /* symbol tables will need the room */
+	err = sampler_finish_sorted(sampler); /* symbol tables will need the room */
 	r->sampled = *sampler_counts(sampler);
-	err = name_places(r, query, sampler);
+	if (!err)
+		err = name_places(r, query, sampler);
 	if (!err)
 		err = name_stacks(r, sampler);
 	if (!err && query->off_cpu)

@@ -136,6 +136,17 @@ struct parts {
 	struct hashidx index;
 };
 
+static bool is_same(const struct part *a, const struct part *b)
+{
+	return a->dso == b->dso && a->file == b->file && a->reason == b->reason;
+}
+
+static void add_counts(struct part *to, const struct part *part)
+{
+	to->frames += part->frames;
+	to->self += part->self;
+}
+
 static int add_to_part(struct parts *p, const struct part *part)
 {
 	uint64_t hash = hash_pair((uint64_t)part->dso << 32 | part->file, part->reason);
@@ -151,10 +162,8 @@ static int add_to_part(struct parts *p, const struct part *part)
 		struct part *known = &p->list[id];
 
 		/* NOLINTNEXTLINE: what the index finds was put into the list */
-		if (known->dso == part->dso && known->file == part->file &&
-		    known->reason == part->reason) {
-			known->frames += part->frames;
-			known->self += part->self;
+		if (is_same(known, part)) {
+			add_counts(known, part);
 			return 0;
 		}
 	}
@@ -248,15 +257,23 @@ static int make_rows(struct symuse *u, const struct parts *parts, const struct r
 int symuse_sum(struct symuse *u, const struct naming *naming, const struct resolver *resolver,
 	       struct strings *names)
 {
+	struct part run = { .file = NO_FILE }; /* of the places so far that are the same */
 	struct parts parts = { 0 };
 	int err = 0;
 
 	for (size_t i = 0; !err && i < u->place_count; i++) {
 		const struct function *f = &naming->functions[naming->by_place[i]];
+		struct part part = { f->dso, u->files[i], f->reason, u->frames[i], u->self[i] };
 
-		err = add_to_part(&parts, &(struct part){ f->dso, u->files[i], f->reason,
-							  u->frames[i], u->self[i] });
+		if (i && !is_same(&run, &part))
+			err = add_to_part(&parts, &run);
+		if (i && is_same(&run, &part))
+			add_counts(&run, &part);
+		else
+			run = part;
 	}
+	if (!err && u->place_count)
+		err = add_to_part(&parts, &run);
 	if (!err && parts.count)
 		qsort(parts.list, parts.count, sizeof(*parts.list), by_file);
 	if (!err)

@@ -133,40 +133,106 @@ void dw_file_close(struct dw_file *f)
 
 /* ---- units ---- */
 
-/* One abbreviation at the cursor; code 0: the end.  Its attributes are added to those of the unit. */
-static int read_abbrev(struct dw_unit *u, struct cursor *c, uint64_t *code, struct dw_abbrev *out)
+static enum dw_kind kind_of(const struct dw_attr *a)
 {
-	uint64_t fixed = 0;
+	if (a->size_bytes != UINT32_MAX)
+		return DW_KIND_FIXED;
+	switch (a->form) {
+	case DW_FORM_block:
+	case DW_FORM_exprloc:
+		return DW_KIND_BLOCK;
+	case DW_FORM_udata:
+	case DW_FORM_ref_udata:
+	case DW_FORM_strx:
+	case DW_FORM_addrx:
+	case DW_FORM_loclistx:
+	case DW_FORM_rnglistx:
+	case DW_FORM_GNU_addr_index:
+	case DW_FORM_GNU_str_index:
+		return DW_KIND_ULEB;
+	default:
+		return DW_KIND_OTHER;
+	}
+}
+
+/* One attribute at the cursor.  -ENODATA: the end of them. */
+static int read_attr(struct dw_unit *u, struct cursor *c)
+{
+	uint16_t name = (uint16_t)dw_uleb(c), form = (uint16_t)dw_uleb(c);
+	int64_t implicit = form == DW_FORM_implicit_const ? dw_sleb(c) : 0;
 	int err;
 
-	*code = dw_uleb(c);
-	if (!*code || !cursor_ok(c))
-		return cursor_ok(c) ? 0 : -ENOTSUP;
-	*out = (struct dw_abbrev){ .first_attr = (uint32_t)u->attr_count };
-	out->tag = (uint16_t)dw_uleb(c);
-	out->has_children = cursor_u8(c);
-	for (;;) {
-		struct dw_attr a = { .name = (uint16_t)dw_uleb(c) };
+	if (!cursor_ok(c))
+		return -ENOTSUP;
+	if (!name && !form)
+		return -ENODATA;
+	err = vec_reserve(&u->attrs, &u->attr_room, u->attr_count + 1);
+	if (!err)
+		u->attrs[u->attr_count++] = (struct dw_attr){
+			.name = name,
+			.form = form,
+			.size_bytes = dw_form_bytes(u, form),
+			.implicit = implicit,
+		};
+	return err;
+}
 
-		a.form = (uint16_t)dw_uleb(c);
-		if (a.form == DW_FORM_implicit_const)
-			a.implicit = dw_sleb(c);
-		if (!cursor_ok(c))
-			return -ENOTSUP;
-		if (!a.name && !a.form)
-			break;
-		a.size_bytes = dw_form_bytes(u, a.form);
-		fixed = a.size_bytes == UINT32_MAX || fixed == UINT32_MAX ? UINT32_MAX
-									  : fixed + a.size_bytes;
-		out->has_sibling |= a.name == DW_AT_sibling;
-		out->has_code |= a.name == DW_AT_low_pc || a.name == DW_AT_ranges;
-		err = vec_reserve(&u->attrs, &u->attr_room, u->attr_count + 1);
-		if (err)
-			return err;
-		u->attrs[u->attr_count++] = a;
+/* What can be said of a DIE before one is read. */
+static void look_ahead(struct dw_attr *attrs, struct dw_abbrev *out)
+{
+	uint32_t fixed_bytes = 0, run_count = 0, run_bytes = 0;
+	bool is_fixed = true, has_code = false;
+
+	for (struct dw_attr *a = attrs + out->attr_count; a-- > attrs;) {
+		bool sibling = a->name == DW_AT_sibling;
+		bool code = a->name == DW_AT_low_pc || a->name == DW_AT_ranges;
+
+		out->has_sibling |= sibling;
+		has_code |= code;
+		a->says_span = sibling || code || a->name == DW_AT_high_pc;
+		a->kind = (uint8_t)kind_of(a);
+		if (a->kind != DW_KIND_FIXED) {
+			is_fixed = false;
+			run_count = run_bytes = 0;
+			continue;
+		}
+		fixed_bytes += a->size_bytes;
+		a->run_count = 1 + run_count;
+		a->run_bytes = a->size_bytes + run_bytes;
+		run_count = a->says_span ? 0 : a->run_count;
+		run_bytes = a->says_span ? 0 : a->run_bytes;
 	}
-	out->attr_count = (uint32_t)(u->attr_count - out->first_attr);
-	out->fixed_bytes = (uint32_t)fixed;
+	out->fixed_bytes = is_fixed ? fixed_bytes : UINT32_MAX;
+	if (has_code && out->tag == DW_TAG_subprogram)
+		out->role = DW_ROLE_FUNCTION;
+	if (has_code && out->tag == DW_TAG_inlined_subroutine)
+		out->role = DW_ROLE_INLINED;
+}
+
+/* One abbreviation at the cursor; code 0: the end.  Its attributes are added to those of the unit. */
+static int read_abbrev(struct dw_unit *u, struct cursor *from, uint64_t *code,
+		       struct dw_abbrev *out)
+{
+	struct cursor c = dw_lend(from);
+	size_t first = u->attr_count;
+	int err;
+
+	*code = dw_uleb(&c);
+	if (!*code || !cursor_ok(&c))
+		return cursor_ok(&c) ? 0 : -ENOTSUP;
+	*out = (struct dw_abbrev){ .first_attr = (uint32_t)first };
+	out->tag = (uint16_t)dw_uleb(&c);
+	out->has_children = cursor_u8(&c);
+	while (!(err = read_attr(u, &c)))
+		;
+	dw_take_back(from, &c);
+	if (err != -ENODATA)
+		return err;
+	if (u->attr_count - first > UINT16_MAX)
+		return -ENOTSUP;
+	out->attr_count = (uint16_t)(u->attr_count - first);
+	if (u->attr_count > first)
+		look_ahead(u->attrs + first, out);
 	return 0;
 }
 
@@ -248,33 +314,41 @@ static void take_first(struct dw_unit *u, uint16_t name, const struct dw_value *
 	}
 }
 
-/* The first DIE, whose abbreviation is as a rule the first. */
-static int read_first(const struct dw_file *f, struct dw_unit *u, struct cursor *c)
+/* An abbreviation, when the others are not wanted: compilers seldom put that of the first DIE first. */
+static int find_abbrev(const struct dw_file *f, struct dw_unit *u, uint64_t code,
+		       struct dw_abbrev *out)
 {
 	struct cursor abbrevs = abbrevs_of(f, u);
-	uint64_t code = dw_uleb(c), other;
-	struct dw_abbrev a;
-	struct dw_value v;
+	uint64_t other;
 	int err;
 
 	do {
 		size_t before = abbrevs.off_bytes;
 
 		u->attr_count = 0;
-		err = read_abbrev(u, &abbrevs, &other, &a);
+		err = read_abbrev(u, &abbrevs, &other, out);
 		if (err || !other)
 			return err ? err : -ENOTSUP;
 		if (!dw_spend(u, abbrevs.off_bytes - before))
 			return -ENOTSUP;
 	} while (other != code);
-	if (a.tag == DW_TAG_partial_unit || a.tag == DW_TAG_type_unit)
+	return 0;
+}
+
+/* The first DIE; its code was read. */
+static int read_first(const struct dw_file *f, struct dw_unit *u, struct cursor *c,
+		      const struct dw_abbrev *a)
+{
+	struct dw_value v;
+
+	if (a->tag == DW_TAG_partial_unit || a->tag == DW_TAG_type_unit)
 		return -ENOENT;
-	if (a.tag != DW_TAG_compile_unit && (f->main || a.tag != DW_TAG_skeleton_unit))
+	if (a->tag != DW_TAG_compile_unit && (f->main || a->tag != DW_TAG_skeleton_unit))
 		return -ENOTSUP;
-	for (uint32_t i = 0; i < a.attr_count; i++) {
-		if (!dw_read_value(u, c, &u->attrs[a.first_attr + i], &v))
+	for (uint32_t i = 0; i < a->attr_count; i++) {
+		if (!dw_read_value(u, c, &u->attrs[a->first_attr + i], &v))
 			return cursor_ok(c) ? -ENOTSUP : -ENODATA;
-		take_first(u, u->attrs[a.first_attr + i].name, &v);
+		take_first(u, u->attrs[a->first_attr + i].name, &v);
 	}
 	u->base = f->base;
 	if (u->low_pc.form && !dw_address(f, u, &u->low_pc, &u->base))
@@ -301,48 +375,60 @@ static int read_type(const struct dw_file *f, struct dw_unit *u, struct cursor *
 	}
 }
 
-static int read_head(const struct dw_file *f, struct dw_unit *u, const uint8_t *data, size_t have)
+/* What holds when the unit does not say: in a .dwo it never does (DWARF 5, 7.26 and 7.28). */
+static void set_bases(const struct dw_file *f, struct dw_unit *u)
+{
+	u->low_pc = u->high_pc = u->ranges = u->line = u->comp_dir = u->dwo_name =
+		(struct dw_value){ 0 };
+	u->dwo_id = 0;
+	u->addr_base = f->addr_base;
+	u->ranges_base = f->ranges_base;
+	u->str_offsets_base = u->rnglists_base = 0;
+}
+
+/* Up to the first DIE. */
+static int read_head(const struct dw_file *f, struct dw_unit *u, struct cursor *c)
 {
 	uint64_t left = f->sections[DW_SEC_INFO]->size_bytes - u->off;
-	struct cursor c = cursor_of(data, have);
-	uint32_t length = cursor_u32(&c);
+	uint32_t length = cursor_u32(c);
 	uint8_t type = DW_UT_compile;
 	int err;
 
+	set_bases(f, u);
 	u->size_bytes = 4 + (uint64_t)length;
-	u->version = cursor_u16(&c);
-	if (length >= 0xfffffff0 || u->size_bytes > left || !cursor_ok(&c))
+	u->version = cursor_u16(c);
+	if (length >= 0xfffffff0 || u->size_bytes > left || !cursor_ok(c))
 		return -EBADMSG;
 	if (u->version < 2 || u->version > 5)
 		return -ENOTSUP;
 	if (u->version >= 5) {
-		type = cursor_u8(&c);
-		u->addr_bytes = cursor_u8(&c);
-		u->abbrev_off = cursor_u32(&c);
+		type = cursor_u8(c);
+		u->addr_bytes = cursor_u8(c);
+		u->abbrev_off = cursor_u32(c);
 	} else {
-		u->abbrev_off = cursor_u32(&c);
-		u->addr_bytes = cursor_u8(&c);
+		u->abbrev_off = cursor_u32(c);
+		u->addr_bytes = cursor_u8(c);
 	}
-	err = read_type(f, u, &c, type);
+	err = read_type(f, u, c, type);
 	if (err)
 		return err;
 	if (f->main && u->version >= 5) { /* behind the heads of the tables */
 		u->str_offsets_base = 8;
 		u->rnglists_base = 12;
 	}
-	u->die_off = (uint32_t)c.off_bytes;
-	if (!cursor_ok(&c) || (u->addr_bytes != 4 && u->addr_bytes != 8))
-		return -ENOTSUP;
-	return read_first(f, u, &c);
+	u->die_off = (uint32_t)c->off_bytes;
+	return cursor_ok(c) && (u->addr_bytes == 4 || u->addr_bytes == 8) ? 0 : -ENOTSUP;
 }
 
-/* What holds when the unit does not say: in a .dwo it never does (DWARF 5, 7.26 and 7.28). */
-static void set_bases(const struct dw_file *f, struct dw_unit *u)
+static int read_start(const struct dw_file *f, struct dw_unit *u, const uint8_t *data, size_t have)
 {
-	u->dwo_id = 0;
-	u->addr_base = f->addr_base;
-	u->ranges_base = f->ranges_base;
-	u->str_offsets_base = u->rnglists_base = 0;
+	struct cursor c = cursor_of(data, have);
+	struct dw_abbrev a;
+	int err = read_head(f, u, &c);
+
+	if (!err)
+		err = find_abbrev(f, u, dw_uleb(&c), &a);
+	return err ? err : read_first(f, u, &c, &a);
 }
 
 int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
@@ -357,13 +443,10 @@ int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
 	for (;; have = HEAD_MOST_BYTES) {
 		if (have > info->size_bytes - u->off)
 			have = (size_t)(info->size_bytes - u->off);
-		u->low_pc = u->high_pc = u->ranges = u->line = u->comp_dir = u->dwo_name =
-			(struct dw_value){ 0 };
-		set_bases(f, u);
 		err = elffile_read_part(f->elf, info, u->off, head, have);
 		if (err) /* and so its size is not known */
 			return err == -ENODATA ? -EBADMSG : err;
-		err = read_head(f, u, head, have);
+		err = read_start(f, u, head, have);
 		if (err != -ENODATA || have != HEAD_BYTES)
 			break;
 	}
@@ -373,21 +456,31 @@ int dw_unit_head(const struct dw_file *f, struct dw_unit *u)
 
 int dw_unit_load(const struct dw_file *f, struct dw_unit *u)
 {
+	const struct elffile_section *info = f->sections[DW_SEC_INFO];
+	uint64_t size_bytes = u->size_bytes, code;
 	struct cursor c;
 	int err;
 
-	if (u->size_bytes > UNIT_MAX_BYTES)
+	if (size_bytes > UNIT_MAX_BYTES || u->off > info->size_bytes ||
+	    size_bytes > info->size_bytes - u->off)
 		return -ENOTSUP;
-	err = vec_reserve(&u->bytes, &u->bytes_room, (size_t)u->size_bytes);
+	err = vec_reserve(&u->bytes, &u->bytes_room, (size_t)size_bytes);
 	if (!err)
-		err = elffile_read_part(f->elf, f->sections[DW_SEC_INFO], u->off, u->bytes,
-					(size_t)u->size_bytes);
+		err = elffile_read_part(f->elf, info, u->off, u->bytes, (size_t)size_bytes);
 	if (err)
 		return err;
-	c = cursor_of(u->bytes, (size_t)u->size_bytes);
-	c.off_bytes = u->die_off < u->size_bytes ? u->die_off : (size_t)u->size_bytes;
-	err = read_first(f, u, &c); /* texts are now in the unit's bytes */
-	return err ? -ENOTSUP : read_abbrevs(f, u);
+	c = cursor_of(u->bytes, (size_t)size_bytes);
+	err = read_head(f, u, &c);
+	if (err || u->size_bytes != size_bytes)
+		return -ENOTSUP;
+	err = read_abbrevs(f, u);
+	if (err)
+		return err;
+	code = dw_uleb(&c);
+	if (code >= u->abbrev_count || !u->abbrevs[code].tag)
+		return -ENOTSUP;
+	err = read_first(f, u, &c, &u->abbrevs[code]);
+	return err ? -ENOTSUP : 0;
 }
 
 /* ---- units in files of their own ---- */

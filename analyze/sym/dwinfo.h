@@ -54,16 +54,36 @@ struct dw_value {
 	const char *text; /* DW_FORM_string: in the unit's bytes */
 };
 
+/* How to go behind an attribute. */
+enum dw_kind {
+	DW_KIND_FIXED,
+	DW_KIND_ULEB,
+	DW_KIND_BLOCK, /* a ULEB, and so many bytes */
+	DW_KIND_OTHER,
+};
+
 struct dw_attr {
 	uint16_t name, form;
+	uint8_t kind;        /* enum dw_kind */
+	bool says_span;      /* where code is, or where the next sibling */
 	uint32_t size_bytes; /* of the form; UINT32_MAX: it differs; 0: none, or not looked up */
+	/* It and those behind it that are fixed too, up to what says a span: how many, and their bytes. */
+	uint32_t run_count, run_bytes;
 	int64_t implicit;
+};
+
+/* DIEs that have code. */
+enum dw_role {
+	DW_ROLE_FUNCTION = 1,
+	DW_ROLE_INLINED = 2,
 };
 
 struct dw_abbrev {
 	uint16_t tag; /* 0: no such code */
-	bool has_children, has_sibling, has_code;
-	uint32_t first_attr, attr_count;
+	uint16_t attr_count;
+	bool has_children, has_sibling;
+	uint8_t role; /* enum dw_role; 0: neither */
+	uint32_t first_attr;
 	uint32_t fixed_bytes; /* of all attributes; UINT32_MAX: that differs */
 };
 
@@ -115,7 +135,10 @@ void dw_file_close(struct dw_file *f);
  * -ENOENT: it holds types, no code; -ENOTSUP: odd, but its size is known; -EBADMSG: so is not.
  */
 int dw_unit_head(const struct dw_file *f, struct dw_unit *u);
-/* After dw_unit_head(): its bytes and abbreviations.  -ENOTSUP, -ENOMEM, errno. */
+/*
+ * With u->off and u->size_bytes, as dw_unit_head() found them: the same, its bytes and abbreviations.
+ * -ENOTSUP, -ENOMEM, errno.
+ */
 int dw_unit_load(const struct dw_file *f, struct dw_unit *u);
 void dw_unit_done(struct dw_unit *u);
 

@@ -11,6 +11,7 @@
 
 #define PROGRAM_MAX_BYTES (256U << 20)
 #define FORMATS_MAX       16
+#define BEGIN_STEPS       8 /* opcodes before the address of a sequence */
 
 /* ---- the header ---- */
 
@@ -168,28 +169,23 @@ const struct dw_value *dwline_name(const struct dwline *l, uint64_t i, const str
 
 /* ---- the program ---- */
 
+/* The registers, as they are called in 6.2.2, of which a row is made. */
 struct state {
-	uint64_t addr, file;
+	uint64_t addr, file, column;
 	int64_t line;
-	uint64_t column;
-	bool in_sequence; /* a row is before this one */
-	struct dwline_row last;
-	const uint64_t *vaddrs;
+};
+
+/* What the rows are held against. */
+struct search {
+	const uint64_t *vaddrs, *lows;
 	size_t count, next; /* of vaddrs: the first that is not below the last row */
 	struct dwline_row *rows;
 	uint64_t answers; /* sequences may cover each other */
+	bool skips;
+	uint64_t begin; /* of the sequence */
 };
 
-static void begin(struct state *s)
-{
-	s->addr = 0;
-	s->file = 1;
-	s->line = 1;
-	s->column = 0;
-	s->in_sequence = false;
-}
-
-static size_t lower_bound(const struct state *s, uint64_t addr)
+static size_t lower_bound(const struct search *s, uint64_t addr)
 {
 	size_t low = 0, high = s->count;
 
@@ -204,64 +200,41 @@ static size_t lower_bound(const struct state *s, uint64_t addr)
 	return low;
 }
 
-/* The row before this one ends here.  Of several that cover an address the nearest is right. */
-static void row(struct state *s)
+/*
+ * The row ends at addr, or addr begins a sequence.  Of several rows that cover an address the nearest
+ * is right.  Returns the next wanted address: rows that end before it need not be looked at.
+ */
+static uint64_t end_row(struct search *s, const struct state *row, uint64_t addr)
 {
-	struct dwline_row *last = &s->last;
-
-	if (!s->in_sequence || s->addr < last->addr)
-		s->next = lower_bound(s, s->addr);
-	for (; s->in_sequence && s->next < s->count && s->vaddrs[s->next] < s->addr; s->next++) {
+	if (addr < row->addr)
+		s->next = lower_bound(s, addr);
+	for (; s->next < s->count && s->vaddrs[s->next] < addr; s->next++) {
 		struct dwline_row *to = &s->rows[s->next];
 
 		s->answers++;
-		if (s->vaddrs[s->next] >= last->addr && (!to->known || last->addr >= to->addr))
-			*to = *last;
+		if (s->vaddrs[s->next] < row->addr || (to->known && row->addr < to->addr))
+			continue;
+		*to = (struct dwline_row){
+			.known = true,
+			.addr = row->addr,
+			.file = row->file,
+			.line = row->line > 0 && row->line <= INT32_MAX ? (uint32_t)row->line : 0,
+			.column = row->column <= INT32_MAX ? (uint32_t)row->column : 0,
+		};
 	}
-	s->in_sequence = true;
-	*last = (struct dwline_row){
-		.known = true,
-		.addr = s->addr,
-		.file = s->file,
-		.line = s->line > 0 && s->line <= INT32_MAX ? (uint32_t)s->line : 0,
-		.column = s->column <= INT32_MAX ? (uint32_t)s->column : 0,
-	};
+	return s->next < s->count ? s->vaddrs[s->next] : UINT64_MAX;
 }
 
-static bool extended(struct state *s, const struct dw_unit *u, struct cursor *c)
+static void skip_operands(const struct dwline *l, struct cursor *c, uint8_t opcode)
 {
-	uint64_t size_bytes = dw_uleb(c);
-	struct dw_value v;
-	struct cursor in;
-
-	if (size_bytes > cursor_left(c))
-		return false;
-	in = cursor_of(c->data + c->off_bytes, (size_t)size_bytes);
-	cursor_skip(c, (size_t)size_bytes);
-	switch (cursor_u8(&in)) {
-	case DW_LNE_end_sequence:
-		row(s);
-		begin(s);
-		break;
-	case DW_LNE_set_address:
-		if (!dw_read_value(u, &in, &(struct dw_attr){ .form = DW_FORM_addr }, &v))
-			return false;
-		s->addr = v.number;
-		break;
-	case DW_LNE_define_file:
-		return false;
-	default: /* discriminators and others say nothing of lines */
-		break;
-	}
-	return true;
+	for (unsigned i = 0; i < l->lengths[opcode]; i++)
+		dw_uleb(c);
 }
 
+/* All but DW_LNS_copy. */
 static bool standard(const struct dwline *l, struct state *s, struct cursor *c, uint8_t opcode)
 {
 	switch (opcode) {
-	case DW_LNS_copy:
-		row(s);
-		break;
 	case DW_LNS_advance_pc:
 		s->addr += dw_uleb(c) * l->unit_step;
 		break;
@@ -281,11 +254,88 @@ static bool standard(const struct dwline *l, struct state *s, struct cursor *c, 
 		s->addr += cursor_u16(c);
 		break;
 	default:
-		for (unsigned i = 0; i < l->lengths[opcode]; i++)
-			dw_uleb(c);
+		skip_operands(l, c, opcode);
 		break;
 	}
 	return cursor_ok(c);
+}
+
+static bool extended(struct state *s, const struct dw_unit *u, struct cursor *c, bool *ends)
+{
+	uint64_t size_bytes = dw_uleb(c);
+	struct dw_value v;
+	struct cursor in;
+
+	*ends = false;
+	if (size_bytes > cursor_left(c))
+		return false;
+	in = cursor_of(c->data + c->off_bytes, (size_t)size_bytes);
+	cursor_skip(c, (size_t)size_bytes);
+	switch (cursor_u8(&in)) {
+	case DW_LNE_end_sequence:
+		*ends = true;
+		break;
+	case DW_LNE_set_address:
+		if (!dw_read_value(u, &in, &(struct dw_attr){ .form = DW_FORM_addr }, &v))
+			return false;
+		s->addr = v.number;
+		break;
+	case DW_LNE_define_file:
+		return false;
+	default: /* discriminators and others say nothing of lines */
+		break;
+	}
+	return true;
+}
+
+/*
+ * Whether a sequence begins at the cursor, behind the end of another: with its address, before which
+ * assemblers set columns and files.  Goes there.
+ */
+static bool begins(const struct dwline *l, const struct dw_unit *u, struct cursor *c)
+{
+	struct cursor at = *c;
+
+	for (unsigned n = 0; n < BEGIN_STEPS && cursor_left(&at); n++) {
+		uint8_t opcode = cursor_u8(&at);
+		const uint8_t *address;
+
+		if (opcode >= l->opcode_base || opcode == DW_LNS_copy ||
+		    opcode == DW_LNS_fixed_advance_pc)
+			return false;
+		if (opcode) {
+			skip_operands(l, &at, opcode);
+			continue;
+		}
+		address = cursor_bytes(&at, 2);
+		return address && address[0] == 1 + u->addr_bytes &&
+		       address[1] == DW_LNE_set_address;
+	}
+	return false;
+}
+
+/*
+ * Goes behind the end of the sequence, without reading it.  Its end looks like operands could, what
+ * follows does not: addresses are set where sequences begin.
+ */
+static void skip_sequence(const struct dwline *l, const struct dw_unit *u, struct cursor *c)
+{
+	static const uint8_t end[] = { 0, 1, DW_LNE_end_sequence };
+	const uint8_t *from = c->data + c->off_bytes, *stop = c->data + c->size_bytes;
+
+	while ((from = memmem(from, (size_t)(stop - from), end, sizeof(end)))) {
+		c->off_bytes = (size_t)(from - c->data) + sizeof(end);
+		if (begins(l, u, c))
+			return;
+		from++;
+	}
+	c->off_bytes = c->size_bytes;
+}
+
+/* Whether nothing that is wanted is left in the range in which the sequence began. */
+static bool is_useless(const struct search *s)
+{
+	return s->skips && (s->next == s->count || s->lows[s->next] > s->begin);
 }
 
 /* What each special opcode adds: to divide once a row would be most of the work. */
@@ -303,27 +353,66 @@ static void make_steps(const struct dwline *l, struct steps *out)
 	}
 }
 
-int dwline_run(const struct dwline *l, struct dw_unit *u, const uint64_t *vaddrs, size_t count,
-	       struct dwline_row *rows)
+static int run(const struct dwline *l, struct dw_unit *u, struct search *s)
 {
+	/* No row begins behind it: so the first of a sequence ends none. */
+	const struct state none = { .addr = UINT64_MAX }, first = { .file = 1, .line = 1 };
 	struct cursor c = cursor_of(l->bytes, l->size_bytes);
-	struct state s = { .vaddrs = vaddrs, .count = count, .rows = rows };
-
+	struct state now = first, row = none;
+	uint64_t due = 0;
 	struct steps steps;
 
 	make_steps(l, &steps);
 	cursor_skip(&c, l->program_off);
-	begin(&s);
-	while (cursor_left(&c) && s.answers <= u->steps_left) {
+	while (cursor_left(&c) && s->answers <= u->steps_left) {
 		uint8_t opcode = cursor_u8(&c);
+		bool ends = false;
 
 		if (opcode >= l->opcode_base) {
-			s.addr += steps.addr[opcode];
-			s.line += steps.line[opcode];
-			row(&s);
-		} else if (opcode ? !standard(l, &s, &c, opcode) : !extended(&s, u, &c)) {
-			return -ENOTSUP;
+			now.addr += steps.addr[opcode];
+			now.line += steps.line[opcode];
+		} else if (opcode && opcode != DW_LNS_copy) {
+			if (!standard(l, &now, &c, opcode))
+				return -ENOTSUP;
+			continue;
+		} else if (!opcode) {
+			if (!extended(&now, u, &c, &ends))
+				return -ENOTSUP;
+			if (!ends)
+				continue;
 		}
+		if (now.addr < row.addr || now.addr > due) {
+			due = end_row(s, &row, now.addr);
+			if (row.addr == UINT64_MAX)
+				s->begin = now.addr;
+			if (!ends && is_useless(s)) {
+				skip_sequence(l, u, &c);
+				ends = true;
+			}
+		}
+		row = ends ? none : now;
+		now = ends ? first : now;
 	}
-	return dw_spend(u, s.answers) && cursor_ok(&c) ? 0 : -ENOTSUP;
+	return dw_spend(u, s->answers) && cursor_ok(&c) ? 0 : -ENOTSUP;
+}
+
+int dwline_run(const struct dwline *l, struct dw_unit *u, const struct dwline_wanted *wanted,
+	       struct dwline_row *rows)
+{
+	struct search s = { .vaddrs = wanted->vaddrs,
+			    .lows = wanted->lows,
+			    .count = wanted->count,
+			    .rows = rows,
+			    .skips = true };
+	int err = run(l, u, &s);
+
+	for (size_t i = 0; i < s.count && s.skips; i++)
+		s.skips = rows[i].known;
+	if (!err && s.skips)
+		return 0;
+	/* Sequences are not what ranges promise: without skipping, then. */
+	memset(rows, 0, s.count * sizeof(*rows));
+	s.skips = false;
+	s.next = s.answers = 0;
+	return run(l, u, &s);
 }

@@ -2,7 +2,9 @@
 /*
  * dwline - the line number program of a unit, run once for the addresses that somebody asks for
  *
- * No table of rows is made: each row is held against the wanted addresses as it comes.
+ * No table of rows is made: each row is held against the wanted addresses as it comes.  Where functions
+ * have sections of their own each has a sequence of rows, and one is read no further than something in
+ * its function is wanted.
  */
 #ifndef EBPREC_ANALYZE_SYM_DWLINE_H
 #define EBPREC_ANALYZE_SYM_DWLINE_H
@@ -37,8 +39,15 @@ struct dwline_row {
 /* u is loaded and has a line program.  -ENOTSUP: odd; -ENOMEM, errno. */
 int dwline_load(const struct dw_file *f, struct dw_unit *u, struct dwline *out);
 void dwline_done(struct dwline *l);
-/* vaddrs: sorted; the row of each goes to rows, which are all zero before.  -ENOTSUP: odd. */
-int dwline_run(const struct dwline *l, struct dw_unit *u, const uint64_t *vaddrs, size_t count,
+
+/* Addresses, sorted, and of each where the unit's range begins that covers it. */
+struct dwline_wanted {
+	const uint64_t *vaddrs, *lows;
+	size_t count;
+};
+
+/* The row of each goes to rows, which are all zero before.  -ENOTSUP: odd. */
+int dwline_run(const struct dwline *l, struct dw_unit *u, const struct dwline_wanted *wanted,
 	       struct dwline_row *rows);
 /* File number i of the program, as rows and DIEs count; NULL: none.  *dir: NULL: the unit's. */
 const struct dw_value *dwline_name(const struct dwline *l, uint64_t i, const struct dw_value **dir);

@@ -21,7 +21,7 @@ uint64_t dw_long_uleb(struct cursor *c)
 	}
 }
 
-int64_t dw_sleb(struct cursor *c)
+int64_t dw_long_sleb(struct cursor *c)
 {
 	unsigned shift = 0;
 	uint64_t v = 0;
@@ -167,25 +167,11 @@ bool dw_read_value(const struct dw_unit *u, struct cursor *c, const struct dw_at
 	return cursor_ok(c);
 }
 
-bool dw_skip(const struct dw_unit *u, struct cursor *c, const struct dw_abbrev *a)
+bool dw_skip_varying(const struct dw_unit *u, struct cursor *c, const struct dw_attr *a)
 {
 	struct dw_value v;
 
-	if (a->fixed_bytes != UINT32_MAX) {
-		cursor_skip(c, a->fixed_bytes);
-		return cursor_ok(c);
-	}
-	for (uint32_t i = 0; i < a->attr_count; i++) {
-		const struct dw_attr *attr = &u->attrs[a->first_attr + i];
-
-		if (attr->size_bytes && attr->size_bytes != UINT32_MAX)
-			cursor_skip(c, attr->size_bytes);
-		else if (attr->form == DW_FORM_exprloc)
-			cursor_skip(c, dw_uleb(c));
-		else if (!dw_read_value(u, c, attr, &v))
-			return false;
-	}
-	return cursor_ok(c);
+	return dw_read_value(u, c, a, &v);
 }
 
 static bool is_address_index(uint16_t form)

@@ -183,6 +183,9 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 		return store_pair(p, o, value);
 	case OPT_FLAG:
 	case OPT_COUNT:
+	case OPT_SAME:
+	case OPT_IDLE:
+	case OPT_OTHER:
 	case OPT_END:
 		break;
 	}
@@ -191,7 +194,13 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 
 static bool takes_value(const struct option *o)
 {
-	return o->type != OPT_FLAG && o->type != OPT_COUNT && o->type != OPT_FORM;
+	return o->type != OPT_FLAG && o->type != OPT_COUNT && o->type != OPT_FORM &&
+	       o->type != OPT_IDLE && o->type != OPT_OTHER;
+}
+
+static bool of_perf(const struct option *o)
+{
+	return o->type == OPT_SAME || o->type == OPT_IDLE || o->type == OPT_OTHER;
 }
 
 static void store_switch(const struct parse *p, const struct option *o, bool on)
@@ -200,7 +209,7 @@ static void store_switch(const struct parse *p, const struct option *o, bool on)
 		*(const char **)(void *)(p->opts + o->offset) = "";
 	else if (o->type == OPT_COUNT)
 		++*(unsigned *)(void *)(p->opts + o->offset);
-	else
+	else if (o->type == OPT_FLAG)
 		*(bool *)(p->opts + o->offset) = on;
 }
 
@@ -213,6 +222,18 @@ static const struct option *find_long(const struct option *table, const char *na
 			return table;
 	}
 	return NULL;
+}
+
+/* What an option of perf is here; other options are themselves. */
+static const struct option *meant(const struct option *table, const struct option *o)
+{
+	return o && o->type == OPT_SAME ? find_long(table, o->value_name, strlen(o->value_name))
+					: o;
+}
+
+static int refuse(const struct parse *p, const struct option *o)
+{
+	return fail(p->error, "option '--%s' of perf is not known here: %s", o->long_name, o->help);
 }
 
 static const struct option *find_short(const struct option *table, char name)
@@ -231,8 +252,10 @@ static int unknown_long(const struct parse *p, const char *name, size_t length)
 	const struct option *o;
 	size_t count = 0;
 
-	for (o = p->table; o->type != OPT_END && count < NAMES_MAX - 1; o++)
-		names[count++] = o->long_name;
+	for (o = p->table; o->type != OPT_END && count < NAMES_MAX - 1; o++) {
+		if (o->type != OPT_OTHER)
+			names[count++] = o->long_name;
+	}
 	names[count++] = "help";
 	snprintf(word, sizeof(word), "%.*s",
 		 (int)(length < NEAREST_WORD_MAX ? length : NEAREST_WORD_MAX), name);
@@ -242,23 +265,42 @@ static int unknown_long(const struct parse *p, const char *name, size_t length)
 	return fail(p->error, "unknown option '--%s'", word);
 }
 
+/* A number that may be left out: a word that is no number is not its value. */
+static bool may_lack(const struct option *o)
+{
+	return o->value_name[0] == '[';
+}
+
+/* The word behind the option is its value; NULL: there is none. */
+static const char *next_value(struct parse *p, const struct option *o)
+{
+	const char *word = p->next < p->argc ? p->argv[p->next] : NULL;
+
+	if (!word || (may_lack(o) && (!*word || word[strspn(word, "0123456789")])))
+		return NULL;
+	p->next++;
+	return word;
+}
+
 static int parse_long(struct parse *p, const char *name)
 {
 	size_t length = strcspn(name, "=");
 	const char *value = name[length] ? name + length + 1 : NULL;
-	const struct option *o = find_long(p->table, name, length);
+	const struct option *o = meant(p->table, find_long(p->table, name, length));
 	bool on = true;
 
 	if (!o && length == 4 && !strncmp(name, "help", 4))
 		return -ECANCELED;
 	if (!o && length > 3 && !strncmp(name, "no-", 3)) {
-		o = find_long(p->table, name + 3, length - 3);
+		o = meant(p->table, find_long(p->table, name + 3, length - 3));
 		if (o && o->type != OPT_FLAG)
 			o = NULL;
 		on = false;
 	}
 	if (!o)
 		return unknown_long(p, name, length);
+	if (o->type == OPT_OTHER)
+		return refuse(p, o);
 	if (!takes_value(o)) {
 		if (value && o->type == OPT_FORM)
 			return store_value(p, o, value);
@@ -267,8 +309,10 @@ static int parse_long(struct parse *p, const char *name)
 		store_switch(p, o, on);
 		return 0;
 	}
-	if (!value && p->next < p->argc)
-		value = p->argv[p->next++];
+	if (!value)
+		value = next_value(p, o);
+	if (!value && may_lack(o))
+		return 0;
 	if (!value)
 		return fail(p->error, "option '--%s' needs a value (%s)", o->long_name,
 			    o->value_name);
@@ -282,18 +326,22 @@ static int parse_short(struct parse *p, const char *letters)
 	const char *value;
 
 	for (; *letters; letters++) {
-		o = find_short(p->table, *letters);
+		o = meant(p->table, find_short(p->table, *letters));
 		if (!o && *letters == 'h')
 			return -ECANCELED;
 		if (!o)
 			return fail(p->error, "unknown option '-%c'", *letters);
+		if (o->type == OPT_OTHER)
+			return refuse(p, o);
 		if (!takes_value(o)) {
 			store_switch(p, o, true);
 			continue;
 		}
-		value = letters[1] ? letters + 1 : NULL;
-		if (!value && p->next < p->argc)
-			value = p->argv[p->next++];
+		if (letters[1] && may_lack(o) && !is_digit(letters[1]))
+			continue;
+		value = letters[1] ? letters + 1 : next_value(p, o);
+		if (!value && may_lack(o))
+			return 0;
 		if (!value)
 			return fail(p->error, "option '-%c' needs a value (%s)", *letters,
 				    o->value_name);
@@ -394,6 +442,8 @@ static int help_column(const struct option *table, int column)
 	int width;
 
 	for (const struct option *o = table; o->type != OPT_END; o++) {
+		if (of_perf(o))
+			continue;
 		width = print_name(o, name, sizeof(name)) + 2;
 		if (width > column && width <= HELP_COLUMN_MAX)
 			column = width;
@@ -407,6 +457,8 @@ static void print_table(const struct option *table, int column, FILE *to)
 	int width;
 
 	for (const struct option *o = table; o->type != OPT_END; o++) {
+		if (of_perf(o))
+			continue;
 		width = print_name(o, name, sizeof(name));
 		fputs(name, to);
 		print_wrapped(o->help, width, column, to);
@@ -445,6 +497,8 @@ static const char *kind_of(const struct option *o)
 void options_print_lines(const struct option *table, bool with_help, FILE *to)
 {
 	for (const struct option *o = table; o->type != OPT_END; o++) {
+		if (of_perf(o))
+			continue;
 		fprintf(to, "%s%.1s\t--%s\t%s\t%s\t", o->short_name ? "-" : "",
 			o->short_name ? &o->short_name : "", o->long_name,
 			o->value_name ? o->value_name : "", kind_of(o));

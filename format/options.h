@@ -5,7 +5,8 @@
  * A command declares its options once; parsing, --help, and "unknown option, did you mean" read
  * that table.  Parsed values go into the command's own struct by offset, never into globals.
  * Rules: `-x VALUE`, `-xVALUE`, `--long VALUE`, `--long=VALUE`; every OPT_FLAG has a `--no-long`;
- * short flags may be bundled; `--` ends the options; the first word that is no option ends them
+ * short flags may be bundled; a value_name such as "[N]" may be left out, then the struct stays as it
+ * is and only a number is taken for the value; `--` ends the options; the first word that is no option ends them
  * too, unless the table's user asks for permutation.
  */
 #ifndef EBPREC_FORMAT_OPTIONS_H
@@ -26,6 +27,10 @@ enum option_type {
 	OPT_LIST,    /* struct option_list: may be given several times */
 	OPT_FORM,    /* const char *: NULL, not given; `--long` is "", `--long=FORM` is FORM */
 	OPT_PAIR,    /* struct option_pair: two words, `--long A B` or `--long=A B` */
+	/* What users of perf type.  Not listed with the others; the offset is not used. */
+	OPT_SAME,  /* value_name is the long name of the option that it is */
+	OPT_IDLE,  /* a switch that changes nothing: it is always so here */
+	OPT_OTHER, /* refused; the help says what to do instead */
 };
 
 struct option {

@@ -26,7 +26,8 @@ static const struct option options[] = {
 	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0,
 	  "the capture (default ebprec.data; an older one becomes FILE.old); - for a pipe" },
 	{ OPT_SECONDS, 'd', "duration", "SECONDS", AT(duration_ns), 0, 0, "stop after this time" },
-	{ OPT_UINT, 'z', "level", "LEVEL", AT(level), 1, 19, "zstd level 1 to 19 (default 3)" },
+	{ OPT_UINT, 'z', "compression-level", "[LEVEL]", AT(level), 1, 19,
+	  "zstd level 1 to 19 (default 3)" },
 	{ OPT_STRING, 0, "ring", "TIME|SIZE", AT(ring), 0, 0,
 	  "keep the last 60s or 64M in memory; write them on SIGUSR2 and at the end" },
 	{ OPT_LIST, 0, "trigger", "EVENT", AT(triggers), 0, 0,
@@ -56,10 +57,8 @@ static const struct option options[] = {
 	  "the file with malloc(), for the instrument heap: in all processes that use it" },
 	{ OPT_STRING, 0, "pmu", "EVENT,...", AT(pmu), 0, 0,
 	  "what the instrument pmu counts: cycles, instructions, cache-misses ..." },
-	{ OPT_FLAG, 'g', "graph", NULL, AT(graph), 0, 0,
-	  "for habits from perf: stacks are always on" },
 	{ OPT_STRING, 0, "call-graph", "HOW", AT(call_graph), 0, 0,
-	  "user stacks: auto, cfi, fp, copy[,BYTES], none" },
+	  "user stacks: auto, cfi, fp, copy[,BYTES], none; dwarf is cfi, dwarf,BYTES a copy" },
 	{ OPT_UINT, 0, "max-frames", "N", AT(max_frames), 1, CPU_USER_MAX,
 	  "user frames of a stack (default 256, which is the most)" },
 	{ OPT_SIZE, 0, "tables", "MIB", AT(table_bytes), 0, 0,
@@ -67,7 +66,7 @@ static const struct option options[] = {
 	{ OPT_STRING, 0, "table-cache", "DIR", AT(table_cache), 0, 0,
 	  "keep them there for the next recording, or 'none' (default /var/cache/ebprec)" },
 	{ OPT_STRING, 0, "max-overhead", "PERCENT", AT(max_overhead), 0, 0,
-	  "of a CPU for stacks of waiting threads (default 2; 0: none); given, for all:\n"
+	  "of a CPU for stacks of waiting threads (default 2; 0: none); given, for all: "
 	  "above it fewer samples are taken" },
 	{ OPT_FLAG, 0, "bpf", NULL, AT(bpf), 0, 0,
 	  "--no-bpf records by perf events alone, as is done without root" },
@@ -85,6 +84,33 @@ static const struct option options[] = {
 	{ OPT_FLAG, 0, "doctor", NULL, AT(doctor), 0, 0,
 	  "what 'ebprec doctor' asks the recorder: a line for each thing it tried" },
 	{ OPT_FLAG, 0, "version", NULL, AT(version), 0, 0, "print the version" },
+	{ OPT_SAME, 0, "level", "compression-level", 0, 0, 0, NULL },
+	{ OPT_SAME, 0, "switch-output", "rotate", 0, 0, 0, NULL },
+	{ OPT_IDLE, 'g', "graph", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 'T', "timestamp", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 'N', "no-buildid-cache", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "sample-cpu", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "namespaces", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "all-cgroups", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "switch-events", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "buildid-mmap", NULL, 0, 0, 0, NULL },
+	{ OPT_OTHER, 't', "tid", NULL, 0, 0, 0,
+	  "-p PID records all its threads, 'ebprec report --tid' shows one" },
+	{ OPT_OTHER, 'u', "uid", NULL, 0, 0, 0, "-p PID,... or -a" },
+	{ OPT_OTHER, 'C', "cpu", NULL, 0, 0, 0,
+	  "all CPUs are recorded, 'ebprec report -C' shows some" },
+	{ OPT_OTHER, 'G', "cgroup", NULL, 0, 0, 0,
+	  "all are recorded, 'ebprec report --cgroup' shows some" },
+	{ OPT_OTHER, 'c', "count", NULL, 0, 0, 0, "samples are taken by time, see -F" },
+	{ OPT_OTHER, 'D', "delay", NULL, 0, 0, 0,
+	  "all is recorded, 'ebprec report --time +SECONDS,' leaves the start out" },
+	{ OPT_OTHER, 'k', "clockid", NULL, 0, 0, 0, "times are of CLOCK_MONOTONIC" },
+	{ OPT_OTHER, 'b', "branch-any", NULL, 0, 0, 0, "branches are not recorded" },
+	{ OPT_OTHER, 'j', "branch-filter", NULL, 0, 0, 0, "branches are not recorded" },
+	{ OPT_OTHER, 'i', "no-inherit", NULL, 0, 0, 0, "children are always recorded" },
+	{ OPT_OTHER, 0, "overwrite", NULL, 0, 0, 0, "--ring keeps the last seconds" },
+	{ OPT_OTHER, 0, "control", NULL, 0, 0, 0, "--ring and 'ebprec snapshot'" },
+	{ OPT_OTHER, 0, "dry-run", NULL, 0, 0, 0, "'ebprec doctor' says what can be recorded" },
 	{ 0 },
 };
 
@@ -301,12 +327,15 @@ static enum opts_result read_call_graph(struct record_opts *o, struct option_err
 
 	if (!text)
 		return OPTS_RUN;
-	if (!strncmp(text, "copy,", 5)) {
-		if (!decimal(text + 5, &rest, COPY_MAX_BYTES - COPY_BELOW_SP, &bytes) || *rest ||
+	if (!strcmp(text, "dwarf"))
+		text = names[CPU_STACKS_CFI];
+	if (!strncmp(text, "copy,", 5) || !strncmp(text, "dwarf,", 6)) {
+		text = strchr(text, ',') + 1;
+		if (!decimal(text, &rest, COPY_MAX_BYTES - COPY_BELOW_SP, &bytes) || *rest ||
 		    bytes < 512)
 			return wrong(error,
 				     "option '--call-graph' copies 512 to %u bytes, not '%.60s'",
-				     COPY_MAX_BYTES - COPY_BELOW_SP, text + 5);
+				     COPY_MAX_BYTES - COPY_BELOW_SP, text);
 		o->stacks = CPU_STACKS_COPY;
 		o->copy_bytes = (unsigned)bytes & ~7u;
 		return OPTS_RUN;

@@ -16,7 +16,7 @@ enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
 
 struct record_opts {
 	/* As given; the defaults are opts_parse()'s.  table_cache NULL: where it is by default. */
-	bool all, graph, quiet, version, list, doctor, bpf, bundle, command_lines, environment,
+	bool all, quiet, version, list, doctor, bpf, bundle, command_lines, environment,
 		each; /* packet is a row */
 	unsigned verbose;
 	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;

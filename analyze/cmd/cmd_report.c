@@ -48,7 +48,7 @@ static const struct option report_options[] = {
 	{ OPT_UINT, 0, "process", "PID", AT(process), 1, 0x7fffffff,
 	  "what is known of a process: threads, mappings, mounts, cgroup" },
 	{ OPT_STRING, 'g', "call-graph", "ORDER", AT(graph), 0, 0,
-	  "as perf has it: caller is --tree, callee is --bottom-up" },
+	  "as perf has it: caller or graph is --tree, callee is --bottom-up, folded, none" },
 	{ OPT_STRING, 's', "sort", "KEY,...", AT(sort), 0, 0,
 	  "tell apart by comm, pid, tid, cpu, cgroup, container, dso, symbol, line, category" },
 	{ OPT_FLAG, 0, "lines", NULL, AT(lines), 0, 0,
@@ -85,6 +85,22 @@ static const struct option report_options[] = {
 	{ OPT_FLAG, 0, "period", NULL, AT(period), 0, 0, "the same as --weight period" },
 	PICKOPTS(AT(pick)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no verdict, nothing but errors" },
+	{ OPT_SAME, 0, "percent-limit", "min-percent", 0, 0, 0, NULL },
+	{ OPT_SAME, 0, "comms", "comm", 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "stdio", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 'n', "show-nr-samples", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 'f', "force", NULL, 0, 0, 0, NULL },
+	{ OPT_OTHER, 0, "tui", NULL, 0, 0, 0, "answers are text" },
+	{ OPT_OTHER, 'd', "dsos", NULL, 0, 0, 0, "--dso REGEX" },
+	{ OPT_OTHER, 0, "symbols", NULL, 0, 0, 0, "--symbol REGEX" },
+	{ OPT_OTHER, 0, "header", NULL, 0, 0, 0, "'ebprec info' shows it" },
+	{ OPT_OTHER, 0, "header-only", NULL, 0, 0, 0, "'ebprec info' shows it" },
+	{ OPT_OTHER, 0, "stats", NULL, 0, 0, 0, "'ebprec info' shows them" },
+	{ OPT_OTHER, 0, "hierarchy", NULL, 0, 0, 0, "--sort KEY,KEY,... tells apart" },
+	{ OPT_OTHER, 0, "max-stack", NULL, 0, 0, 0, "--max-depth" },
+	{ OPT_OTHER, 'k', "vmlinux", NULL, 0, 0, 0, "--symfs or --debug-dir DIR" },
+	{ OPT_OTHER, 0, "kallsyms", NULL, 0, 0, 0, "the capture has what was hit" },
+	{ OPT_OTHER, 'F', "fields", NULL, 0, 0, 0, "--sort KEY,..., or --csv" },
 	{ 0 },
 };
 
@@ -105,12 +121,14 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 		       const struct report_view **out)
 {
 	const char *graph = o->graph, *name = "functions";
-	bool top = graph && !strcmp(graph, "caller"), bottom = graph && !strcmp(graph, "callee");
+	bool top = graph && (!strcmp(graph, "caller") || !strcmp(graph, "graph"));
+	bool bottom = graph && !strcmp(graph, "callee"), none = graph && !strcmp(graph, "none");
+	bool folded = graph && !strcmp(graph, "folded");
 	const struct {
 		bool asked;
 		const char *name;
 	} asks[] = {
-		{ o->folded, "folded" },
+		{ o->folded || folded, "folded" },
 		{ o->tree || top, "tree" },
 		{ o->bottom_up || bottom, "bottom-up" },
 		{ o->callers, "callers" },
@@ -120,10 +138,12 @@ static int choose_view(const struct report_opts *o, struct report_ask *ask,
 	};
 	size_t count = 0;
 
-	if (graph && !top && !bottom)
-		return usage_error(&report_usage,
-				   "option '--call-graph' cannot be '%s': 'caller' or 'callee'",
-				   graph);
+	if (graph && !top && !bottom && !folded && !none)
+		return usage_error(
+			&report_usage,
+			"option '--call-graph' is caller, callee, graph, folded or none, "
+			"not '%s'",
+			graph);
 	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
 		if (asks[i].asked && count++)
 			return usage_error(&report_usage, "one view at a time: --%s or --%s", name,

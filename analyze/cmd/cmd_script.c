@@ -45,6 +45,11 @@ static const struct option script_options[] = {
 	{ OPT_FLAG, 0, "ns", NULL, AT(ns), 0, 0, "times with nine decimals" },
 	NAMEOPTS(AT(names)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "nothing but errors" },
+	{ OPT_SAME, 0, "comms", "comm", 0, 0, 0, NULL },
+	{ OPT_IDLE, 'f', "force", NULL, 0, 0, 0, NULL },
+	{ OPT_OTHER, 'D', "dump-raw-trace", NULL, 0, 0, 0, "perf script -D reads the file" },
+	{ OPT_OTHER, 'G', "hide-call-graph", NULL, 0, 0, 0, "-F comm,pid,cpu,time,event" },
+	{ OPT_OTHER, 0, "header", NULL, 0, 0, 0, "'ebprec info' shows it" },
 	{ 0 },
 };
 

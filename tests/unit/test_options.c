@@ -36,6 +36,11 @@ static const struct option table[] = {
 	{ OPT_PAIR, 0, "between", "A B", offsetof(struct opts, between), 0, 0, "from A to B" },
 	{ OPT_FLAG, 0, "a-name-so-long-it-gets-a-line", NULL, offsetof(struct opts, all), 0, 0,
 	  "text" },
+	{ OPT_UINT, 'Z', "pack", "[N]", offsetof(struct opts, level), 3, 9, "pack" },
+	{ OPT_SAME, 'O', "out", "output", 0, 0, 0, NULL },
+	{ OPT_SAME, 0, "everything", "all", 0, 0, 0, NULL },
+	{ OPT_IDLE, 'n', "numbers", NULL, 0, 0, 0, NULL },
+	{ OPT_OTHER, 't', "tid", "TID", 0, 0, 0, "--pid PID has all its threads" },
 	{ 0 },
 };
 
@@ -228,6 +233,15 @@ static void options_errors_say_what_is_wrong(void **state)
 		{ "-vx", "unknown option '-x'" },
 		{ "-v\033", "unknown option '-?'" },
 		{ "--\033[2Jq", "unknown option '--?[2Jq'" },
+		{ "-t 7",
+		  "option '--tid' of perf is not known here: --pid PID has all its threads" },
+		{ "--tid=7",
+		  "option '--tid' of perf is not known here: --pid PID has all its threads" },
+		{ "--no-tid", "unknown option '--no-tid'" },
+		{ "--tidy", "unknown option '--tidy', did you mean '--pid'?" },
+		{ "--numbers=3", "option '--numbers' takes no value" },
+		{ "-O", "option '-O' needs a value (FILE)" },
+		{ "--out", "option '--output' needs a value (FILE)" },
 		{ "-F", "option '-F' needs a value (HZ)" },
 		{ "--output", "option '--output' needs a value (FILE)" },
 		{ "--all=1", "option '--all' takes no value" },
@@ -241,6 +255,9 @@ static void options_errors_say_what_is_wrong(void **state)
 		{ "-z 4294967296", "option '--level' needs a number from 3 on, not '4294967296'" },
 		{ "-z 99999999999999999999",
 		  "option '--level' needs a number from 3 on, not '99999999999999999999'" },
+		{ "-Z 2", "option '--pack' needs a number from 3 to 9, not '2'" },
+		{ "-Z4x", "option '--pack' needs a number from 3 to 9, not '4x'" },
+		{ "--pack=", "option '--pack' needs a number from 3 to 9, not ''" },
 		{ "-d .5", "option '--duration' needs a number of seconds such as 2.5, not '.5'" },
 		{ "-d 1.", "option '--duration' needs a number of seconds such as 2.5, not '1.'" },
 		{ "-d 1s", "option '--duration' needs a number of seconds such as 2.5, not '1s'" },
@@ -260,6 +277,45 @@ static void options_errors_say_what_is_wrong(void **state)
 		assert_string_equal(r.error.text, cases[i].text);
 		assert_int_equal(r.rc, -EINVAL);
 		assert_int_equal(r.first, -1);
+	}
+}
+
+static void options_of_perf_are_taken(void **state)
+{
+	char buf[64];
+	struct run r;
+
+	run(&r, buf, "-vnO here --numbers --everything", true);
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.opts.verbose, 1);
+	assert_string_equal(r.opts.output, "here");
+	assert_true(r.opts.all);
+	run(&r, buf, "--everything --no-everything --out=there word", true);
+	assert_int_equal(r.rc, 0);
+	assert_string_equal(r.opts.output, "there");
+	assert_false(r.opts.all);
+	assert_int_equal(r.argc - r.first, 1);
+}
+
+static void options_value_may_be_left_out(void **state)
+{
+	static const struct {
+		const char *words;
+		unsigned level, left;
+	} cases[] = {
+		{ "-Z 5 word", 5, 1 }, { "-Z5 word", 5, 1 },      { "-Z", 0, 0 },
+		{ "-Z word", 0, 1 },   { "--pack", 0, 0 },        { "--pack=5", 5, 0 },
+		{ "--pack -a", 0, 0 }, { "--pack 4 word", 4, 1 }, { "-Zv 5", 0, 1 },
+		{ "-vZ 5", 5, 0 },     { "-Z 5x", 0, 1 },
+	};
+	char buf[64];
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		run(&r, buf, cases[i].words, false);
+		assert_int_equal(r.rc, 0);
+		assert_int_equal(r.opts.level, cases[i].level);
+		assert_int_equal(r.argc - r.first, cases[i].left);
 	}
 }
 
@@ -333,6 +389,7 @@ static void options_help_text_is_aligned(void **state)
 		"      --between A B       from A to B\n"
 		"      --a-name-so-long-it-gets-a-line\n"
 		"                          text\n"
+		"  -Z, --pack [N]          pack\n"
 		"  -h, --help              show this help\n");
 	free(text);
 }
@@ -404,6 +461,8 @@ int main(void)
 		cmocka_unit_test(options_forms_of_numbers),
 		cmocka_unit_test(options_words_and_their_order),
 		cmocka_unit_test(options_errors_say_what_is_wrong),
+		cmocka_unit_test(options_of_perf_are_taken),
+		cmocka_unit_test(options_value_may_be_left_out),
 		cmocka_unit_test(options_list_has_an_end),
 		cmocka_unit_test(options_long_words_are_cut_not_overrun),
 		cmocka_unit_test(options_help_is_asked_for),

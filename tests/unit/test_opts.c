@@ -61,6 +61,8 @@ static void opts_choose_whom_to_record(void **state)
 		{ "-p 1 --pid=22", false, 2, NULL },
 		{ "-p1 sleep 5", false, 1, "sleep" },
 		{ "-ag -F99 sleep", true, 0, "sleep" },
+		{ "-agz sleep 5", true, 0, "sleep" },
+		{ "-z -agTN --namespaces sleep", true, 0, "sleep" },
 	};
 	struct option_error error;
 	struct record_opts o;
@@ -98,6 +100,13 @@ static void opts_read_values(void **state)
 	assert_int_equal(o.freq_hz, MAX_HZ);
 	assert_int_equal(o.ring_bytes, 512 << 10);
 	assert_int_equal(o.event, RECORD_CPU_CLOCK);
+	assert_int_equal(parse("--call-graph dwarf", &o, &error), OPTS_RUN);
+	assert_int_equal(o.stacks, CPU_STACKS_CFI);
+	assert_int_equal(parse("--call-graph dwarf,8192 --switch-output 10s", &o, &error),
+			 OPTS_RUN);
+	assert_int_equal(o.stacks, CPU_STACKS_COPY);
+	assert_int_equal(o.copy_bytes, 8192);
+	assert_true(o.turn.ns == 10000000000ULL);
 	assert_int_equal(parse("--without sched --without kallsyms --with cpu,mark", &o, &error),
 			 OPTS_RUN);
 	assert_true(!o.sched && !o.kallsyms && o.mark && !o.metrics);
@@ -138,6 +147,11 @@ static void opts_say_in_one_line_what_is_wrong(void **state)
 		{ "-p 1,,2", "'1,,2'" },
 		{ "-p 2147483648", "'2147483648'" },
 		{ "-p 1 -a", "exclude each other" },
+		{ "-t 7", "'--tid' of perf" },
+		{ "-C 0-3", "'ebprec report -C'" },
+		{ "-c 1000", "see -F" },
+		{ "--call-graph dwarf,100", "512 to" },
+		{ "--call-graph dwarf,", "512 to" },
 		{ "-z 0", "" },
 		{ "-z 20", "" },
 		{ "-m x", "" },

@@ -7,6 +7,7 @@
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
+#include "analyze/say.h"
 #include "analyze/tpcheck.h"
 #include "analyze/vec.h"
 #include "format/cursor.h"
@@ -168,6 +169,8 @@ int tracetext_write(struct tracetext *t, uint64_t id, const void *raw, size_t ra
 	trace_seq_reset(&t->seq);
 	tep_print_event(t->tep, &t->seq, &record, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&t->seq);
-	trace_seq_do_fprintf(&t->seq, to);
+	if (t->seq.state != TRACE_SEQ__GOOD)
+		return -ENOENT;
+	say_escaped(to, t->seq.buffer, t->seq.len); /* names of threads are in it */
 	return 0;
 }

@@ -16,11 +16,12 @@
 #include "record/procscan.h"
 #include "record/slurp.h"
 
-#define COUNT_MAX      65536
-#define TRIES          10 /* the engine may be about to write it */
-#define TRY_NS         200000000ULL
-#define WATCHERS_A_TRY 8 /* at a time: users can make many cgroups, and large files */
-#define ANCESTORS_MAX  64
+#define COUNT_MAX     65536
+#define TRIES         10 /* the engine may be about to write it */
+#define TRY_NS        200000000ULL
+#define LOOKS_A_TRY   8           /* at a time: users can make many cgroups, and large files */
+#define PAUSE_NS      50000000ULL /* after so many */
+#define ANCESTORS_MAX 64
 
 struct containerwatch_one {
 	char id[CONTAINERID_DIGITS];
@@ -286,26 +287,32 @@ void containerwatch_look(struct containerwatch *c, uint64_t now_ns)
 {
 	enum containerstores_which which = CONTAINERSTORES_ALL;
 	struct found any = { .c = c };
-	unsigned watchers = 0;
+	unsigned looks = 0;
 	int root_fd = -1;
 
-	for (size_t i = 0; i < c->count && c->unnamed_count; i++) {
-		struct containerwatch_one *one = &c->list[i];
+	if (c->next_ns > now_ns)
+		return;
+	/* Each in its turn. */
+	for (size_t i = 0; i < c->count && c->unnamed_count && looks < LOOKS_A_TRY; i++) {
+		struct containerwatch_one *one = &c->list[c->at++ % c->count];
 
 		if (!one->cgroup || one->next_ns > now_ns)
 			continue;
+		looks++;
 		if (root_fd < 0)
 			root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (root_fd >= 0)
 			containerstores_look(root_fd, NULL, one->id, which, on_name, &any);
 		which = CONTAINERSTORES_SINGLE; /* the lists told of all */
-		if (!one->cgroup || watchers++ >= WATCHERS_A_TRY)
+		if (!one->cgroup)
 			continue;
 		ask_watcher(c, one);
 		one->next_ns = now_ns + TRY_NS;
 		if (one->cgroup && !--one->tries_left)
 			settle(c, one);
 	}
+	if (looks == LOOKS_A_TRY)
+		c->next_ns = now_ns + PAUSE_NS;
 	if (root_fd >= 0)
 		close(root_fd);
 }

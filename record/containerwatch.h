@@ -30,7 +30,9 @@ struct containerwatch {
 	struct keymap by_id;
 	struct outbuf fresh; /* entries that are not yet written */
 	uint64_t next_object;
-	char *mount; /* of the cgroups; NULL until it was asked for, "" for none */
+	size_t at;        /* who has waited longest, in list */
+	uint64_t next_ns; /* before that nobody is looked for */
+	char *mount;      /* of the cgroups; NULL until it was asked for, "" for none */
 };
 
 void containerwatch_done(struct containerwatch *c);

@@ -26,6 +26,7 @@ struct evidence {
 	struct outbuf mounts;     /* pending: u64 namespace, u32 size, text */
 	struct outbuf files;      /* pending entries */
 	bool begun;
+	uint64_t begun_ns, mounts_ns; /* spent on mounts of others */
 	uint64_t next_object;
 	bool in_window; /* captures begin later, too: all is kept for them */
 	struct factkeep kept;

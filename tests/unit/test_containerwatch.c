@@ -287,6 +287,29 @@ static void containerid_entries_come_back_and_broken_ones_do_not(void **state)
 	}
 }
 
+/* Users can make cgroups that look like containers', and each would be looked for ten times. */
+static void containerwatch_takes_its_time_for_many(void **state)
+{
+	struct containerwatch c = { 0 };
+	uint64_t now_ns = 1;
+	unsigned turns = 0;
+	char cgroup[96];
+
+	for (unsigned i = 0; i < 100; i++) {
+		snprintf(cgroup, sizeof(cgroup), "/nowhere/%064x", i + 1);
+		containerwatch_saw(&c, cgroup);
+	}
+	assert_int_equal(c.unnamed_count, 100);
+	/* 1000 tries, 8 in a turn; and none before the pause is over. */
+	for (; c.unnamed_count && turns < 1000; turns++) {
+		containerwatch_look(&c, now_ns);
+		containerwatch_look(&c, now_ns + 1);
+		now_ns += 1000000000;
+	}
+	assert_int_equal(turns, 125);
+	containerwatch_done(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +320,7 @@ int main(void)
 		cmocka_unit_test(containerwatch_conmon_is_believed_of_its_own_container),
 		cmocka_unit_test(containerid_is_the_innermost_and_not_its_watcher),
 		cmocka_unit_test(containerid_entries_come_back_and_broken_ones_do_not),
+		cmocka_unit_test(containerwatch_takes_its_time_for_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,17 +16,23 @@
 
 #define BIGMEM_PAGE_BYTES ((size_t)2 << 20)
 
-/* Cleared; free() it.  NULL: no memory. */
-static inline void *bigmem_zeroed(size_t size_bytes)
+/* As malloc(); of large pages where that is whole ones.  free() it.  NULL: no memory. */
+static inline void *bigmem_raw(size_t size_bytes)
 {
 	bool huge = size_bytes >= BIGMEM_PAGE_BYTES && size_bytes % BIGMEM_PAGE_BYTES == 0;
 	void *memory = huge ? aligned_alloc(BIGMEM_PAGE_BYTES, size_bytes) : malloc(size_bytes);
 
-	if (!memory)
-		return NULL;
-	if (huge) /* a kernel without them does as it did */
+	if (memory && huge) /* a kernel without them does as it did */
 		(void)madvise(memory, size_bytes, MADV_HUGEPAGE);
-	return memset(memory, 0, size_bytes); /* written, not only said to be zero */
+	return memory;
+}
+
+/* Cleared; free() it.  NULL: no memory. */
+static inline void *bigmem_zeroed(size_t size_bytes)
+{
+	void *memory = bigmem_raw(size_bytes);
+
+	return memory ? memset(memory, 0, size_bytes) : NULL; /* written, not only said to be zero */
 }
 
 #endif

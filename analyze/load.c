@@ -202,11 +202,33 @@ static int count_sample(struct worker *w, const struct perf_event_header *header
 	return sampler_put(w->sampler, &sample, &where, told ? &info : NULL);
 }
 
+static int count_kept(struct worker *w, size_t first, size_t count)
+{
+	const struct keptframes *kept = w->pass->query->kept;
+	int err = 0;
+
+	for (size_t i = keptframes_from(kept, first);
+	     i < kept->count && kept->list[i].frame - first < count; i++) {
+		size_t word = kept->list[i].first_word;
+
+		while (!err && word < kept->list[i].end_word) {
+			const struct perf_event_header *header =
+				(const struct perf_event_header *)(kept->words + word);
+
+			err = count_sample(w, header);
+			word += keptframes_words(header);
+		}
+	}
+	return err ? err : sampler_flush(w->sampler);
+}
+
 static int count_frames(struct worker *w, size_t first, size_t count)
 {
 	struct record rec;
 	int err = 0;
 
+	if (w->pass->query->kept)
+		return count_kept(w, first, count);
 	if (w->it)
 		record_iter_seek(w->it, first, count);
 	else
@@ -440,6 +462,8 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 			: is_table(p.attr) ? 1u << EBX_STREAM_METRIC
 					   : ALL_STREAMS & ~(1u << EBX_STREAM_SIDE);
 	choose_frames(&p, &fresh);
+	if (query->kept)
+		fresh.damaged_frames = query->kept->damaged;
 	err = prepare_comms(&p);
 	if (!err)
 		err = prepare_unwinder(&p, model);

@@ -14,6 +14,7 @@
 
 #include "analyze/filter.h"
 #include "analyze/jitmaps.h"
+#include "analyze/keptframes.h"
 #include "analyze/model.h"
 #include "analyze/sampler.h"
 #include "format/capture.h"
@@ -30,11 +31,15 @@ struct load_scan {
 	char kernel_symbol[32];
 	uint64_t kernel_addr; /* 0: not known */
 	struct jitmaps jits;
+	struct keptframes kept; /* of a slice: all its samples; empty: read them from the file */
 };
 
-/* names outlives the model.  -ENOMEM.  *scan: load_scan_done(). */
-int load_model(const struct capture *c, struct strings *names, struct model **out,
-	       struct load_scan *scan);
+/*
+ * names outlives the model.  slice: only samples of this time will be asked about, and the model may
+ * know no other processes than theirs; NULL: it knows all.  -ENOMEM.  *scan: load_scan_done().
+ */
+int load_model(const struct capture *c, struct strings *names, const struct timespan *slice,
+	       struct model **out, struct load_scan *scan);
 void load_scan_done(struct load_scan *scan);
 
 /* What people call the event, e.g. "cpu-clock"; never NULL. */
@@ -48,13 +53,14 @@ int load_choose_event(const struct capture *c, const struct load_scan *scan, con
 		      size_t *attr);
 
 struct load_query {
-	size_t attr;                 /* index of the event */
-	const struct filter *filter; /* NULL: all */
-	struct groups *groups;       /* whose samples are kept apart; NULL: those of comms */
-	uint64_t sample_ns;          /* weighs as much in place of its period; 0: the period */
-	const struct strings *names; /* the model's */
-	const char *symfs;           /* where to find files for stack copies; NULL: "/" */
-	unsigned thread_count;       /* 0: as many as there are CPUs, at most 8 */
+	size_t attr;                   /* index of the event */
+	const struct filter *filter;   /* NULL: all */
+	struct groups *groups;         /* whose samples are kept apart; NULL: those of comms */
+	uint64_t sample_ns;            /* weighs as much in place of its period; 0: the period */
+	const struct strings *names;   /* the model's */
+	const char *symfs;             /* where to find files for stack copies; NULL: "/" */
+	const struct keptframes *kept; /* of load_scan, for the slice of the filter; NULL: none */
+	unsigned thread_count;         /* 0: as many as there are CPUs, at most 8 */
 };
 
 struct load_stats {

@@ -2,16 +2,19 @@
 /* The first pass of load: the side-band becomes a model. */
 #include "analyze/load.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "analyze/attrfinder.h"
 #include "analyze/buildids.h"
+#include "analyze/sideslice.h"
 
 struct first_pass {
 	struct attrfinder finder;
 	struct perf_event_attr bare; /* of records without an id: no tail, time 0 */
 	struct model *model;
 	struct load_scan *scan;
+	struct sideslice *slice; /* NULL: all that there is is wanted */
 };
 
 static void see_sample(struct first_pass *p, const struct perf_event_header *header)
@@ -86,8 +89,10 @@ static int see_build_id(void *ctx, const struct buildid *id, const char *path)
 	return model_add_build_id(ctx, path, id);
 }
 
-static int see_record(struct first_pass *p, const struct perf_event_header *header)
+static int see_record(struct first_pass *p, const struct record *rec)
 {
+	const struct perf_event_header *header = rec->header;
+
 	if (header->type == PERF_RECORD_SAMPLE) {
 		if (p->scan->attr_samples)
 			see_sample(p, header);
@@ -97,7 +102,14 @@ static int see_record(struct first_pass *p, const struct perf_event_header *head
 		return buildids_entry(header, header->size, see_build_id, p->model);
 	if (header->type >= PERFFILE_RECORD_HEADER_ATTR)
 		return 0;
+	if (p->slice && sideslice_is_of_process(header))
+		return sideslice_hold(p->slice, rec);
 	return see_side(p, header);
+}
+
+static int see_held(void *ctx, const struct perf_event_header *header)
+{
+	return see_side(ctx, header);
 }
 
 static int run_first_pass(const struct capture *c, struct first_pass *p)
@@ -110,9 +122,13 @@ static int run_first_pass(const struct capture *c, struct first_pass *p)
 	if (err)
 		return err;
 	while (!err && record_iter_next(it, &rec) == 1)
-		err = see_record(p, rec.header);
+		err = see_record(p, &rec);
 	p->scan->damaged_frames = record_iter_damage(it);
 	record_iter_free(it);
+	if (!err && p->slice)
+		err = sideslice_each_wanted(p->slice, see_held, p);
+	if (!err && p->slice)
+		sideslice_take_samples(p->slice, &p->scan->kept);
 	return err;
 }
 
@@ -122,26 +138,63 @@ static int add_jit_code(struct model *m, const struct jitmaps_code *code)
 				  code->place);
 }
 
-int load_model(const struct capture *c, struct strings *names, struct model **out,
-	       struct load_scan *scan)
+/* Code that processes made is in objects of the file, which are read beside its records. */
+struct jit_reader {
+	const struct capture *c;
+	struct jitmaps *jits;
+	pthread_t thread;
+	bool started;
+	int err;
+};
+
+static void *read_jits(void *arg)
+{
+	struct jit_reader *r = arg;
+
+	r->err = jitmaps_read(r->c, r->jits);
+	return NULL;
+}
+
+static void begin_jits(struct jit_reader *r)
+{
+	r->started = !pthread_create(&r->thread, NULL, read_jits, r);
+	if (!r->started)
+		read_jits(r);
+}
+
+static int end_jits(struct jit_reader *r)
+{
+	if (r->started)
+		pthread_join(r->thread, NULL);
+	return r->err;
+}
+
+int load_model(const struct capture *c, struct strings *names, const struct timespan *slice,
+	       struct model **out, struct load_scan *scan)
 {
 	struct load_scan fresh = { .span = TIMESPAN_ALL };
 	struct first_pass p = { .finder = attrfinder_of(c), .scan = &fresh };
 	uint64_t **counts = capture_get_kind(c) == CAPTURE_EBX ? &fresh.attr_lost
 							       : &fresh.attr_samples;
-	int err;
+	struct jit_reader jits = { .c = c, .jits = &fresh.jits };
+	int err, jit_err;
 
 	fresh.attr_count = p.finder.count;
 	*counts = calloc(p.finder.count + 1, sizeof(**counts));
 	if (!*counts)
 		return -ENOMEM;
+	begin_jits(&jits);
 	err = model_new(names, &p.model);
+	if (!err && slice && sideslice_is_worth(c, slice))
+		err = sideslice_new(c, slice, &p.slice);
 	if (!err)
 		err = run_first_pass(c, &p);
+	sideslice_free(p.slice);
 	if (!err)
 		err = buildids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
+	jit_err = end_jits(&jits);
 	if (!err)
-		err = jitmaps_read(c, &fresh.jits);
+		err = jit_err;
 	for (size_t i = 0; !err && i < fresh.jits.count; i++)
 		err = model_add_jit(p.model, fresh.jits.list[i].pid);
 	for (size_t i = 0; !err && i < fresh.jits.code_count; i++)
@@ -166,4 +219,5 @@ void load_scan_done(struct load_scan *scan)
 	free(scan->attr_lost);
 	scan->attr_samples = scan->attr_lost = NULL;
 	jitmaps_done(&scan->jits);
+	keptframes_done(&scan->kept);
 }

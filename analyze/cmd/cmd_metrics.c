@@ -105,7 +105,7 @@ static int load_names(struct metrics *m, const struct capture *c)
 
 	if (!metricjobs_want_cgroups(&m->jobs))
 		return 0;
-	err = load_model(c, m->names, &m->model, &scan);
+	err = load_model(c, m->names, NULL, &m->model, &scan);
 	if (!err)
 		load_scan_done(&scan);
 	if (!err)

@@ -14,7 +14,8 @@ int cmd_input(const struct usage *usage, char *const *words, const char **input)
 	return 0;
 }
 
-int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *out)
+static int open_with(int (*open_report)(const struct capture *c, struct report *r),
+		     const char *path, const char *verb, bool quiet, struct cmd_open *out)
 {
 	struct cmd_open fresh = { .progress = quiet ? NULL : progress_begin() };
 	struct parse_err where = { 0 };
@@ -25,7 +26,7 @@ int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *ou
 		return say_cannot_open(path, err, &where);
 	}
 	progress_watch(fresh.progress, fresh.capture);
-	err = report_open(fresh.capture, &fresh.report);
+	err = open_report(fresh.capture, &fresh.report);
 	if (err) {
 		progress_end(fresh.progress);
 		capture_close(fresh.capture);
@@ -35,6 +36,16 @@ int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *ou
 	fresh.report.on_made_arg = fresh.progress;
 	*out = fresh;
 	return 0;
+}
+
+int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *out)
+{
+	return open_with(report_open, path, verb, quiet, out);
+}
+
+int cmd_open_later(const char *path, const char *verb, bool quiet, struct cmd_open *out)
+{
+	return open_with(report_open_later, path, verb, quiet, out);
 }
 
 void cmd_close(struct cmd_open *o)

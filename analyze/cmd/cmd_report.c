@@ -426,7 +426,7 @@ static int open_and_report(const struct report_opts *opts, struct picked *picked
 			   const struct report_view *view, struct report_ask *ask)
 {
 	struct cmd_open in;
-	int status = cmd_open(opts->input, "report", opts->quiet, &in);
+	int status = cmd_open_later(opts->input, "report", opts->quiet, &in);
 
 	if (status)
 		return status;

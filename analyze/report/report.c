@@ -22,7 +22,7 @@ int report_open(const struct capture *capture, struct report *r)
 		return err;
 	err = containernames_read(capture, &fresh.containers);
 	if (!err)
-		err = load_model(capture, fresh.names, &fresh.model, &fresh.scan);
+		err = load_model(capture, fresh.names, NULL, &fresh.model, &fresh.scan);
 	if (err) {
 		containernames_free(fresh.containers);
 		strings_free(fresh.names);
@@ -30,6 +30,47 @@ int report_open(const struct capture *capture, struct report *r)
 	}
 	fresh.counts = *model_counts(fresh.model);
 	*r = fresh;
+	return 0;
+}
+
+int report_open_later(const struct capture *capture, struct report *r)
+{
+	struct report fresh = { .capture = capture };
+	int err;
+
+	/* Of perf's files only reading them tells which events there are, and when. */
+	if (capture_get_kind(capture) != CAPTURE_EBX ||
+	    timespan_of_capture(capture, &fresh.scan.span))
+		return report_open(capture, r);
+	fresh.scan.span_known = true;
+	err = strings_new(&fresh.names);
+	if (err)
+		return err;
+	err = containernames_read(capture, &fresh.containers);
+	if (err) {
+		strings_free(fresh.names);
+		return err;
+	}
+	*r = fresh;
+	return 0;
+}
+
+/* Reads the side-band, if that was left for later. */
+static int load_later(struct report *r, const struct report_query *query)
+{
+	bool sliced = query->filter && !query->attr && !query->off_cpu;
+	struct load_scan scan;
+	int err;
+
+	if (r->model)
+		return 0;
+	err = load_model(r->capture, r->names, sliced ? &query->filter->span : NULL, &r->model,
+			 &scan);
+	if (err)
+		return err;
+	load_scan_done(&r->scan);
+	r->scan = scan;
+	r->counts = *model_counts(r->model);
 	return 0;
 }
 
@@ -235,12 +276,15 @@ static int make(struct report *r, const struct report_query *query)
 	struct sampler *sampler;
 	size_t attr_count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &attr_count);
-	int err;
+	int err = load_later(r, query);
 
+	if (err)
+		return err;
 	err = groups_new(query->fields, query->quantum_ns ? query->quantum_ns : 1, &r->groups);
 	if (err)
 		return err;
 	load.groups = r->groups;
+	load.kept = r->scan.kept.words ? &r->scan.kept : NULL;
 	if (query->off_cpu)
 		err = offcpu_load(
 			r->capture, r->model, r->names,
@@ -253,6 +297,7 @@ static int make(struct report *r, const struct report_query *query)
 		err = load_samples(r->capture, r->model, &load, &sampler, &r->stats);
 	if (err)
 		return err;
+	keptframes_done(&r->scan.kept);
 	if (r->scan.attr_lost && !query->off_cpu)
 		r->counts.lost_samples += r->scan.attr_lost[query->attr];
 	err = sampler_finish_sorted(sampler); /* symbol tables will need the room */

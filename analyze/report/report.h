@@ -27,7 +27,7 @@
 struct report {
 	const struct capture *capture; /* borrowed */
 	struct strings *names;
-	struct model *model; /* NULL once the stacks are made */
+	struct model *model; /* NULL once the stacks are made, or when it is read later */
 	struct containernames *containers;
 	struct load_scan scan;
 	struct model_counts counts;
@@ -68,6 +68,9 @@ struct report_query {
 
 /* Reads the side-band.  -ENOMEM, -EOVERFLOW.  *r: report_done(). */
 int report_open(const struct capture *capture, struct report *r);
+/* The same, but the side-band may be read by report_make(), and only what its query needs; until then
+ * there is no model. */
+int report_open_later(const struct capture *capture, struct report *r);
 /* From the first sample to the last; NULL: not known.  Borrowed. */
 const struct timespan *report_span(const struct report *r);
 /* Counts and names; once.  -ENOMEM, -EOVERFLOW. */

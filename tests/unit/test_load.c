@@ -27,7 +27,7 @@ static void load(struct maker *m, struct loaded *l)
 	l->bytes = maker_bytes(m);
 	assert_int_equal(capture_from_bytes(l->bytes.data, l->bytes.size, &l->c, NULL), 0);
 	assert_int_equal(strings_new(&l->names), 0);
-	assert_int_equal(load_model(l->c, l->names, &l->model, &l->scan), 0);
+	assert_int_equal(load_model(l->c, l->names, NULL, &l->model, &l->scan), 0);
 }
 
 static void unload(struct loaded *l)

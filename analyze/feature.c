@@ -73,32 +73,75 @@ static int next_word(struct cursor *s, const char **word, size_t *length)
 	return 0;
 }
 
-int feature_command_line(const struct capture *c, char **out)
+int feature_command_words(const struct capture *c,
+			  void (*see)(void *ctx, const char *word, size_t bytes), void *ctx)
 {
 	struct cursor s = section_cursor(c, PERFFILE_CMDLINE);
-	uint32_t i, count = cursor_u32(&s);
-	size_t length, used = 0;
+	uint32_t count = cursor_u32(&s);
+	size_t length;
 	const char *word;
-	char *text;
 
 	if (!s.data)
 		return -ENOENT;
-	/* Each word takes less room joined (one space) than stored (four bytes of length). */
-	text = malloc(s.size_bytes + 1);
-	if (!text)
-		return -ENOMEM;
-	for (i = 0; i < count; i++) {
-		if (next_word(&s, &word, &length)) {
-			free(text);
+	while (count--) {
+		if (next_word(&s, &word, &length))
 			return -EBADMSG;
-		}
-		if (i)
-			text[used++] = ' ';
-		memcpy(text + used, word, length);
-		used += length;
+		see(ctx, word, length);
 	}
-	text[used] = '\0';
-	*out = text;
+	return 0;
+}
+
+struct line {
+	char *text;
+	size_t used_bytes;
+};
+
+static void add_word(void *ctx, const char *word, size_t bytes)
+{
+	struct line *l = ctx;
+
+	if (l->used_bytes)
+		l->text[l->used_bytes++] = ' ';
+	memcpy(l->text + l->used_bytes, word, bytes);
+	l->used_bytes += bytes;
+}
+
+int feature_command_line(const struct capture *c, char **out)
+{
+	/* Each word takes less room joined (one space) than stored (four bytes of length). */
+	struct line line = { .text = malloc(section_cursor(c, PERFFILE_CMDLINE).size_bytes + 1) };
+	int err;
+
+	if (!line.text)
+		return -ENOMEM;
+	err = feature_command_words(c, add_word, &line);
+	if (err) {
+		free(line.text);
+		return err;
+	}
+	line.text[line.used_bytes] = '\0';
+	*out = line.text;
+	return 0;
+}
+
+int feature_topology(const struct capture *c, uint32_t *package_count, uint32_t *core_count)
+{
+	struct cursor s = section_cursor(c, PERFFILE_CPU_TOPOLOGY);
+	uint32_t packages = cursor_u32(&s), cores;
+	const char *list;
+	size_t length;
+
+	if (!s.data)
+		return -ENOENT;
+	for (uint32_t i = 0; i < packages; i++) {
+		if (next_word(&s, &list, &length))
+			return -EBADMSG;
+	}
+	cores = cursor_u32(&s);
+	if (!cursor_ok(&s))
+		return -EBADMSG;
+	*package_count = packages;
+	*core_count = cores;
 	return 0;
 }
 

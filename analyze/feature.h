@@ -16,6 +16,11 @@ int feature_cpus(const struct capture *c, uint32_t *available_count, uint32_t *o
 int feature_memory(const struct capture *c, uint64_t *memory_bytes);
 /* The words, joined by spaces.  Owned (free()); -ENOMEM. */
 int feature_command_line(const struct capture *c, char **out);
+/* The same, word by word; what came before a broken one was told. */
+int feature_command_words(const struct capture *c,
+			  void (*see)(void *ctx, const char *word, size_t bytes), void *ctx);
+/* How many packages the CPUs are in, and how many cores there are. */
+int feature_topology(const struct capture *c, uint32_t *package_count, uint32_t *core_count);
 /* How many files have their build-id in the section. */
 int feature_build_ids(const struct capture *c, uint32_t *count);
 

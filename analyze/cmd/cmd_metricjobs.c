@@ -109,6 +109,25 @@ static int add_job(struct metricjobs *m, const struct metric_table *t, const cha
 	return 0;
 }
 
+/* What the recorder said if it could not record that: "cannot record 'pmu', ..."; 0: it said nothing. */
+static int say_why_not(const struct metricjobs *m, const char *name)
+{
+	const char *line = m->notes ? m->notes : "", *begin;
+	size_t bytes, name_bytes = strlen(name);
+
+	for (; *line; line += bytes + (line[bytes] == '\n')) {
+		bytes = strcspn(line, "\n");
+		begin = memchr(line, '\'', bytes);
+		if (strncmp(line, "cannot ", 7) != 0 || !begin ||
+		    begin + name_bytes + 1 >= line + bytes ||
+		    strncmp(begin + 1, name, name_bytes) != 0 || begin[name_bytes + 1] != '\'')
+			continue;
+		return say_error("'%s' has no table '%s', its recorder said: %.*s", m->ask->from,
+				 name, (int)bytes, line);
+	}
+	return 0;
+}
+
 static int unknown_name(const struct metricjobs *m, const char *name)
 {
 	const char *names[2 * METRIC_TABLES_MAX], *near;
@@ -157,6 +176,8 @@ int metricjobs_make(struct metricjobs *m, const char *name)
 
 	for (size_t i = 0; i < m->rows->count && !status; i++)
 		status = add_job(m, &m->rows->tables[i], name);
+	if (!status && m->job_count == before && name)
+		status = say_why_not(m, name);
 	if (status || m->job_count > before)
 		return status;
 	if (!m->rows->count)

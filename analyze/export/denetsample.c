@@ -7,16 +7,18 @@
 #include <string.h>
 
 #include "analyze/export/denet.h"
+#include "analyze/export/denetenv.h"
 #include "analyze/metric/metricname.h"
 #include "analyze/metric/metricsum.h"
 #include "analyze/metric/syscallcat.h"
+#include "analyze/say.h"
 #include "analyze/vec.h"
 
 #define TOP_CALLS     10
 #define INTERVALS_MAX 1000000
 #define CATEGORIES    16
 
-enum of { OF_CALLS, OF_PROCESSES, OF_INTERFACES, OF_CPUS, OF_COUNT };
+enum of { OF_CALLS, OF_PROCESSES, OF_INTERFACES, OF_CPUS, OF_PRESSURE, OF_COUNT };
 
 /* By what the rows of each table are added up. */
 static const struct {
@@ -26,6 +28,7 @@ static const struct {
 	[OF_PROCESSES] = { "counters_process", { "pid", NULL } },
 	[OF_INTERFACES] = { "counters_net", { "device", NULL } },
 	[OF_CPUS] = { "pmu", { NULL, NULL } },
+	[OF_PRESSURE] = { "counters_pressure", { "resource", NULL } },
 };
 
 struct sample {
@@ -105,65 +108,94 @@ static int on_row(void *ctx, const struct metric_row *r)
 	return 0;
 }
 
-/* All groups of a table together; false: it has no such field. */
-static bool total(const struct metricsum *s, const char *field, uint64_t *out)
+#define ALL SIZE_MAX
+
+/* One group of a table, or ALL together; false: it has no such field. */
+static bool total(const struct metricsum *s, size_t group, const char *field, uint64_t *out)
 {
 	uint32_t slot = s->table ? metricrows_slot(s->table, field) : METRICROWS_NONE;
 	uint64_t sum = 0;
 
 	if (slot == METRICROWS_NONE)
 		return false;
-	for (size_t i = 0; i < s->count; i++)
+	for (size_t i = group == ALL ? 0 : group; i < s->count && (group == ALL || i == group); i++)
 		sum += metricsum_slots(s, i)[slot];
 	*out = sum;
 	return true;
 }
 
-/* ---- counters ---- */
-
-static void put_number(const struct metricsum *s, const char *name, const char *field,
-		       uint64_t divide_by, FILE *to)
+static const char *text_of(const struct maker *m, const struct metricsum *s, size_t group,
+			   const char *field)
 {
-	uint64_t n;
+	uint32_t slot = metricrows_slot(s->table, field);
 
-	if (total(s, field, &n))
-		fprintf(to, "\"%s\": %" PRIu64 ", ", name, n / divide_by);
+	return slot == METRICROWS_NONE
+		       ? ""
+		       : strings_text(m->names, (uint32_t)metricsum_slots(s, group)[slot]);
 }
 
-static void put_usage(const struct sample *s, FILE *to)
-{
-	const struct metricsum *p = &s->sums[OF_PROCESSES];
-	uint64_t user = 0, system = 0, elapsed = s->to_ns - s->from_ns;
+/* ---- counters ---- */
 
-	(void)total(p, "user_ns", &user);
-	(void)total(p, "system_ns", &system);
+/* Of one process, or of ALL. */
+static void put_usage(const struct sample *s, size_t process, FILE *to)
+{
+	static const struct {
+		const char *name, *field;
+		uint64_t divide_by;
+	} numbers[] = {
+		{ "mem_rss_kb", "now_rss_bytes", 1024 },
+		{ "mem_vms_kb", "now_size_bytes", 1024 },
+		{ "disk_read_bytes", "read_bytes", 1 },
+		{ "disk_write_bytes", "write_bytes", 1 },
+		{ "syscall_read_bytes", "call_read_bytes", 1 },
+		{ "syscall_write_bytes", "call_write_bytes", 1 },
+		{ "page_faults_cached", "minor", 1 },
+		{ "page_faults_disk", "major", 1 },
+	};
+	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	uint64_t user = 0, system = 0, elapsed = s->to_ns - s->from_ns, n;
+
+	(void)total(p, process, "user_ns", &user);
+	(void)total(p, process, "system_ns", &system);
 	fprintf(to, "\"cpu_usage\": %.2f, ",
 		elapsed ? 100.0 * (double)(user + system) / (double)elapsed : 0.0);
-	put_number(p, "mem_rss_kb", "now_rss_bytes", 1024, to);
-	put_number(p, "mem_vms_kb", "now_size_bytes", 1024, to);
-	put_number(p, "disk_read_bytes", "read_bytes", 1, to);
-	put_number(p, "disk_write_bytes", "write_bytes", 1, to);
-	put_number(p, "syscall_read_bytes", "call_read_bytes", 1, to);
-	put_number(p, "syscall_write_bytes", "call_write_bytes", 1, to);
-	put_number(p, "page_faults_cached", "minor", 1, to);
-	put_number(p, "page_faults_disk", "major", 1, to);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (total(p, process, numbers[i].field, &n))
+			fprintf(to, "\"%s\": %" PRIu64 ", ", numbers[i].name,
+				n / numbers[i].divide_by);
+	}
+}
+
+/* Percent of the time in which some, or all, waited for memory; the kernel's avg10 is of 10 s. */
+static void put_pressure(const struct maker *m, const struct sample *s, FILE *to)
+{
+	const struct metricsum *p = &s->sums[OF_PRESSURE];
+	double elapsed = (double)(s->to_ns - s->from_ns);
+	uint64_t some, full;
+
+	for (size_t i = 0; p->table && elapsed > 0 && i < p->count; i++) {
+		if (strcmp(text_of(m, p, i, "resource"), "memory") != 0 ||
+		    !total(p, i, "some_ns", &some) || !total(p, i, "full_ns", &full))
+			continue;
+		fprintf(to, "\"psi_mem\": {\"some_avg10\": %.2f, \"full_avg10\": %.2f}, ",
+			100.0 * (double)some / elapsed, 100.0 * (double)full / elapsed);
+	}
 }
 
 /* Interfaces but the one that talks to itself. */
 static void put_net(const struct maker *m, const struct metricsum *s, FILE *to)
 {
-	uint32_t device, rx, tx;
+	uint32_t rx, tx;
 	uint64_t rx_bytes = 0, tx_bytes = 0;
 	const uint64_t *slots;
 
 	if (!s->table)
 		return;
-	device = metricrows_slot(s->table, "device");
 	rx = metricrows_slot(s->table, "rx_bytes");
 	tx = metricrows_slot(s->table, "tx_bytes");
 	for (size_t i = 0; i < s->count && rx != METRICROWS_NONE && tx != METRICROWS_NONE; i++) {
 		slots = metricsum_slots(s, i);
-		if (!strcmp(strings_text(m->names, (uint32_t)slots[device]), "lo"))
+		if (!strcmp(text_of(m, s, i, "device"), "lo"))
 			continue;
 		rx_bytes += slots[rx];
 		tx_bytes += slots[tx];
@@ -172,22 +204,24 @@ static void put_net(const struct maker *m, const struct metricsum *s, FILE *to)
 		rx_bytes, tx_bytes);
 }
 
+static void put_uptime(const struct maker *m, const struct sample *s, FILE *to)
+{
+	fprintf(to, "\"uptime_secs\": %" PRIu64 ", ", (s->to_ns - m->start_ns) / 1000000000);
+}
+
 /* A process is there when it has threads at the end of the interval. */
 static void put_processes(const struct maker *m, const struct sample *s, FILE *to)
 {
 	const struct metricsum *p = &s->sums[OF_PROCESSES];
-	uint32_t slot = metricrows_slot(p->table, "now_threads");
 	uint64_t threads = 0, processes = 0, n;
 
-	for (size_t i = 0; i < p->count && slot != METRICROWS_NONE; i++) {
-		n = metricsum_slots(p, i)[slot];
+	for (size_t i = 0; i < p->count && total(p, i, "now_threads", &n); i++) {
 		threads += n;
 		processes += n != 0;
 	}
-	fprintf(to,
-		"\"thread_count\": %" PRIu64 ", \"process_count\": %" PRIu64
-		", \"uptime_secs\": %" PRIu64 ", ",
-		threads, processes, (s->to_ns - m->start_ns) / 1000000000);
+	fprintf(to, "\"thread_count\": %" PRIu64 ", \"process_count\": %" PRIu64 ", ", threads,
+		processes);
+	put_uptime(m, s, to);
 }
 
 static void put_perf(const struct metricsum *s, FILE *to)
@@ -199,11 +233,11 @@ static void put_perf(const struct metricsum *s, FILE *to)
 	const char *comma = "";
 	uint64_t n;
 
-	if (!total(s, "cycles", &n))
+	if (!total(s, ALL, "cycles", &n))
 		return;
 	fputs("\"perf\": {", to);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!total(s, names[i][1], &n))
+		if (!total(s, ALL, names[i][1], &n))
 			continue;
 		fprintf(to, "%s\"%s\": %" PRIu64, comma, names[i][0], n);
 		comma = ", ";
@@ -312,55 +346,122 @@ static int put_syscalls(const struct sample *s, const char *before, FILE *to)
 
 /* ---- the document ---- */
 
-static void put_ts(const struct maker *m, uint64_t time_ns, FILE *to)
+/* On the wall clock, where the capture says it. */
+static uint64_t milliseconds(const struct maker *m, uint64_t time_ns)
 {
 	uint64_t sample_ns, wall_ns;
 
 	if (capture_clock(m->c, &sample_ns, &wall_ns))
 		time_ns = time_ns - sample_ns + wall_ns;
-	fprintf(to, "{\"ts_ms\": %" PRIu64, time_ns / 1000000);
+	return time_ns / 1000000;
 }
 
-/* filter: of the off-CPU part; NULL: without. */
-static int put_sample(const struct maker *m, struct sample *s, const struct filter *filter,
-		      FILE *to)
+/* All that is asked for, together.  filter: of the off-CPU part; NULL: without. */
+static int put_together(const struct maker *m, const struct sample *s, const struct filter *filter,
+			FILE *to)
 {
 	bool calls = s->sums[OF_CALLS].table;
 	int err = 0;
 
-	for (int i = 0; i < OF_COUNT; i++) {
-		if (s->sums[i].table)
-			metricsum_finish(&s->sums[i]);
-	}
-	put_ts(m, s->to_ns, to);
-	fputs(", ", to);
+	fprintf(to, "{\"kind\": \"aggregated\", \"ts_ms\": %" PRIu64 ", ",
+		milliseconds(m, s->to_ns));
 	if (s->sums[OF_PROCESSES].table) {
-		put_usage(s, to);
+		put_usage(s, ALL, to);
 		put_net(m, &s->sums[OF_INTERFACES], to);
 		put_processes(m, s, to);
 	}
+	put_pressure(m, s, to);
 	put_perf(&s->sums[OF_CPUS], to);
 	fputs("\"ebpf\": {", to);
 	if (calls)
 		err = put_syscalls(s, "", to);
 	if (!err && filter)
 		err = denet_put_offcpu(m->c, m->names, filter, calls ? ",\n" : "\n", to);
-	fputs("}}\n", to);
+	fputs("}}", to);
 	return err == -ENODATA ? 0 : err;
+}
+
+/* One process of the tree.  Whose child it is nobody wrote down. */
+static void put_child(const struct maker *m, const struct sample *s, size_t process, FILE *to)
+{
+	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	const char *comm = text_of(m, p, process, "comm");
+	uint64_t pid = 0, threads = 0;
+
+	(void)total(p, process, "pid", &pid);
+	(void)total(p, process, "now_threads", &threads);
+	fprintf(to, "{\"pid\": %" PRIu64 ", \"command\": ", pid);
+	say_json(to, comm, strlen(comm));
+	fprintf(to, ", \"metrics\": {\"ts_ms\": %" PRIu64 ", ", milliseconds(m, s->to_ns));
+	put_usage(s, process, to);
+	put_net(m, &s->sums[OF_INTERFACES], to);
+	put_uptime(m, s, to);
+	fprintf(to, "\"thread_count\": %" PRIu64 "}}", threads);
+}
+
+static int put_tree(const struct maker *m, const struct sample *s, FILE *to)
+{
+	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	int err;
+
+	fprintf(to,
+		"{\"kind\": \"tree\", \"ts_ms\": %" PRIu64 ", \"parent\": null, \"children\": [",
+		milliseconds(m, s->to_ns));
+	for (size_t i = 0; p->table && i < p->count; i++) {
+		if (i)
+			fputs(", ", to);
+		put_child(m, s, i, to);
+	}
+	fputs("], \"aggregated\": ", to);
+	err = put_together(m, s, NULL, to);
+	fputs("}\n", to);
+	return err;
+}
+
+static void finish(struct sample *s)
+{
+	for (int i = 0; i < OF_COUNT; i++) {
+		if (s->sums[i].table)
+			metricsum_finish(&s->sums[i]);
+	}
+}
+
+/* A line for the machine, one for what was recorded, and one an interval. */
+static int put_stream(struct maker *m, const struct filter *filter, FILE *to)
+{
+	struct denetenv env = {
+		.filter = filter,
+		.start_ms = milliseconds(m, m->start_ns),
+		.has_pressure = m->has[OF_PRESSURE],
+		.has_counters = m->has[OF_CPUS],
+	};
+	int err = 0;
+
+	denetenv_write(m->c, &env, to);
+	for (size_t i = 0; i < m->count && !err; i++) {
+		if (!m->samples[i].to_ns)
+			continue;
+		finish(&m->samples[i]);
+		err = put_tree(m, &m->samples[i], to);
+	}
+	return err;
 }
 
 static int put_all(struct maker *m, const struct filter *filter, FILE *to)
 {
-	struct sample none;
-	int err = 0;
+	struct sample none, *s = &none;
+	int err;
 
-	if (!m->count && !m->intervals) {
-		begin_sample(m, &none);
-		return put_sample(m, &none, filter, to);
-	}
-	for (size_t i = 0; i < m->count && !err; i++) {
-		if (m->samples[i].to_ns)
-			err = put_sample(m, &m->samples[i], m->intervals ? NULL : filter, to);
+	if (m->intervals) {
+		err = put_stream(m, filter, to);
+	} else {
+		if (m->count)
+			s = m->samples;
+		else
+			begin_sample(m, &none);
+		finish(s);
+		err = put_together(m, s, filter, to);
+		putc('\n', to);
 	}
 	return err ? err : ferror(to) ? -EIO : 0;
 }

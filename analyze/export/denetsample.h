@@ -2,15 +2,19 @@
 /*
  * denetsample - system calls and counters as the JSON of denet has them
  *
- *	{ts_ms, cpu_usage, mem_rss_kb, mem_vms_kb, disk_read_bytes, disk_write_bytes, syscall_read_bytes,
+ *	{kind: "aggregated", ts_ms, cpu_usage, mem_rss_kb, mem_vms_kb, disk_read_bytes, disk_write_bytes, syscall_read_bytes,
  *	 syscall_write_bytes, page_faults_cached, page_faults_disk, sys_net_rx_bytes, sys_net_tx_bytes,
  *	 thread_count, process_count, uptime_secs,
- *	 perf: {cycles, instructions, cache_refs, cache_misses},
+ *	 psi_mem: {some_avg10, full_avg10}, perf: {cycles, instructions, cache_refs, cache_misses},
  *	 ebpf: {syscalls: {total, by_category, top_syscalls: [{name, count}], analysis: {syscall_rate_per_sec,
  *	  io_intensity, memory_intensity, cpu_intensity, network_intensity}}, offcpu: {...}}}
  *
- * One such object of the whole, or one a line and interval, then without offcpu.  It is of all processes
- * that are asked for together (denet's AggregatedMetrics).  What was not recorded is not there.
+ * It is of all processes that are asked for together (denet's AggregatedMetrics).  By intervals it is
+ * denet's stream: two lines of denetenv, then a line an interval,
+ *
+ *	{kind: "tree", ts_ms, parent: null, children: [{pid, command, metrics}], aggregated: {...}}
+ *
+ * with each process by itself, and then without offcpu.  What was not recorded is not there.
  */
 #ifndef EBPREC_ANALYZE_EXPORT_DENETSAMPLE_H
 #define EBPREC_ANALYZE_EXPORT_DENETSAMPLE_H

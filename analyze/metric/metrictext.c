@@ -328,8 +328,10 @@ int metrictext_put(const struct metric_shown *s, FILE *to)
 		if (s->by_count > 1)
 			inner_cells(&c, s, order.order[i].group, &inner);
 	}
-	fprintf(to, "# %s: %.3f s", s->view->title, (double)metricout_elapsed_ns(top) / 1e9);
-	fprintf(to, ", %zu of %zu\n", shown, order.count);
+	fprintf(to, "# %s: ", s->view->title);
+	if (top->table->is_interval) /* from the first of some events to the last is no time of theirs */
+		fprintf(to, "%.3f s, ", (double)metricout_elapsed_ns(top) / 1e9);
+	fprintf(to, "%zu of %zu\n", shown, order.count);
 	if (!c.failed)
 		print_cells(&c, to);
 	for (size_t i = 0; i < shown && !c.failed; i++)

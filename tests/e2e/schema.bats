@@ -77,20 +77,30 @@ while at < len(text):
 	for name in whole intervals none one offcpu; do
 		denet $name.json || fail "$name: $(cat $name.json)"
 	done
-	same 3 "$(wc -l <intervals.json)"
+	# a line for the machine, one for what was recorded, and one an interval
+	same 5 "$(wc -l <intervals.json)"
+	same "env metadata tree tree tree" "$(sed 's/^{"kind": "\([a-z]*\)".*/\1/' intervals.json | paste -sd' ')"
 	refuses ebprec metrics -i waits.data --json=denet
 	contains "$stderr" "has neither system calls nor counters"
 	run ebprec metrics -i tables.data --json=other
 	same 2 "$status"
 	# Counts of the intervals are those of the whole, and of the table.
 	perl -MJSON::PP -e '
-		sub total { my $n = 0; $n += decode_json($_)->{ebpf}{syscalls}{total} for @_; $n }
+		sub total { my $n = 0; for (@_) { my $d = decode_json($_); $n += ($d->{aggregated} // $d)->{ebpf}{syscalls}{total} // 0 } $n }
 		my ($whole, $parts) = map { open my $f, "<", $_ or die; [<$f>] } @ARGV;
 		die total(@$whole) . " " . total(@$parts) . "\n" if total(@$whole) != total(@$parts);
 		my $s = decode_json($whole->[0])->{ebpf}{syscalls};
 		my $n = 0;
 		$n += $_ for values %{$s->{by_category}};
 		die "$n of $s->{total}\n" if $n != $s->{total};
+		# Processes add up to all of them.
+		for my $t (map { decode_json($_) } @$parts) {
+			for my $name (qw(mem_rss_kb disk_read_bytes page_faults_cached thread_count)) {
+				my $sum = 0;
+				$sum += $_->{metrics}{$name} for @{$t->{children} // []};
+				die "$name: $sum\n" if $sum != ($t->{aggregated}{$name} // 0);
+			}
+		}
 		print "$n\n"' whole.json intervals.json >total
 	same "$(cat total)" "$(ebprec metrics syscalls -i tables.data --json --by category 2>/dev/null |
 		perl -MJSON::PP -e '$n += $_->{count} for @{decode_json(join "", <STDIN>)->{tables}[0]{rows}}; print $n')"
@@ -100,7 +110,7 @@ while at < len(text):
 	gen_tables tables.data <"$golden/metrics/story"
 	ebprec metrics -i tables.data --json=denet >good.json
 	for change in 's/"total": /"total": -/' 's/"file_io"/"files"/' 's/"cpu_usage"/"cpu"/' 's/"thread_count": [0-9]*, //' \
-		's/"io_intensity": 0/"io_intensity": 9/' 's/"cycles"/"ticks"/'; do
+		's/"io_intensity": 0/"io_intensity": 9/' 's/"cycles"/"ticks"/' 's/"aggregated"/"tree"/'; do
 		sed "$change" good.json >bad.json
 		! cmp -s good.json bad.json || fail "'$change' changed nothing"
 		if denet bad.json 2>/dev/null; then fail "valid in spite of '$change'"; fi

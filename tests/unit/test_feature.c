@@ -128,6 +128,37 @@ static void feature_build_ids_are_counted(void **state)
 	free(b.data);
 }
 
+static void feature_topology_counts_packages_and_cores(void **state)
+{
+	static const struct {
+		const char *data;
+		size_t size_bytes;
+		int rc;
+	} cases[] = {
+		{ "\1\0\0\0\4\0\0\0000-3\0\2\0\0\0\4\0\0\0000,1\0\4\0\0\0002,3", 32, 0 },
+		/* Broken: no packages where one is said, one that is too long, no number of cores. */
+		{ "\1\0\0\0", 4, -EBADMSG },
+		{ "\1\0\0\0\377\377\0\0000-3", 12, -EBADMSG },
+		{ "\1\0\0\0\4\0\0\0000-3\0\2\0", 14, -EBADMSG },
+		{ "\377\377\377\377\0\0\0\0", 8, -EBADMSG },
+	};
+	uint32_t packages, cores;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bytes b;
+		struct capture *c = with_section(&b, PERFFILE_CPU_TOPOLOGY, cases[i].data,
+						 cases[i].size_bytes);
+
+		packages = cores = 77;
+		assert_int_equal(feature_topology(c, &packages, &cores), cases[i].rc);
+		assert_int_equal(packages, cases[i].rc ? 77 : 1);
+		assert_int_equal(cores, cases[i].rc ? 77 : 2);
+		assert_int_equal(feature_command_words(c, NULL, NULL), -ENOENT);
+		capture_close(c);
+		free(b.data);
+	}
+}
+
 static void feature_names(void **state)
 {
 	assert_string_equal(feature_name(PERFFILE_HOSTNAME), "HOSTNAME");
@@ -142,6 +173,7 @@ int main(void)
 		cmocka_unit_test(feature_command_line_joins_the_words),
 		cmocka_unit_test(feature_cpus_and_memory),
 		cmocka_unit_test(feature_build_ids_are_counted),
+		cmocka_unit_test(feature_topology_counts_packages_and_cores),
 		cmocka_unit_test(feature_names),
 	};
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * denetenv - the first two lines of denet's stream: the machine, and what was recorded
+ *
+ *	{kind: "env", ts_ms, host, kernel, lscpu: {sockets, cores_per_socket, threads_per_core, model},
+ *	 numa: {nodes, distances, node_sizes_mb}, affinity_inherited, cpu_governor}
+ *	{kind: "metadata", pid, cmd, executable, t0_ms, capabilities: {psi, perf_hw}}
+ *
+ * What the capture does not say is "", 0 or empty, as denet has it where it cannot read something.  pid is
+ * 0 unless one process alone is asked for; cmd is the recorder's command line.
+ */
+#ifndef EBPREC_ANALYZE_EXPORT_DENETENV_H
+#define EBPREC_ANALYZE_EXPORT_DENETENV_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/filter.h"
+#include "format/capture.h"
+
+struct denetenv {
+	const struct filter *filter;
+	uint64_t start_ms; /* of the recording, on the wall clock */
+	bool has_pressure, has_counters;
+};
+
+void denetenv_write(const struct capture *c, const struct denetenv *e, FILE *to);
+
+#endif

@@ -30,6 +30,7 @@ void argkeep_done(struct argkeep *k)
 	for (size_t i = 0; i < k->count; i++)
 		text_free(k->list[i].text);
 	free(k->list);
+	keymap_done(&k->last);
 	outbuf_done(&k->pending);
 	outbuf_done(&k->scratch[0]);
 	outbuf_done(&k->scratch[1]);
@@ -38,26 +39,52 @@ void argkeep_done(struct argkeep *k)
 
 /* ---- the window ---- */
 
-/* What is true of the process at that time; NULL: nothing. */
-static struct argkeep_entry *entry_at(struct argkeep *k, uint32_t pid, uint64_t time_ns)
+/* What was told last of a process, and before; NULL: nothing. */
+static struct argkeep_entry *last_of(const struct argkeep *k, uint32_t pid)
 {
-	for (size_t i = k->count; i--;)
-		if (k->list[i].pid == pid && k->list[i].since_ns <= time_ns &&
-		    (!k->list[i].until_ns || k->list[i].until_ns > time_ns))
-			return &k->list[i];
-	return NULL;
+	const uint32_t *at = keymap_get(&k->last, pid, 0);
+
+	return at ? &k->list[*at] : NULL;
+}
+
+static struct argkeep_entry *before(const struct argkeep *k, const struct argkeep_entry *e)
+{
+	return e->before ? &k->list[e->before - 1] : NULL;
+}
+
+/* What is true of the process at that time; NULL: nothing. */
+static struct argkeep_entry *entry_at(const struct argkeep *k, uint32_t pid, uint64_t time_ns)
+{
+	struct argkeep_entry *e = last_of(k, pid);
+
+	while (e && (e->since_ns > time_ns || (e->until_ns && e->until_ns <= time_ns)))
+		e = before(k, e);
+	return e;
 }
 
 /* When something else is known of the process from then on; 0: not so. */
 static uint64_t next_after(const struct argkeep *k, uint32_t pid, uint64_t time_ns)
 {
+	const struct argkeep_entry *e;
 	uint64_t next_ns = 0;
 
-	for (size_t i = 0; i < k->count; i++)
-		if (k->list[i].pid == pid && k->list[i].since_ns > time_ns &&
-		    (!next_ns || k->list[i].since_ns < next_ns))
-			next_ns = k->list[i].since_ns;
+	for (e = last_of(k, pid); e; e = before(k, e))
+		if (e->since_ns > time_ns && (!next_ns || e->since_ns < next_ns))
+			next_ns = e->since_ns;
 	return next_ns;
+}
+
+/* Puts it behind the others; there is room. */
+static int append(struct argkeep *k, const struct argkeep_entry *e)
+{
+	struct argkeep_entry *last = last_of(k, e->pid), own = *e;
+	int err;
+
+	own.before = last ? (uint32_t)(last - k->list) + 1 : 0;
+	err = keymap_put(&k->last, e->pid, 0, (uint32_t)k->count);
+	if (!err)
+		k->list[k->count++] = own;
+	return err;
 }
 
 /*
@@ -67,8 +94,11 @@ static uint64_t next_after(const struct argkeep *k, uint32_t pid, uint64_t time_
 static int keep(struct argkeep *k, uint32_t pid, uint64_t time_ns, struct argkeep_text *text)
 {
 	struct argkeep_entry *was = entry_at(k, pid, time_ns), *list;
+	struct argkeep_entry fresh = { .pid = pid, .since_ns = time_ns, .text = text };
 	size_t room = k->room ? 2 * k->room : 256;
-	uint64_t until_ns = next_after(k, pid, time_ns);
+	int err;
+
+	fresh.until_ns = text ? next_after(k, pid, time_ns) : time_ns + 1;
 
 	if (was)
 		was->until_ns = time_ns ? time_ns : 1;
@@ -79,12 +109,10 @@ static int keep(struct argkeep *k, uint32_t pid, uint64_t time_ns, struct argkee
 		k->list = list;
 		k->room = room;
 	}
-	if (text)
+	err = append(k, &fresh);
+	if (!err && text)
 		text->use_count++;
-	else
-		until_ns = time_ns + 1;
-	k->list[k->count++] = (struct argkeep_entry){ pid, time_ns, until_ns, text };
-	return 0;
+	return err;
 }
 
 static int keep_new(struct argkeep *k, const struct procargs *p)
@@ -104,17 +132,28 @@ static int keep_new(struct argkeep *k, const struct procargs *p)
 	return err;
 }
 
+static bool is_over(const struct argkeep_entry *e, uint64_t before_ns)
+{
+	return e->until_ns && e->until_ns < before_ns;
+}
+
+/* When it is a quarter of them: the others are found by their places. */
 void argkeep_drop(struct argkeep *k, uint64_t before_ns)
 {
-	size_t kept = 0;
+	size_t count = k->count, over = 0;
 
-	for (size_t i = 0; i < k->count; i++) {
-		if (k->list[i].until_ns && k->list[i].until_ns < before_ns)
-			text_free(k->list[i].text);
-		else
-			k->list[kept++] = k->list[i];
+	for (size_t i = 0; i < count; i++)
+		over += is_over(&k->list[i], before_ns);
+	if (over * 4 < count || !over)
+		return;
+	keymap_done(&k->last);
+	k->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct argkeep_entry e = k->list[i];
+
+		if (is_over(&e, before_ns) || append(k, &e))
+			text_free(e.text);
 	}
-	k->count = kept;
 }
 
 /* ---- entries ---- */

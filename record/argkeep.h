@@ -15,10 +15,13 @@
 
 #include "format/procargs.h"
 #include "format/writer.h"
+#include "record/keymap.h"
 #include "record/outbuf.h"
 
 struct argkeep_entry {
 	uint32_t pid;
+	uint32_t
+		before; /* place of what was told of the same process before, and one; 0: nothing */
 	uint64_t since_ns, until_ns; /* until_ns 0: still so */
 	struct argkeep_text *text;   /* shared with children; NULL: the process had ended */
 };
@@ -32,6 +35,7 @@ struct argkeep {
 	uint64_t next_object;
 	struct argkeep_entry *list; /* in_window; by the time they came */
 	size_t count, room;
+	struct keymap last;       /* by process: the place in list of what was told last */
 	struct outbuf scratch[2]; /* files of /proc */
 	uint64_t entry_count, missing_count, cut_count;
 };

@@ -219,6 +219,28 @@ static void what_is_told_late_is_put_in_its_place(void **state)
 	argkeep_done(&keep);
 }
 
+/* Looking through all for each would take minutes. */
+static void a_window_may_have_many_processes_in_it(void **state)
+{
+	const uint32_t count = 200000;
+
+	keep = (struct argkeep){ .wanted = true, .in_window = true };
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t pid = 2 + i % 30000; /* numbers are used again */
+
+		exec(pid, 10ULL * i + 10, "true");
+		record(PERF_RECORD_EXIT, pid, 1, 10ULL * i + 15);
+		if (i % 1000 == 999)
+			argkeep_drop(&keep, i > 100000 ? 10ULL * (i - 100000) : 0);
+	}
+	assert_in_range(keep.count, 200000, 300000);
+	argkeep_drop(&keep, 10ULL * (count - 2));
+	wrote("19999:1999980:true 20000:1999990:true 20001:2000000:true ");
+	argkeep_drop(&keep, UINT64_MAX);
+	assert_int_equal(keep.count, 0);
+	argkeep_done(&keep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +250,7 @@ int main(void)
 		cmocka_unit_test(lines_are_as_a_shell_would_take_them),
 		cmocka_unit_test(a_window_keeps_who_may_be_in_it),
 		cmocka_unit_test(what_is_told_late_is_put_in_its_place),
+		cmocka_unit_test(a_window_may_have_many_processes_in_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

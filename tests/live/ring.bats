@@ -69,8 +69,9 @@ setup() {
 	end=0
 	for i in $((last - 1)) "$last"; do
 		whole "r.data.$i"
+		# The last one may be of a moment, in which others ran.
 		perf script -i "r.data.$i" --pid $early -F comm,ip,sym,dso 2>/dev/null >out
-		grep -q "(.*/shares)" out || fail "$i: perf finds no file"
+		grep -q "(.*/shares)" out || [ "$i" = "$last" ] || fail "$i: perf finds no file"
 		begun=$(account "r.data.$i" segment dropped_until_mono_ns)
 		[ "$begun" -gt "$end" ] || fail "$i begins at $begun"
 		end=$begun

@@ -314,25 +314,43 @@ static void take_first(struct dw_unit *u, uint16_t name, const struct dw_value *
 	}
 }
 
+/* Goes behind an abbreviation whose code was read. */
+static void skip_abbrev(struct cursor *c)
+{
+	uint64_t name, form;
+
+	dw_uleb(c);
+	cursor_skip(c, 1);
+	do {
+		name = dw_uleb(c);
+		form = dw_uleb(c);
+		if (form == DW_FORM_implicit_const)
+			dw_sleb(c);
+	} while ((name || form) && cursor_ok(c));
+}
+
 /* An abbreviation, when the others are not wanted: compilers seldom put that of the first DIE first. */
 static int find_abbrev(const struct dw_file *f, struct dw_unit *u, uint64_t code,
 		       struct dw_abbrev *out)
 {
-	struct cursor abbrevs = abbrevs_of(f, u);
+	struct cursor c = abbrevs_of(f, u);
 	uint64_t other;
-	int err;
+	size_t before;
 
-	do {
-		size_t before = abbrevs.off_bytes;
-
-		u->attr_count = 0;
-		err = read_abbrev(u, &abbrevs, &other, out);
-		if (err || !other)
-			return err ? err : -ENOTSUP;
-		if (!dw_spend(u, abbrevs.off_bytes - before))
+	for (;;) {
+		before = c.off_bytes;
+		other = dw_uleb(&c);
+		if (!other || !cursor_ok(&c))
 			return -ENOTSUP;
-	} while (other != code);
-	return 0;
+		if (other == code)
+			break;
+		skip_abbrev(&c);
+		if (!dw_spend(u, c.off_bytes - before))
+			return -ENOTSUP;
+	}
+	c.off_bytes = before;
+	u->attr_count = 0;
+	return read_abbrev(u, &c, &other, out);
 }
 
 /* The first DIE; its code was read. */

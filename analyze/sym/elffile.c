@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/bigmem.h"
 #include "analyze/sym/elffile.h"
 
 #define SECTION_MAX_BYTES (1ULL << 30)
@@ -252,12 +253,16 @@ int elffile_read_part(const struct elffile *e, const struct elffile_section *s, 
 
 int elffile_read(const struct elffile *e, const struct elffile_section *s, uint8_t **out)
 {
-	uint8_t *buf;
 	int err = elffile_check(e, s);
+	size_t room_bytes;
+	uint8_t *buf;
 
 	if (err)
 		return err;
-	buf = malloc((size_t)s->size_bytes + 1);
+	room_bytes = (size_t)s->size_bytes + 1;
+	if (room_bytes >= BIGMEM_PAGE_BYTES)
+		room_bytes += -room_bytes % BIGMEM_PAGE_BYTES;
+	buf = bigmem_raw(room_bytes);
 	if (!buf)
 		return -ENOMEM;
 	err = read_at(e, buf, s->off_bytes, (size_t)s->size_bytes);

@@ -144,7 +144,7 @@ static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bo
 static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t off_bytes,
 			    bool is_return, struct resolved *out)
 {
-	uint64_t vaddr = 0;
+	uint64_t vaddr, start;
 
 	if (resolve_in_bundle(r, f, is_return, out)) {
 		out->into_bytes = RESOLVED_INTO_UNKNOWN;
@@ -161,10 +161,10 @@ static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t o
 		return;
 	}
 	if (symfile_vaddr(&f->sym, off_bytes, &vaddr))
-		out->name = symtab_find(f->sym.symbols, vaddr, r->demangle);
+		out->name = symtab_find(f->sym.symbols, vaddr, r->demangle, &start);
 	if (out->name)
-		out->into_bytes = vaddr - symtab_start(f->sym.symbols, vaddr);
-	if (!out->name)
+		out->into_bytes = vaddr - start;
+	else
 		out->reason = symfile_miss(&f->sym);
 }
 
@@ -322,7 +322,7 @@ static const char *raw_name(struct known_file *f, const struct result *x)
 	if (find_in_bundles(f, x->offset, x->return_address, &place) && place.name)
 		return place.name;
 	if (!f->jit && symfile_vaddr(&f->sym, x->offset - x->return_address, &vaddr))
-		return symtab_find(f->sym.symbols, vaddr, false);
+		return symtab_find(f->sym.symbols, vaddr, false, NULL);
 	return x->said.name;
 }
 

@@ -157,20 +157,15 @@ static struct symbol *find(struct symtab *t, uint64_t vaddr)
 	return label;
 }
 
-const char *symtab_find(struct symtab *t, uint64_t vaddr, bool demangled)
+const char *symtab_find(struct symtab *t, uint64_t vaddr, bool demangled, uint64_t *start)
 {
 	struct symbol *s = find(t, vaddr);
 
 	if (!s)
 		return NULL;
+	if (start)
+		*start = s->start;
 	return demangled || s->plt ? printed(s) : s->name;
-}
-
-uint64_t symtab_start(struct symtab *t, uint64_t vaddr)
-{
-	const struct symbol *s = find(t, vaddr);
-
-	return s ? s->start : vaddr;
 }
 
 /* ---- PLT ---- */

@@ -44,9 +44,8 @@ bool symtab_is_full(const struct symtab *t);
 /*
  * The name of what covers vaddr (an address as in the program headers), demangled when asked for;
  * NULL when nothing does.  Valid until symtab_free(); the same function gives the same pointer.
+ * *start: where that begins; may be NULL, and is untouched when nothing covers vaddr.
  */
-const char *symtab_find(struct symtab *t, uint64_t vaddr, bool demangled);
-/* Where what covers vaddr starts; vaddr itself when nothing does. */
-uint64_t symtab_start(struct symtab *t, uint64_t vaddr);
+const char *symtab_find(struct symtab *t, uint64_t vaddr, bool demangled, uint64_t *start);
 
 #endif

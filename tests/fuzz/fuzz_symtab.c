@@ -21,8 +21,8 @@ static void ask(struct symtab *t, uint64_t start, uint64_t size_bytes)
 	const char *raw, *printed;
 
 	for (off = 0; off < size_bytes && off + step > off; off += step) {
-		raw = symtab_find(t, start + off, false);
-		printed = symtab_find(t, start + off, true);
+		raw = symtab_find(t, start + off, false, NULL);
+		printed = symtab_find(t, start + off, true, NULL);
 		if (!raw != !printed)
 			abort();
 		if (raw && (strlen(raw) == SIZE_MAX || strlen(printed) == SIZE_MAX))
@@ -51,8 +51,8 @@ static void compare(struct symtab *t, const struct elffile *e, const struct elff
 	if (symtab_count(t) > 1000 || symtab_new(e, debug, mini, &wanted, &part))
 		return;
 	for (i = 0; i < wanted.count; i++) {
-		a = symtab_find(t, addrs[i], false);
-		b = symtab_find(part, addrs[i], false);
+		a = symtab_find(t, addrs[i], false, NULL);
+		b = symtab_find(part, addrs[i], false, NULL);
 		if (!a != !b || (a && strcmp(a, b) != 0))
 			abort();
 	}

@@ -80,7 +80,7 @@ static void check_answers(struct symtab *t, const struct answer *a, size_t count
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		name = symtab_find(t, a[i].vaddr, true);
+		name = symtab_find(t, a[i].vaddr, true, NULL);
 		if (!name != !a[i].name || (name && strcmp(name, a[i].name) != 0))
 			fail_msg("%#lx: %s, expected %s", (unsigned long)a[i].vaddr,
 				 name ? name : "nothing", a[i].name ? a[i].name : "nothing");
@@ -144,7 +144,7 @@ static void symtab_layout_has_the_names_it_was_given(void **state)
 
 	assert_true(symtab_is_full(t));
 	check_answers(t, layout_answers, COUNT(layout_answers));
-	assert_string_equal(symtab_find(t, 0x401240, false), "_ZN2ns1SIlE4workEli");
+	assert_string_equal(symtab_find(t, 0x401240, false, NULL), "_ZN2ns1SIlE4workEli");
 	symtab_free(t);
 }
 
@@ -152,8 +152,10 @@ static void symtab_same_function_gives_same_pointer(void **state)
 {
 	struct symtab *t = symbols_of("layout", NULL);
 
-	assert_ptr_equal(symtab_find(t, 0x401240, true), symtab_find(t, 0x401248, true));
-	assert_ptr_equal(symtab_find(t, 0x401000, true), symtab_find(t, 0x401001, true));
+	assert_ptr_equal(symtab_find(t, 0x401240, true, NULL),
+			 symtab_find(t, 0x401248, true, NULL));
+	assert_ptr_equal(symtab_find(t, 0x401000, true, NULL),
+			 symtab_find(t, 0x401001, true, NULL));
 	symtab_free(t);
 }
 
@@ -274,12 +276,12 @@ static void symtab_names_what_nm_names(void **state)
 			name = nm_line(line, &addr, &size_bytes);
 			if (!name)
 				continue;
-			found = symtab_find(t, addr, false);
+			found = symtab_find(t, addr, false, NULL);
 			if (!found ||
 			    (strcmp(found, name) != 0 && !nm_has(programs[i], addr, found)))
 				fail_msg("%s: %#lx: %s, nm: %s", programs[i], (unsigned long)addr,
 					 found ? found : "nothing", name);
-			if (!symtab_find(t, addr + size_bytes - 1, false))
+			if (!symtab_find(t, addr + size_bytes - 1, false, NULL))
 				fail_msg("%s: end of %s has no name", programs[i], name);
 			checked++;
 		}
@@ -322,7 +324,7 @@ static size_t check_stubs(const char *program)
 			continue;
 		if (!strncmp(expected, "*ABS*", 5)) /* objdump does not look the chooser up */
 			expected = strstr(program, "stripped") ? NULL : "chosen@plt";
-		found = symtab_find(t, addr, true);
+		found = symtab_find(t, addr, true, NULL);
 		if (!found != !expected || (found && strcmp(found, expected) != 0))
 			fail_msg("%s: %#lx: %s, objdump: %s", program, (unsigned long)addr,
 				 found ? found : "nothing", expected ? expected : "a chooser");
@@ -371,9 +373,9 @@ static void symtab_names_lazy_stubs_of_ibt(void **state)
 		return;
 	s = elffile_by_name(p.elf, ".plt");
 	assert_non_null(s);
-	assert_null(symtab_find(t, s->addr, true)); /* the one that calls the linker */
+	assert_null(symtab_find(t, s->addr, true, NULL)); /* the one that calls the linker */
 	for (i = 16; i < s->size_bytes; i += 16) {
-		const char *name = symtab_find(t, s->addr + i, true);
+		const char *name = symtab_find(t, s->addr + i, true, NULL);
 
 		named += name && strstr(name, "@plt");
 	}
@@ -399,7 +401,7 @@ static void symtab_names_stubs_of_static_programs(void **state)
 		return;
 	}
 	for (i = 0; i < s->size_bytes; i += 8) {
-		const char *name = symtab_find(t, s->addr + i, true);
+		const char *name = symtab_find(t, s->addr + i, true, NULL);
 
 		named += name && strstr(name, "@plt");
 	}
@@ -441,8 +443,8 @@ static int load_bytes(const uint8_t *data, size_t size_bytes)
 	if (!err) {
 		err = symtab_new(e, NULL, NULL, NULL, &t);
 		if (!err) {
-			symtab_find(t, 0x401008, true);
-			symtab_find(t, 0x401110, true);
+			symtab_find(t, 0x401008, true, NULL);
+			symtab_find(t, 0x401110, true, NULL);
 			symtab_free(t);
 		}
 		elffile_close(e);

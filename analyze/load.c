@@ -5,14 +5,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "analyze/attrfinder.h"
+#include "analyze/threads.h"
 #include "analyze/unwinder.h"
 #include "format/metricfmt.h"
 #include "format/perfrec.h"
 
-#define MAX_THREADS 8
 /*
  * Frames that a thread takes at once: few enough that all end together, but as many as that allows.
  * What a thread has learned of a process is worth most in the frames that follow.
@@ -327,19 +326,11 @@ static void *work(void *arg)
 
 static unsigned choose_thread_count(const struct second_pass *p)
 {
-	size_t most = (p->end_frame - p->first_frame + BATCH_FRAMES_MIN - 1) / BATCH_FRAMES_MIN;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned count = p->query->thread_count;
+	size_t frames = p->end_frame - p->first_frame;
 
-	if (!p->divisible)
-		return 1;
-	if (!count)
-		count = cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (unsigned)cpus;
-	if (count > MAX_THREADS)
-		count = MAX_THREADS;
-	if (count > most)
-		count = (unsigned)most;
-	return count ? count : 1;
+	return p->divisible ? threads_choose(p->query->thread_count,
+					     (frames + BATCH_FRAMES_MIN - 1) / BATCH_FRAMES_MIN)
+			    : 1;
 }
 
 static size_t choose_batch_frames(const struct second_pass *p, unsigned thread_count)
@@ -375,7 +366,7 @@ static void add_stats(struct load_stats *to, const struct load_stats *from)
 static int count_all(struct second_pass *p, const struct model *model, struct sampler **out,
 		     struct load_stats *stats)
 {
-	struct worker workers[MAX_THREADS] = { 0 };
+	struct worker workers[THREADS_AT_ONCE] = { 0 };
 	unsigned count = choose_thread_count(p);
 	int err = 0;
 

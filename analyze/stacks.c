@@ -261,10 +261,10 @@ int stacks_merge_chains(struct stacks *s, const struct stacks *from, const uint3
 	t.paths = calloc(from->node_count, sizeof(*t.paths));
 	if (t.nodes && t.paths)
 		err = merge_nodes(s, from, &t);
+	free(t.paths); /* before the entries need room */
 	if (!err)
 		err = merge_entries(s, from, t.nodes);
 	free(t.nodes);
-	free(t.paths);
 	return err;
 }
 

@@ -407,6 +407,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	picked->query.with_lines = sortkeys_has(&ask->keys, KEY_LINE);
 	if (opts->json && *opts->json)
 		return write_denet(r, opts, picked->query.filter);
+	picked->query.verdict_later = true;
 	err = report_make(r, &picked->query);
 	if (!opts->quiet)
 		cmd_fetch_verdict(picked->roots.roots.fetcher);
@@ -417,6 +418,8 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		return status;
 	if (!r->picked)
 		say_empty(r, opts);
+	if (!opts->quiet && report_end_verdict(r))
+		return say_cannot_report(opts->input, -ENOMEM);
 	if (!opts->quiet)
 		cmd_report_verdict(r, opts->input);
 	return SAY_OK;

@@ -169,6 +169,7 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 	free(order);
 	free(b.spots);
 	free(b.path);
+	hashidx_done(&b.tree.index); /* nobody adds to it */
 	if (err)
 		calltree_done(&b.tree);
 	else

@@ -1,169 +1,56 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * Each thread puts the next piece of some hundred lines into words, and waits for its turn to write it.
+ * Its way through the tree goes on where its last piece ended, past the lines of the others, of which
+ * it is known how many there are below each node.
+ */
 #include "analyze/report/folded.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "analyze/report/foldedorder.h"
+#include "analyze/threads.h"
 #include "analyze/vec.h"
 
-/* What can follow a caller: lines that go on below a label, or the one line that ends in it. */
-struct item {
-	uint32_t node;
-	bool is_end;
-};
-
-struct sorter {
-	const struct calltree *tree;
-	const struct strings *names;
-	const uint32_t *ranks; /* by string: its place among the labels when ';' follows */
-};
+#define PIECE_LINES  512
+#define SHARE_PIECES 16 /* fewer are not worth a thread */
 
 /* A level of the walk: items [next, end) are still to be written below this caller. */
 struct level {
-	size_t next, end;
+	uint32_t next, end;
 	size_t line_bytes; /* of the line up to this caller */
 };
 
-struct walk {
-	struct sorter s;
-	struct item *items;
-	size_t *first; /* by node: its items are [first[n], first[n + 1]) */
-	struct level *levels;
-	size_t level_count, level_capacity;
-	char *line;
-	size_t line_bytes, line_capacity;
-	char *block; /* lines on their way: stdio's own blocks are small */
-	size_t block_bytes, block_capacity;
+/* What all threads work on. */
+struct job {
+	const struct calltree *tree;
+	const struct strings *names;
+	struct foldedorder order;
+	FILE *to;
+	uint32_t line_count;
+	atomic_uint next_piece;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t moved;
+	uint32_t turn; /* the piece that is to be written next */
+	int err;       /* the first */
 };
 
-#define BLOCK_BYTES ((size_t)256 << 10)
-
-/* ---- order ---- */
-
-/* The i-th byte of what the item puts into a line; -1 behind its end. */
-static int byte_at(const struct sorter *s, const struct item *item, const char *count, size_t i)
-{
-	uint32_t label = s->tree->nodes[item->node].label;
-	size_t size = strings_bytes(s->names, label);
-	const char *tail = item->is_end ? count : ";";
-
-	if (i < size)
-		return (unsigned char)strings_text(s->names, label)[i];
-	i -= size;
-	return i < strlen(tail) ? (unsigned char)tail[i] : -1;
-}
-
-static void print_count(char out[24], uint64_t count)
-{
-	snprintf(out, 24, " %" PRIu64, count);
-}
-
-static int by_line(const void *va, const void *vb, void *ctx)
-{
-	const struct item *a = va, *b = vb;
-	const struct sorter *s = ctx;
-	const struct calltree_node *na = &s->tree->nodes[a->node], *nb = &s->tree->nodes[b->node];
-	char count_a[24], count_b[24];
-	int byte_a, byte_b;
-
-	if (na->label == nb->label) /* ' ' comes before ';' */
-		return (int)b->is_end - (int)a->is_end;
-	if (!a->is_end && !b->is_end)
-		return s->ranks[na->label] < s->ranks[nb->label] ? -1 : 1;
-	print_count(count_a, na->self);
-	print_count(count_b, nb->self);
-	for (size_t i = 0;; i++) {
-		byte_a = byte_at(s, a, count_a, i);
-		byte_b = byte_at(s, b, count_b, i);
-		if (byte_a != byte_b)
-			return byte_a < byte_b ? -1 : 1;
-		if (byte_a < 0)
-			return 0;
-	}
-}
-
-/* Labels hold no ';', so none is the beginning of another once ';' follows. */
-static int by_label(const void *va, const void *vb, void *ctx)
-{
-	const struct strings *names = ctx;
-	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-	size_t size_a = strings_bytes(names, a), size_b = strings_bytes(names, b);
-	const char *text_a = strings_text(names, a), *text_b = strings_text(names, b);
-	int cmp = memcmp(text_a, text_b, size_a < size_b ? size_a : size_b);
-
-	if (cmp || size_a == size_b)
-		return cmp;
-	if (size_a < size_b)
-		return ';' < (unsigned char)text_b[size_a] ? -1 : 1;
-	return (unsigned char)text_a[size_b] < ';' ? -1 : 1;
-}
-
-static int rank_labels(const struct calltree *t, const struct strings *names, uint32_t **out)
-{
-	uint32_t count = strings_count(names), used = 0;
-	uint32_t *ranks = calloc((size_t)count + 1, sizeof(*ranks));
-	uint32_t *labels = calloc((size_t)count + 1, sizeof(*labels));
-
-	if (!ranks || !labels) {
-		free(ranks);
-		free(labels);
-		return -ENOMEM;
-	}
-	for (size_t i = 1; i < t->count; i++) {
-		if (!ranks[t->nodes[i].label])
-			labels[used++] = t->nodes[i].label;
-		ranks[t->nodes[i].label] = 1;
-	}
-	qsort_r(labels, used, sizeof(*labels), by_label, (void *)names);
-	for (uint32_t i = 0; i < used; i++)
-		ranks[labels[i]] = i;
-	free(labels);
-	*out = ranks;
-	return 0;
-}
-
-/* Puts the items of each caller side by side, and in order. */
-static int sort_items(struct walk *w)
-{
-	const struct calltree *t = w->s.tree;
-	bool *has_child = calloc(t->count + 1, sizeof(*has_child));
-	size_t sum = 0, n;
-
-	w->first = calloc(t->count + 2, sizeof(*w->first));
-	if (!w->first || !has_child) {
-		free(has_child);
-		return -ENOMEM;
-	}
-	for (size_t i = 1; i < t->count; i++)
-		has_child[t->nodes[i].parent] = true;
-	for (size_t i = 1; i < t->count; i++)
-		w->first[t->nodes[i].parent] += (size_t)has_child[i] + !!t->nodes[i].self;
-	for (size_t i = 0; i <= t->count; i++) {
-		n = w->first[i];
-		w->first[i] = sum;
-		sum += n;
-	}
-	w->items = calloc(sum + 1, sizeof(*w->items));
-	for (size_t i = 1; w->items && i < t->count; i++) {
-		size_t *at = &w->first[t->nodes[i].parent];
-
-		if (t->nodes[i].self)
-			w->items[(*at)++] = (struct item){ (uint32_t)i, true };
-		if (has_child[i])
-			w->items[(*at)++] = (struct item){ (uint32_t)i, false };
-	}
-	free(has_child);
-	if (!w->items)
-		return -ENOMEM;
-	/* Filling moved each start to its end: the start of the next one. */
-	memmove(w->first + 1, w->first, (t->count + 1) * sizeof(*w->first));
-	w->first[0] = 0;
-	for (size_t i = 0; i < t->count; i++)
-		qsort_r(w->items + w->first[i], w->first[i + 1] - w->first[i], sizeof(*w->items),
-			by_line, &w->s);
-	return 0;
-}
+struct walk {
+	struct job *job;
+	struct level *levels;
+	size_t level_count, level_capacity;
+	uint32_t at_line; /* lines that lie behind */
+	char *line;
+	size_t line_bytes, line_capacity;
+	char *block; /* the piece */
+	size_t block_bytes, block_capacity;
+	pthread_t thread;
+};
 
 /* ---- lines ---- */
 
@@ -180,40 +67,25 @@ static int put_text(struct walk *w, const char *text, size_t size_bytes)
 
 static int push(struct walk *w, uint32_t node)
 {
+	const uint32_t *first = w->job->order.first;
 	int err = vec_reserve(&w->levels, &w->level_capacity, w->level_count + 1);
 
 	if (err)
 		return err;
-	w->levels[w->level_count++] = (struct level){ w->first[node], w->first[node + 1],
-						      w->line_bytes };
-	return 0;
-}
-
-static int write_block(struct walk *w, FILE *to)
-{
-	size_t size = w->block_bytes;
-
-	if (!size)
-		return 0;
-	w->block_bytes = 0;
-	errno = 0;
-	if (fwrite(w->block, 1, size, to) != size)
-		return errno ? -errno : -EIO;
+	w->levels[w->level_count++] = (struct level){ first[node], first[node + 1], w->line_bytes };
 	return 0;
 }
 
 /* The line, its count and its end. */
-static int write_line(struct walk *w, const char *count, FILE *to)
+static int write_line(struct walk *w, uint64_t weight)
 {
-	size_t size = strlen(count);
-	char *at;
-	int err = 0;
+	char count[FOLDEDORDER_COUNT_BYTES], *at;
+	size_t size;
+	int err;
 
-	if (w->block_bytes > BLOCK_BYTES)
-		err = write_block(w, to);
-	if (!err)
-		err = vec_reserve(&w->block, &w->block_capacity,
-				  w->block_bytes + w->line_bytes + size + 1);
+	foldedorder_print_count(count, weight);
+	size = strlen(count);
+	err = vec_reserve(&w->block, &w->block_capacity, w->block_bytes + w->line_bytes + size + 1);
 	if (err)
 		return err;
 	at = w->block + w->block_bytes;
@@ -224,57 +96,141 @@ static int write_line(struct walk *w, const char *count, FILE *to)
 	return 0;
 }
 
-static int write_item(struct walk *w, struct item item, FILE *to)
+/* Goes on to the item, of which some lines are in the piece. */
+static int take_item(struct walk *w, struct folded_item item)
 {
-	const struct calltree_node *node = &w->s.tree->nodes[item.node];
-	char count[24];
-	int err;
+	const struct calltree_node *node = &w->job->tree->nodes[item.node];
+	int err = put_text(w, strings_text(w->job->names, node->label),
+			   strings_bytes(w->job->names, node->label));
 
-	err = put_text(w, strings_text(w->s.names, node->label),
-		       strings_bytes(w->s.names, node->label));
 	if (err)
 		return err;
-	if (!item.is_end) {
-		err = put_text(w, ";", 1);
-		return err ? err : push(w, item.node);
+	if (item.is_end) {
+		w->at_line++;
+		return write_line(w, node->self);
 	}
-	print_count(count, node->self);
-	return write_line(w, count, to);
+	err = put_text(w, ";", 1);
+	return err ? err : push(w, item.node);
 }
 
-static int write_lines(struct walk *w, FILE *to)
+/* Puts the lines [begin, end) into the block. */
+static int make_piece(struct walk *w, uint32_t begin, uint32_t end)
 {
-	int err = push(w, CALLTREE_ROOT);
-	struct level *level;
+	const struct foldedorder *o = &w->job->order;
+	int err = 0;
 
-	while (!err && w->level_count) {
-		level = &w->levels[w->level_count - 1];
+	w->block_bytes = 0;
+	while (!err && w->level_count && w->at_line < end) {
+		struct level *level = &w->levels[w->level_count - 1];
+		struct folded_item item;
+		uint32_t lines;
+
 		w->line_bytes = level->line_bytes;
-		if (level->next < level->end)
-			err = write_item(w, w->items[level->next++], to);
-		else
+		if (level->next == level->end) {
 			w->level_count--;
+			continue;
+		}
+		item = o->items[level->next++];
+		lines = item.is_end ? 1 : o->lines[item.node];
+		if (w->at_line < begin && lines <= begin - w->at_line)
+			w->at_line += lines;
+		else
+			err = take_item(w, item);
 	}
-	return err ? err : write_block(w, to);
+	return err;
 }
 
-int folded_write(const struct calltree *t, const struct strings *names, FILE *to)
+/* ---- threads ---- */
+
+/* Waits for the turn of the piece.  Returns why there is none, or 0. */
+static int wait_turn(struct job *job, uint32_t piece)
 {
-	struct walk w = { .s = { .tree = t, .names = names } };
-	uint32_t *ranks = NULL;
 	int err;
 
-	err = rank_labels(t, names, &ranks);
-	w.s.ranks = ranks;
-	if (!err)
-		err = sort_items(&w);
-	if (!err)
-		err = write_lines(&w, to);
-	free(ranks);
-	free(w.items);
-	free(w.first);
-	free(w.levels);
-	free(w.line);
-	free(w.block);
+	pthread_mutex_lock(&job->lock);
+	while (!job->err && job->turn != piece)
+		pthread_cond_wait(&job->moved, &job->lock);
+	err = job->err;
+	pthread_mutex_unlock(&job->lock);
 	return err;
+}
+
+static void end_turn(struct job *job, int err)
+{
+	pthread_mutex_lock(&job->lock);
+	if (err && !job->err)
+		job->err = err;
+	job->turn++;
+	pthread_cond_broadcast(&job->moved);
+	pthread_mutex_unlock(&job->lock);
+}
+
+static int write_block(const struct walk *w)
+{
+	errno = 0;
+	if (fwrite(w->block, 1, w->block_bytes, w->job->to) != w->block_bytes)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+static void *work(void *arg)
+{
+	struct walk *w = arg;
+	struct job *job = w->job;
+	int err = push(w, CALLTREE_ROOT);
+	uint32_t piece, begin, end;
+
+	while (!err && (piece = atomic_fetch_add(&job->next_piece, 1)) <
+			       (job->line_count + PIECE_LINES - 1) / PIECE_LINES) {
+		begin = piece * PIECE_LINES;
+		end = job->line_count - begin < PIECE_LINES ? job->line_count : begin + PIECE_LINES;
+		err = make_piece(w, begin, end);
+		if (!err && wait_turn(job, piece))
+			break; /* somebody else failed */
+		if (!err) {
+			err = write_block(w);
+			end_turn(job, err);
+		}
+	}
+	if (err)
+		end_turn(job, err); /* also where it came to no turn */
+	free(w->levels);
+	free(w->line);
+	free(w->block);
+	return NULL;
+}
+
+/* The calling thread is one of them; where no more can be started, fewer do the work. */
+static void run(struct job *job, unsigned thread_count)
+{
+	unsigned want = threads_choose(thread_count, job->line_count / PIECE_LINES / SHARE_PIECES);
+	struct walk walks[THREADS_AT_ONCE];
+	unsigned started = 0;
+
+	for (unsigned i = 0; i < want; i++)
+		walks[i] = (struct walk){ .job = job };
+	while (started + 1 < want &&
+	       !pthread_create(&walks[started + 1].thread, NULL, work, &walks[started + 1]))
+		started++;
+	work(&walks[0]);
+	for (unsigned i = 1; i <= started; i++)
+		pthread_join(walks[i].thread, NULL);
+}
+
+int folded_write(const struct calltree *t, const struct strings *names, unsigned thread_count,
+		 FILE *to)
+{
+	struct job job = { .tree = t, .names = names, .to = to };
+	int err = foldedorder_make(t, names, thread_count, &job.order);
+
+	if (err)
+		return err;
+	job.line_count = job.order.lines[CALLTREE_ROOT];
+	pthread_mutex_init(&job.lock, NULL);
+	pthread_cond_init(&job.moved, NULL);
+	run(&job, thread_count);
+	pthread_cond_destroy(&job.moved);
+	pthread_mutex_destroy(&job.lock);
+	foldedorder_done(&job.order);
+	return job.err;
 }

@@ -4,7 +4,7 @@
  *
  * One line a distinct stack, in the order of LC_ALL=C sort: the same capture gives the same bytes,
  * and two outputs can be joined and compared line by line.  The order is made by sorting the
- * children of each node, so that no more than one line is held at a time.
+ * children of each node, so that no more than some hundred lines a thread are held at a time.
  */
 #ifndef EBPREC_ANALYZE_REPORT_FOLDED_H
 #define EBPREC_ANALYZE_REPORT_FOLDED_H
@@ -14,7 +14,11 @@
 #include "analyze/report/calltree.h"
 #include "analyze/strings.h"
 
-/* Labels are numbers in names, without ';' and line ends.  -ENOMEM, or the errno of the write. */
-int folded_write(const struct calltree *t, const struct strings *names, FILE *to);
+/*
+ * Labels are numbers in names, without ';' and line ends.  thread_count: that work at once; 0: chosen, which
+ * changes no byte.  -ENOMEM, -EOVERFLOW, or the errno of the write.
+ */
+int folded_write(const struct calltree *t, const struct strings *names, unsigned thread_count,
+		 FILE *to);
 
 #endif

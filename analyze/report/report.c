@@ -81,6 +81,8 @@ const struct timespan *report_span(const struct report *r)
 
 void report_done(struct report *r)
 {
+	if (r->verdict_work)
+		verdict_end(r->verdict_work, r->names, NULL);
 	verdict_done(&r->verdict);
 	offcpu_done(&r->waits);
 	symuse_done(&r->symbols);
@@ -317,7 +319,19 @@ static int make(struct report *r, const struct report_query *query)
 		err = pick_stacks(r, query);
 	model_free(r->model);
 	r->model = NULL;
-	return err ? err : verdict_make(&r->stacks, &r->naming, r->names, &r->verdict);
+	if (err)
+		return err;
+	if (query->verdict_later)
+		return verdict_begin(&r->stacks, &r->naming, r->names, &r->verdict_work);
+	return verdict_make(&r->stacks, &r->naming, r->names, &r->verdict);
+}
+
+int report_end_verdict(struct report *r)
+{
+	struct verdict_work *work = r->verdict_work;
+
+	r->verdict_work = NULL;
+	return work ? verdict_end(work, r->names, &r->verdict) : 0;
 }
 
 int report_make(struct report *r, const struct report_query *query)

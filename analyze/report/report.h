@@ -39,6 +39,7 @@ struct report {
 	uint64_t picked;       /* samples in the stacks */
 	struct naming naming;
 	struct verdict verdict;
+	struct verdict_work *verdict_work; /* NULL: there is none, or it is done */
 	struct symuse symbols;
 	struct sampler_counts sampled;
 	struct load_stats stats;
@@ -64,6 +65,7 @@ struct report_query {
 	int (*on_named)(void *arg, struct resolver *resolver);
 	void *on_named_arg;
 	bool demangle;
+	bool verdict_later; /* it is only wanted after report_end_verdict() */
 };
 
 /* Reads the side-band.  -ENOMEM, -EOVERFLOW.  *r: report_done(). */
@@ -75,6 +77,8 @@ int report_open_later(const struct capture *capture, struct report *r);
 const struct timespan *report_span(const struct report *r);
 /* Counts and names; once.  -ENOMEM, -EOVERFLOW. */
 int report_make(struct report *r, const struct report_query *query);
+/* With verdict_later: waits for the verdict, which is made while the stacks are shown.  -ENOMEM. */
+int report_end_verdict(struct report *r);
 void report_done(struct report *r);
 
 /* The comm of a group as texts show it, made fit for folded stacks ('_' for blanks). */

@@ -54,7 +54,7 @@ static int write_folded(struct report *r, const struct report_ask *ask, FILE *to
 	free(labels);
 	if (err)
 		return err;
-	err = folded_write(&tree, r->names, to);
+	err = folded_write(&tree, r->names, 0, to);
 	calltree_done(&tree);
 	return err;
 }

@@ -138,6 +138,7 @@ struct parts {
 
 static bool is_same(const struct part *a, const struct part *b)
 {
+	/* NOLINTNEXTLINE: what the index finds was put into the list */
 	return a->dso == b->dso && a->file == b->file && a->reason == b->reason;
 }
 
@@ -161,7 +162,6 @@ static int add_to_part(struct parts *p, const struct part *part)
 	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
 		struct part *known = &p->list[id];
 
-		/* NOLINTNEXTLINE: what the index finds was put into the list */
 		if (is_same(known, part)) {
 			add_counts(known, part);
 			return 0;

@@ -2,6 +2,7 @@
 #include "analyze/report/verdict.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,13 +50,25 @@ struct ends {
 	uint32_t *outermost, *in_file;
 };
 
+/* What a thread counts; names are looked at before and after it. */
+struct verdict_work {
+	const struct stacks *stacks;
+	const struct naming *naming;
+	bool *is_root, *is_in_file; /* by function */
+	uint64_t *breaks;           /* by function and end */
+	uint64_t *frames;           /* by function */
+	struct verdict verdict;
+	pthread_t thread;
+	bool started;
+	int err;
+};
+
 static bool is_in_file(const struct function *f, const struct strings *names)
 {
 	return f->reason != NAME_NO_MAP && *strings_text(names, f->dso) != '[';
 }
 
-static int find_ends(const struct stacks *s, const struct naming *n, const struct strings *names,
-		     struct ends *out)
+static int find_ends(const struct stacks *s, const bool *in_file, struct ends *out)
 {
 	struct ends e;
 
@@ -72,7 +85,7 @@ static int find_ends(const struct stacks *s, const struct naming *n, const struc
 
 		e.outermost[i] = parent < STACKS_FIRST_NODE ? frame : e.outermost[parent];
 		e.in_file[i] = e.in_file[parent];
-		if (e.in_file[i] == NO_FUNCTION && is_in_file(&n->functions[frame], names))
+		if (e.in_file[i] == NO_FUNCTION && in_file[frame])
 			e.in_file[i] = frame;
 	}
 	*out = e;
@@ -185,45 +198,104 @@ static int sum_unnamed(const struct naming *n, const struct strings *names, cons
 	return 0;
 }
 
-static int make(const struct stacks *s, const struct naming *n, const struct strings *names,
-		uint64_t *counts, bool *is_root, struct verdict *v)
-{
-	struct ends ends;
-	int err;
+/* ---- the whole ---- */
 
-	for (size_t i = 0; i < n->function_count; i++)
-		is_root[i] = is_root_name(strings_text(names, n->functions[i].name));
-	err = find_ends(s, n, names, &ends);
-	if (err)
-		return err;
-	count_stacks(s, &ends, is_root, counts, v);
+static void *count(void *arg)
+{
+	struct verdict_work *w = arg;
+	struct ends ends;
+
+	w->err = find_ends(w->stacks, w->is_in_file, &ends);
+	if (w->err)
+		return NULL;
+	count_stacks(w->stacks, &ends, w->is_root, w->breaks, &w->verdict);
 	free(ends.outermost);
 	free(ends.in_file);
-	err = sum_breaks(n, names, counts, v);
+	w->err = stacks_weigh_frames(w->stacks, w->frames);
+	return NULL;
+}
+
+static void work_free(struct verdict_work *w)
+{
+	free(w->is_root);
+	free(w->is_in_file);
+	free(w->breaks);
+	free(w->frames);
+	free(w);
+}
+
+static int prepare(const struct stacks *s, const struct naming *n, const struct strings *names,
+		   struct verdict_work **out)
+{
+	struct verdict_work *w = calloc(1, sizeof(*w));
+	size_t functions = n->function_count + 1;
+
+	if (!w)
+		return -ENOMEM;
+	w->stacks = s;
+	w->naming = n;
+	w->is_root = calloc(functions, sizeof(*w->is_root));
+	w->is_in_file = calloc(functions, sizeof(*w->is_in_file));
+	w->breaks = calloc(functions * ENDS, sizeof(*w->breaks));
+	w->frames = calloc(functions, sizeof(*w->frames));
+	if (!w->is_root || !w->is_in_file || !w->breaks || !w->frames) {
+		work_free(w);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n->function_count; i++) {
+		w->is_root[i] = is_root_name(strings_text(names, n->functions[i].name));
+		w->is_in_file[i] = is_in_file(&n->functions[i], names);
+	}
+	*out = w;
+	return 0;
+}
+
+int verdict_begin(const struct stacks *s, const struct naming *n, const struct strings *names,
+		  struct verdict_work **out)
+{
+	struct verdict_work *w;
+	int err = prepare(s, n, names, &w);
+
 	if (err)
 		return err;
-	memset(counts, 0, n->function_count * sizeof(*counts));
-	err = stacks_weigh_frames(s, counts);
-	return err ? err : sum_unnamed(n, names, counts, v);
+	w->started = !pthread_create(&w->thread, NULL, count, w);
+	if (!w->started)
+		count(w);
+	*out = w;
+	return 0;
+}
+
+int verdict_end(struct verdict_work *w, const struct strings *names, struct verdict *out)
+{
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	if (w->started)
+		pthread_join(w->thread, NULL);
+	err = w->err;
+	if (!err && out)
+		err = sum_breaks(w->naming, names, w->breaks, &w->verdict);
+	if (!err && out)
+		err = sum_unnamed(w->naming, names, w->frames, &w->verdict);
+	if (err || !out)
+		verdict_done(&w->verdict);
+	else
+		*out = w->verdict;
+	work_free(w);
+	return err;
 }
 
 int verdict_make(const struct stacks *s, const struct naming *n, const struct strings *names,
 		 struct verdict *out)
 {
-	uint64_t *counts = calloc((n->function_count + 1) * ENDS, sizeof(*counts));
-	bool *is_root = calloc(n->function_count + 1, sizeof(*is_root));
-	struct verdict v = { 0 };
-	int err = -ENOMEM;
+	struct verdict_work *w;
+	int err = prepare(s, n, names, &w);
 
-	if (counts && is_root)
-		err = make(s, n, names, counts, is_root, &v);
-	free(counts);
-	free(is_root);
 	if (err)
-		verdict_done(&v);
-	else
-		*out = v;
-	return err;
+		return err;
+	count(w);
+	return verdict_end(w, names, out);
 }
 
 void verdict_done(struct verdict *v)

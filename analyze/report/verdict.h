@@ -34,6 +34,16 @@ int verdict_make(const struct stacks *s, const struct naming *n, const struct st
 		 struct verdict *out);
 void verdict_done(struct verdict *v);
 
+/*
+ * The same while something else is done: stacks and functions must stay as they are until
+ * verdict_end(), strings may be added.  -ENOMEM; *out: verdict_end().
+ */
+struct verdict_work; /* opaque */
+int verdict_begin(const struct stacks *s, const struct naming *n, const struct strings *names,
+		  struct verdict_work **out);
+/* Takes w; NULL: -ENOMEM.  out may be NULL: nobody wants to know any more. */
+int verdict_end(struct verdict_work *w, const struct strings *names, struct verdict *out);
+
 /* Why stacks end there, for people: "code without unwind tables".  NULL for an end not known. */
 const char *verdict_end_text(uint8_t end);
 /* What would mend it, in stacks that break off in dso; NULL: not known. */

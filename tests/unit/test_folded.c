@@ -75,7 +75,7 @@ static int no_label(void *ctx, uint32_t group, uint32_t *label)
 	return -ENOMEM;
 }
 
-static char *fold(struct fixture *f, enum calltree_weight weight)
+static char *fold_by(struct fixture *f, enum calltree_weight weight, unsigned thread_count)
 {
 	struct calltree_labels labels = { .group = same_label };
 	struct calltree tree;
@@ -86,10 +86,15 @@ static char *fold(struct fixture *f, enum calltree_weight weight)
 	assert_int_equal(calltree_build(&f->stacks, &labels, weight, &tree), 0);
 	to = open_memstream(&text, &size);
 	assert_non_null(to);
-	assert_int_equal(folded_write(&tree, f->names, to), 0);
+	assert_int_equal(folded_write(&tree, f->names, thread_count, to), 0);
 	fclose(to);
 	calltree_done(&tree);
 	return text;
+}
+
+static char *fold(struct fixture *f, enum calltree_weight weight)
+{
+	return fold_by(f, weight, 0);
 }
 
 static void check(struct fixture *f, const char *want)
@@ -262,7 +267,78 @@ static void failed_write_is_told(void **state)
 		add(&f, "sh", stack, "", 1);
 	}
 	assert_int_equal(calltree_build(&f.stacks, &labels, CALLTREE_SAMPLES, &tree), 0);
-	assert_int_equal(folded_write(&tree, f.names, full), -ENOSPC);
+	assert_int_equal(folded_write(&tree, f.names, 0, full), -ENOSPC);
+	fclose(full);
+	calltree_done(&tree);
+	teardown(&f);
+}
+
+/* More lines than four threads want. */
+static void add_many(struct fixture *f)
+{
+	char stack[96];
+
+	srand(1);
+	for (unsigned i = 0; i < 60000; i++) {
+		unsigned a = (unsigned)rand(), b = (unsigned)rand();
+
+		snprintf(stack, sizeof(stack), "f%u;g%u;h%u;i%u", a % 7, a / 7 % 11, b % 31,
+			 b / 31 % 61);
+		stack[strlen(stack) - (i % 3 ? 0 : 3)] = '\0';
+		add(f, i % 2 ? "sh" : "bash", stack, i % 5 ? "" : "k", 1 + i % 9);
+	}
+}
+
+/* All lines in the order of their bytes, by another way. */
+static void check_sorted(const char *text)
+{
+	char *copy = strdup(text), **lines = calloc(100000, sizeof(*lines)), *line, *rest;
+	size_t count = 0, at = 0;
+
+	assert_non_null(copy);
+	assert_non_null(lines);
+	for (line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		lines[count++] = line;
+	assert_in_range(count, 35000, 99999);
+	qsort(lines, count, sizeof(*lines), by_bytes);
+	for (size_t i = 0; i < count; i++) {
+		assert_memory_equal(text + at, lines[i], strlen(lines[i]));
+		at += strlen(lines[i]) + 1;
+	}
+	assert_int_equal(strlen(text), at);
+	free(lines);
+	free(copy);
+}
+
+static void number_of_threads_changes_no_byte(void **state)
+{
+	struct fixture f = setup();
+	char *one, *many;
+
+	add_many(&f);
+	one = fold_by(&f, CALLTREE_SAMPLES, 1);
+	check_sorted(one);
+	for (unsigned threads = 2; threads < 9; threads += 2) {
+		many = fold_by(&f, CALLTREE_SAMPLES, threads);
+		assert_string_equal(one, many);
+		free(many);
+	}
+	free(one);
+	teardown(&f);
+}
+
+static void failed_write_ends_all_threads(void **state)
+{
+	struct calltree_labels labels = { .group = same_label };
+	FILE *full = fopen("/dev/full", "w");
+	struct fixture f = setup();
+	struct calltree tree;
+
+	if (!full)
+		skip();
+	add_many(&f);
+	assert_int_equal(calltree_build(&f.stacks, &labels, CALLTREE_SAMPLES, &tree), 0);
+	assert_int_equal(folded_write(&tree, f.names, 4, full), -ENOSPC);
 	fclose(full);
 	calltree_done(&tree);
 	teardown(&f);
@@ -293,6 +369,8 @@ int main(void)
 		cmocka_unit_test(order_of_adding_does_not_matter),
 		cmocka_unit_test(very_deep_stack_is_one_line),
 		cmocka_unit_test(failed_write_is_told),
+		cmocka_unit_test(number_of_threads_changes_no_byte),
+		cmocka_unit_test(failed_write_ends_all_threads),
 		cmocka_unit_test(failed_group_ends_the_building),
 	};
 

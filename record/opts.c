@@ -10,109 +10,10 @@
 
 #include "record/markspec.h"
 #include "record/metriclist.h"
+#include "record/opttable.h"
 #include "record/triggers.h"
 
 #define AT(field) offsetof(struct record_opts, field)
-
-static const struct option options[] = {
-	{ OPT_FLAG, 'a', "all-cpus", NULL, AT(all), 0, 0,
-	  "the whole machine (default without PID and COMMAND)" },
-	{ OPT_LIST, 'p', "pid", "PID[,PID...]", AT(pid_list), 0, 0,
-	  "these processes, their threads and their children" },
-	{ OPT_STRING, 'F', "freq", "HZ", AT(freq), 0, 0,
-	  "samples a second and CPU (default 99), or 'max'" },
-	{ OPT_STRING, 'e', "event", "EVENT", AT(event_name), 0, 0,
-	  "auto, cycles or cpu-clock (default auto)" },
-	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0,
-	  "the capture (default ebprec.data; an older one becomes FILE.old); - for a pipe" },
-	{ OPT_SECONDS, 'd', "duration", "SECONDS", AT(duration_ns), 0, 0, "stop after this time" },
-	{ OPT_UINT, 'z', "compression-level", "[LEVEL]", AT(level), 1, 19,
-	  "zstd level 1 to 19 (default 3)" },
-	{ OPT_STRING, 0, "ring", "TIME|SIZE", AT(ring), 0, 0,
-	  "keep the last 60s or 64M in memory; write them on SIGUSR2 and at the end" },
-	{ OPT_LIST, 0, "trigger", "EVENT", AT(triggers), 0, 0,
-	  "also write --ring on mark:TEXT, runq:20ms or psi:cpu:some:50ms/1s (memory, io; full)" },
-	{ OPT_SIZE, 0, "max-size", "SIZE", AT(max_file_bytes), 0, 0,
-	  "stop when FILE has about this size, or begin the next with --rotate" },
-	{ OPT_STRING, 0, "rotate", "TIME|SIZE[,KEEP]", AT(rotate), 0, 0,
-	  "go on in FILE.1, FILE.2, ... after 10m or 100M; keep the last KEEP" },
-	{ OPT_SIZE, 'm', "buffer", "MIB", AT(ring_bytes), 0, 0,
-	  "room for events of all CPUs (default 8 a CPU, at most 256)" },
-	{ OPT_LIST, 0, "mark", "PROBE", AT(marks), 0, 0,
-	  "take it for a mark: usdt:FILE:PROVIDER:NAME, uprobe:FILE:FUNCTION, tp:SYSTEM:EVENT" },
-	{ OPT_LIST, 0, "with", "PART,...", AT(with), 0, 0,
-	  "also record these (--list names them), or 'all'" },
-	{ OPT_LIST, 0, "without", "PART,...", AT(without), 0, 0,
-	  "leave these out: sched, mark, kallsyms ..." },
-	{ OPT_LIST, 0, "bpf-object", "FILE", AT(bpf_objects), 0, 0,
-	  "a BPF object of your own with tables (docs/instruments/custom.md)" },
-	{ OPT_SECONDS, 0, "interval", "SECONDS", AT(interval_ns), 0, 0,
-	  "how often tables are written (default 1, at least 0.1)" },
-	{ OPT_STRING, 0, "slower", "TIME", AT(slower), 0, 0,
-	  "single events that take as long, with stacks: 10ms, 1.5s" },
-	{ OPT_FLAG, 0, "each", NULL, AT(each), 0, 0, "each packet that is sent (with net)" },
-	{ OPT_UINT, 0, "sample-bytes", "N", AT(sample_bytes), 1, 1u << 30,
-	  "of allocations take one in as many bytes (1: each; kmem: 524288, heap: 65536)" },
-	{ OPT_LIST, 0, "heap-lib", "FILE", AT(heap_libs), 0, 0,
-	  "the file with malloc(), for the instrument heap: in all processes that use it" },
-	{ OPT_STRING, 0, "pmu", "EVENT,...", AT(pmu), 0, 0,
-	  "what the instrument pmu counts: cycles, instructions, cache-misses ..." },
-	{ OPT_STRING, 0, "call-graph", "HOW", AT(call_graph), 0, 0,
-	  "user stacks: auto, cfi, fp, copy[,BYTES], none; dwarf is cfi, dwarf,BYTES a copy" },
-	{ OPT_UINT, 0, "max-frames", "N", AT(max_frames), 1, CPU_USER_MAX,
-	  "user frames of a stack (default 256, which is the most)" },
-	{ OPT_SIZE, 0, "tables", "MIB", AT(table_bytes), 0, 0,
-	  "room for unwind tables (default 64)" },
-	{ OPT_STRING, 0, "table-cache", "DIR", AT(table_cache), 0, 0,
-	  "keep them there for the next recording, or 'none' (default /var/cache/ebprec)" },
-	{ OPT_STRING, 0, "max-overhead", "PERCENT", AT(max_overhead), 0, 0,
-	  "of a CPU for stacks of waiting threads (default 2; 0: none); given, for all: "
-	  "above it fewer samples are taken" },
-	{ OPT_FLAG, 0, "bpf", NULL, AT(bpf), 0, 0,
-	  "--no-bpf records by perf events alone, as is done without root" },
-	{ OPT_FLAG, 0, "bundle", NULL, AT(bundle), 0, 0,
-	  "at the end put the names into it, as 'ebprec bundle' does" },
-	{ OPT_FLAG, 0, "command-lines", NULL, AT(command_lines), 0, 0,
-	  "record how processes were called (default); --no-command-lines: do not" },
-	{ OPT_FLAG, 0, "environment", NULL, AT(environment), 0, 0,
-	  "and with which environment: it may hold secrets, so only when asked for" },
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "say nothing but errors and losses" },
-	{ OPT_COUNT, 'v', "verbose", NULL, AT(verbose), 0, 0,
-	  "say more; twice: libbpf's words, too" },
-	{ OPT_FLAG, 0, "list", NULL, AT(list), 0, 0,
-	  "say what can be recorded here, what it needs and costs" },
-	{ OPT_FLAG, 0, "doctor", NULL, AT(doctor), 0, 0,
-	  "what 'ebprec doctor' asks the recorder: a line for each thing it tried" },
-	{ OPT_FLAG, 0, "version", NULL, AT(version), 0, 0, "print the version" },
-	{ OPT_SAME, 0, "level", "compression-level", 0, 0, 0, NULL },
-	{ OPT_SAME, 0, "switch-output", "rotate", 0, 0, 0, NULL },
-	{ OPT_IDLE, 'g', "graph", NULL, 0, 0, 0, NULL },
-	{ OPT_IDLE, 'T', "timestamp", NULL, 0, 0, 0, NULL },
-	{ OPT_IDLE, 'N', "no-buildid-cache", NULL, 0, 0, 0, NULL },
-	{ OPT_IDLE, 0, "sample-cpu", NULL, 0, 0, 0, NULL },
-	{ OPT_IDLE, 0, "namespaces", NULL, 0, 0, 0, NULL },
-	{ OPT_IDLE, 0, "all-cgroups", NULL, 0, 0, 0, NULL },
-	{ OPT_IDLE, 0, "switch-events", NULL, 0, 0, 0, NULL },
-	{ OPT_IDLE, 0, "buildid-mmap", NULL, 0, 0, 0, NULL },
-	{ OPT_OTHER, 't', "tid", NULL, 0, 0, 0,
-	  "-p PID records all its threads, 'ebprec report --tid' shows one" },
-	{ OPT_OTHER, 'u', "uid", NULL, 0, 0, 0, "-p PID,... or -a" },
-	{ OPT_OTHER, 'C', "cpu", NULL, 0, 0, 0,
-	  "all CPUs are recorded, 'ebprec report -C' shows some" },
-	{ OPT_OTHER, 'G', "cgroup", NULL, 0, 0, 0,
-	  "all are recorded, 'ebprec report --cgroup' shows some" },
-	{ OPT_OTHER, 'c', "count", NULL, 0, 0, 0, "samples are taken by time, see -F" },
-	{ OPT_OTHER, 'D', "delay", NULL, 0, 0, 0,
-	  "all is recorded, 'ebprec report --time +SECONDS,' leaves the start out" },
-	{ OPT_OTHER, 'k', "clockid", NULL, 0, 0, 0, "times are of CLOCK_MONOTONIC" },
-	{ OPT_OTHER, 'b', "branch-any", NULL, 0, 0, 0, "branches are not recorded" },
-	{ OPT_OTHER, 'j', "branch-filter", NULL, 0, 0, 0, "branches are not recorded" },
-	{ OPT_OTHER, 'i', "no-inherit", NULL, 0, 0, 0, "children are always recorded" },
-	{ OPT_OTHER, 0, "overwrite", NULL, 0, 0, 0, "--ring keeps the last seconds" },
-	{ OPT_OTHER, 0, "control", NULL, 0, 0, 0, "--ring and 'ebprec snapshot'" },
-	{ OPT_OTHER, 0, "dry-run", NULL, 0, 0, 0, "'ebprec doctor' says what can be recorded" },
-	{ 0 },
-};
 
 /* What --with and --without name, besides the instruments of metriclist.  All are on by default. */
 #define NO_SWITCH SIZE_MAX /* it is always there */
@@ -583,7 +484,7 @@ enum opts_result opts_parse(int argc, char **argv, unsigned max_freq_hz, struct 
 	int first_word = argc, err;
 	enum opts_result result;
 
-	err = options_parse(options, &o, argc, argv, false, &first_word, error);
+	err = options_parse(opttable, &o, argc, argv, false, &first_word, error);
 	if (err == -ECANCELED)
 		return OPTS_HELP;
 	if (err)
@@ -610,7 +511,7 @@ void opts_print_help(FILE *to)
 	      "and all that is needed to read them elsewhere.  Ends with COMMAND, after -d,\n"
 	      "with the recorded processes, or by Ctrl-C.\n\n",
 	      to);
-	options_print(options, to);
+	options_print(opttable, to);
 	fputs("\nexit status: COMMAND's own; 0 recorded, 1 failed, 2 wrong usage, 126 and 127\n"
 	      "COMMAND could not be run, 130 interrupted twice\n",
 	      to);
@@ -618,5 +519,5 @@ void opts_print_help(FILE *to)
 
 void opts_print_lines(FILE *to)
 {
-	options_print_lines(options, true, to);
+	options_print_lines(opttable, true, to);
 }

@@ -25,7 +25,8 @@ struct record_opts {
 	uint64_t ring_bytes;  /* of all CPUs together; 0: the default */
 	unsigned level;       /* zstd */
 	unsigned max_frames;
-	unsigned sample_bytes; /* of allocations, of which one is drawn; 0: as the instrument has it */
+	unsigned
+		sample_bytes; /* of allocations, of which one is drawn; 0: as the instrument has it */
 	struct option_list pid_list, with, without, bpf_objects, heap_libs, triggers,
 		marks; /* markspec.h */
 	/* What follows from it. */

@@ -166,7 +166,6 @@ static void opts_say_in_one_line_what_is_wrong(void **state)
 		{ "--slower ms", "unit" },
 		{ "--slower -1ms", "unit" },
 		{ "--interval 0.05", "0.1" },
-		{ "--call-graph dwarf", "'dwarf'" },
 		{ "--mark foo", "'foo'" },
 		{ "--mark tp:a:b --without mark", "--without mark" },
 		{ "--mark tp:a:b --no-bpf", "--no-bpf" },

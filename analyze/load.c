@@ -378,6 +378,8 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 		err = sampler_new(model, p->query->groups,
 				  p->indexed && p->end_frame - p->first_frame < FEW_FRAMES,
 				  &workers[i].sampler);
+		if (!err && p->query->sum_groups)
+			sampler_sum_groups(workers[i].sampler);
 		if (!err && p->unwinder)
 			err = unwinder_seat_new(p->unwinder, &workers[i].seat);
 	}

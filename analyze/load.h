@@ -56,6 +56,7 @@ struct load_query {
 	size_t attr;                   /* index of the event */
 	const struct filter *filter;   /* NULL: all */
 	struct groups *groups;         /* whose samples are kept apart; NULL: those of comms */
+	bool sum_groups;               /* sampler_sum_groups() */
 	uint64_t sample_ns;            /* weighs as much in place of its period; 0: the period */
 	const struct strings *names;   /* the model's */
 	const char *symfs;             /* where to find files for stack copies; NULL: "/" */

@@ -89,6 +89,9 @@ struct sampler {
 	struct groups *groups; /* borrowed; NULL: by comm */
 	unsigned shrink;       /* caches have 1 / 2^shrink of their slots */
 	struct group_slot *group_cache;
+	bool sums_groups;
+	struct sampler_sum *sums; /* by group */
+	size_t sum_count, sum_capacity;
 	struct stacks stacks;
 	struct stacks *parts; /* of the samplers that were joined */
 	size_t part_count, part_capacity;
@@ -430,6 +433,22 @@ static int group_of(struct sampler *s, const struct perf_sample *sample, uint32_
 	return 0;
 }
 
+static int add_to_sum(struct sampler *s, uint32_t group, const struct sampler_sum *sum)
+{
+	int err;
+
+	if (group >= s->sum_count) {
+		err = vec_reserve(&s->sums, &s->sum_capacity, (size_t)group + 1);
+		if (err)
+			return err;
+		memset(s->sums + s->sum_count, 0, (group + 1 - s->sum_count) * sizeof(*s->sums));
+		s->sum_count = (size_t)group + 1;
+	}
+	s->sums[group].sample_count += sum->sample_count;
+	s->sums[group].period_sum += sum->period_sum;
+	return 0;
+}
+
 /* Sums up stack, group and end, and announces their slot.  Two sums at a time: a CPU can do that at once. */
 static void fetch_stack(struct sampler *s, struct item *item)
 {
@@ -472,6 +491,10 @@ static int put(struct sampler *s, const struct perf_sample *sample, const struct
 	};
 	le64_store(item->ip, sample->ip);
 	err = group_of(s, sample, comm, &item->key.group);
+	if (!err && s->sums_groups) {
+		err = add_to_sum(s, item->key.group, &(struct sampler_sum){ 1, sample->period });
+		item->key.group = 0;
+	}
 	if (err)
 		return err;
 	if (item->chain_count)
@@ -526,6 +549,18 @@ int sampler_new(const struct model *model, struct groups *groups, bool few, stru
 	return 0;
 }
 
+void sampler_sum_groups(struct sampler *s)
+{
+	assert(s->groups && !s->counts.samples);
+	s->sums_groups = true;
+}
+
+const struct sampler_sum *sampler_sums(const struct sampler *s, size_t *count)
+{
+	*count = s->sum_count;
+	return s->sums;
+}
+
 /* Frees what only adding needs. */
 static void free_caches(struct sampler *s)
 {
@@ -547,6 +582,7 @@ void sampler_free(struct sampler *s)
 	for (size_t i = 0; i < s->part_count; i++)
 		stacks_done(&s->parts[i]);
 	free(s->parts);
+	free(s->sums);
 	places_done(&s->places);
 	free_caches(s);
 	free(s);
@@ -594,6 +630,8 @@ int sampler_join(struct sampler *s, struct sampler *from)
 		err = vec_reserve(&s->parts, &s->part_capacity, s->part_count + 1);
 	if (!err)
 		err = places_merge(&s->places, &from->places, numbers);
+	for (size_t i = 0; !err && i < from->sum_count; i++)
+		err = add_to_sum(s, (uint32_t)i, &from->sums[i]);
 	if (!err) {
 		stacks_renumber(&from->stacks, numbers);
 		s->parts[s->part_count++] = from->stacks;

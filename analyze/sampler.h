@@ -39,6 +39,11 @@ struct sampler_counts {
 	uint64_t unknown_contexts; /* markers that we do not know, stepped over */
 };
 
+/* What the samples of a group are worth together. */
+struct sampler_sum {
+	uint64_t sample_count, period_sum;
+};
+
 struct sampler; /* opaque */
 
 /*
@@ -47,6 +52,11 @@ struct sampler; /* opaque */
  * caches would take longer than they save.  -ENOMEM.
  */
 int sampler_new(const struct model *model, struct groups *groups, bool few, struct sampler **out);
+/*
+ * From the first sample on: stacks are those of all groups together, and what each group has is only
+ * summed up.  Many groups of few samples each so need no room for their stacks.
+ */
+void sampler_sum_groups(struct sampler *s);
 void sampler_free(struct sampler *s); /* NULL is fine */
 
 /* What model_thread() says of the sample's thread; to be given to sampler_put(). */
@@ -82,6 +92,8 @@ void sampler_take_part(struct sampler *s, size_t part, struct stacks *out);
 /* Borrowed; valid until the sampler changes. */
 const struct stacks *sampler_part(const struct sampler *s, size_t part); /* NULL: behind the last */
 const struct places *sampler_places(const struct sampler *s);
+/* By number of the group; count: 0 without sampler_sum_groups(), and groups beyond it have nothing. */
+const struct sampler_sum *sampler_sums(const struct sampler *s, size_t *count);
 const struct sampler_counts *sampler_counts(const struct sampler *s);
 
 #endif

@@ -215,6 +215,8 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	whole = r->scan.span_known ? r->scan.span : (struct timespan){ 0, 0 };
 	p->query.fields |= summary_fields();
 	p->query.quantum_ns = summary_quantum_ns(&whole);
+	/* What is picked by stacks needs the stacks of each. */
+	p->query.sum_groups = !p->pick.count;
 	err = view_open(stdout, o->json, &v);
 	if (!err) {
 		/* What the file says of itself is there at once, the samples of a long one are not. */

@@ -89,6 +89,7 @@ void report_done(struct report *r)
 	stacks_done(&r->stacks);
 	naming_done(&r->naming);
 	groups_free(r->groups);
+	free(r->sums);
 	load_scan_done(&r->scan);
 	model_free(r->model);
 	containernames_free(r->containers);
@@ -250,6 +251,20 @@ static int name_cgroups(struct report *r)
 	return err;
 }
 
+static int take_sums(struct report *r, const struct sampler *sampler)
+{
+	size_t count;
+	const struct sampler_sum *sums = sampler_sums(sampler, &count);
+
+	r->sums = malloc((count + 1) * sizeof(*sums));
+	if (!r->sums)
+		return -ENOMEM;
+	if (count)
+		memcpy(r->sums, sums, count * sizeof(*sums));
+	r->sum_count = count;
+	return 0;
+}
+
 static int pick_stacks(struct report *r, const struct report_query *query)
 {
 	struct group *groups;
@@ -270,6 +285,7 @@ static int make(struct report *r, const struct report_query *query)
 	struct load_query load = {
 		.attr = query->attr,
 		.filter = query->filter,
+		.sum_groups = query->sum_groups,
 		.sample_ns = query->sample_ns,
 		.names = r->names,
 		.symfs = query->roots.symfs,
@@ -304,6 +320,8 @@ static int make(struct report *r, const struct report_query *query)
 		r->counts.lost_samples += r->scan.attr_lost[query->attr];
 	err = sampler_finish_sorted(sampler); /* symbol tables will need the room */
 	r->sampled = *sampler_counts(sampler);
+	if (!err)
+		err = query->sum_groups ? take_sums(r, sampler) : 0;
 	if (!err)
 		err = name_places(r, query, sampler);
 	if (!err)

@@ -34,9 +34,11 @@ struct report {
 	void (*on_made)(void *arg); /* called at the end of report_make(); NULL: nobody */
 	void *on_made_arg;
 	/* The second half. */
-	struct stacks stacks;  /* frames: functions of naming */
-	struct groups *groups; /* of the stacks; their cgroups are numbers in names */
-	uint64_t picked;       /* samples in the stacks */
+	struct stacks stacks;     /* frames: functions of naming */
+	struct groups *groups;    /* of the stacks; their cgroups are numbers in names */
+	struct sampler_sum *sums; /* with sum_groups: by group; NULL: the stacks tell */
+	size_t sum_count;
+	uint64_t picked; /* samples in the stacks */
 	struct naming naming;
 	struct verdict verdict;
 	struct verdict_work *verdict_work; /* NULL: there is none, or it is done */
@@ -55,6 +57,7 @@ struct report_query {
 	bool wakers;             /* with off_cpu: and who ended them */
 	bool wall;               /* with off_cpu: and the time on a CPU, by samples of attr */
 	unsigned fields;         /* enum group_fields: what is kept apart */
+	bool sum_groups; /* not their stacks are kept apart, only how much each has; without pick */
 	uint64_t quantum_ns;     /* of GROUP_TIME; 0: 1 */
 	uint64_t sample_ns;      /* see load_query */
 	unsigned thread_count;   /* 0: chosen */

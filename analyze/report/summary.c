@@ -62,15 +62,15 @@ static int row_of(struct summary *s, struct hashidx *index, const struct group *
 }
 
 static void add(struct summary *s, struct summary_row *row, const struct group *g,
-		const struct stacks_entry *e)
+		uint64_t sample_count, uint64_t period_sum)
 {
 	uint64_t slice = g->time_ns > s->from_ns ? (g->time_ns - s->from_ns) / s->slice_ns : 0;
 
 	if (slice >= SUMMARY_SLICES)
 		slice = SUMMARY_SLICES - 1;
-	row->samples += e->sample_count;
-	row->period += e->period_sum;
-	row->slices[slice] += e->sample_count;
+	row->samples += sample_count;
+	row->period += period_sum;
+	row->slices[slice] += sample_count;
 	if (row->slices[slice] > s->busiest)
 		s->busiest = row->slices[slice];
 	if (g->time_ns < row->first_ns)
@@ -80,7 +80,7 @@ static void add(struct summary *s, struct summary_row *row, const struct group *
 		row->cgroup = (uint32_t)g->cgroup;
 		row->comm = g->comm;
 	}
-	s->samples += e->sample_count;
+	s->samples += sample_count;
 }
 
 static int by_samples(const void *va, const void *vb)
@@ -94,29 +94,40 @@ static int by_samples(const void *va, const void *vb)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
+static int add_group(const struct report *r, const struct proclist *known, struct hashidx *index,
+		     uint32_t group, uint64_t sample_count, uint64_t period_sum,
+		     struct summary *out)
+{
+	size_t count;
+	const struct group *g = &groups_list(r->groups, &count)[group];
+	uint32_t row;
+	int err;
+
+	if (!sample_count)
+		return 0;
+	err = row_of(out, index, g,
+		     proclist_at(known, g->pid, g->time_ns, g->time_ns + out->slice_ns), &row);
+	if (!err)
+		add(out, &out->rows[row], g, sample_count, period_sum);
+	return err;
+}
+
 int summary_make(struct report *r, const struct timespan *whole, const struct proclist *known,
 		 struct summary *out)
 {
 	struct summary fresh = { .slice_ns = summary_quantum_ns(whole) };
 	struct hashidx index = { 0 };
-	const struct group *groups;
-	size_t count;
-	uint32_t row;
 	int err = 0;
 
 	/* Groups have their time rounded down to whole slices since the clock began. */
 	fresh.from_ns = whole->from_ns - whole->from_ns % fresh.slice_ns;
-	groups = groups_list(r->groups, &count);
-	for (size_t i = 0; !err && i < r->stacks.entry_count; i++) {
-		const struct stacks_entry *e = &r->stacks.entries[i];
-		const struct group *g = &groups[e->key.group];
-
-		err = row_of(&fresh, &index, g,
-			     proclist_at(known, g->pid, g->time_ns, g->time_ns + fresh.slice_ns),
-			     &row);
-		if (!err)
-			add(&fresh, &fresh.rows[row], g, e);
-	}
+	for (size_t i = 0; !err && i < r->sum_count; i++)
+		err = add_group(r, known, &index, (uint32_t)i, r->sums[i].sample_count,
+				r->sums[i].period_sum, &fresh);
+	for (size_t i = 0; !err && !r->sums && i < r->stacks.entry_count; i++)
+		err = add_group(r, known, &index, r->stacks.entries[i].key.group,
+				r->stacks.entries[i].sample_count, r->stacks.entries[i].period_sum,
+				&fresh);
 	hashidx_done(&index);
 	if (err) {
 		summary_done(&fresh);

@@ -95,7 +95,8 @@ static char *say(const struct capture *c, const struct report_view *view, unsign
 	if (view->keys)
 		assert_int_equal(sortkeys_parse(&ask.keys, view->keys, &bad, &bytes), 0);
 	query.fields = GROUP_COMM | sortkeys_fields(&ask.keys);
-	assert_int_equal(report_open(c, &r), 0);
+	/* By several threads, the side-band as one does who asks for a slice. */
+	assert_int_equal(threads > 1 ? report_open_later(c, &r) : report_open(c, &r), 0);
 	assert_int_equal(report_make(&r, &query), 0);
 	assert_int_equal(view->write(&r, &ask, to), 0);
 	fprintf(to, "%lu picked, %lu frames\n", (unsigned long)r.picked,
@@ -177,12 +178,167 @@ static void slices_know_the_samples_of_the_whole(void **state)
 	filter_done(&filter);
 }
 
+/* What the stacks of each group have together. */
+static void sum_stacks(const struct report *r, struct sampler_sum *sums)
+{
+	for (size_t i = 0; i < r->stacks.entry_count; i++) {
+		const struct stacks_entry *e = &r->stacks.entries[i];
+
+		sums[e->key.group].sample_count += e->sample_count;
+		sums[e->key.group].period_sum += e->period_sum;
+	}
+}
+
+static const struct sampler_sum *sum_of(struct report *r, const struct group *of,
+					const struct sampler_sum *sums)
+{
+	size_t count;
+	const struct group *list = groups_list(r->groups, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].pid == of->pid && list[i].time_ns == of->time_ns)
+			return &sums[i];
+	fail_msg("no group of %u", of->pid);
+	return NULL;
+}
+
+static void groups_that_are_summed_have_what_their_stacks_had(void **state)
+{
+	struct report_query query = { .fields = GROUP_PID | GROUP_TIME, .quantum_ns = 50000 };
+	struct sampler_sum *sums;
+	struct capture *c;
+	struct report apart, summed;
+	struct maker m;
+	struct bytes b;
+	size_t count, group_count;
+
+	make(&m);
+	b = maker_bytes(&m);
+	maker_end(&m);
+	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
+	assert_int_equal(report_open(c, &apart), 0);
+	assert_int_equal(report_make(&apart, &query), 0);
+	groups_list(apart.groups, &group_count);
+	assert_true(group_count > PROCESSES);
+	sums = calloc(group_count, sizeof(*sums));
+	assert_non_null(sums);
+	sum_stacks(&apart, sums);
+	query.sum_groups = true;
+	for (query.thread_count = 1; query.thread_count <= THREADS_MAX; query.thread_count += 3) {
+		const struct group *list;
+
+		assert_int_equal(report_open(c, &summed), 0);
+		assert_int_equal(report_make(&summed, &query), 0);
+		list = groups_list(summed.groups, &count);
+		assert_int_equal(count, group_count);
+		assert_int_equal(summed.sum_count, count);
+		assert_int_equal(summed.picked, SAMPLES);
+		for (size_t i = 0; i < count; i++) {
+			const struct sampler_sum *want = sum_of(&apart, &list[i], sums);
+
+			assert_int_equal(summed.sums[i].sample_count, want->sample_count);
+			assert_int_equal(summed.sums[i].period_sum, want->period_sum);
+		}
+		assert_true(summed.stacks.entry_count < apart.stacks.entry_count);
+		report_done(&summed);
+	}
+	free(sums);
+	report_done(&apart);
+	capture_close(c);
+	free(b.data);
+}
+
+static uint64_t picked(const struct capture *c, const struct filter *filter)
+{
+	struct report_query query = { .filter = filter, .thread_count = 2 };
+	struct report r;
+	uint64_t samples;
+
+	assert_int_equal(report_open_later(c, &r), 0);
+	assert_int_equal(report_make(&r, &query), 0);
+	samples = r.picked;
+	report_done(&r);
+	return samples;
+}
+
+/* Cuts the time at random; also where two samples have one time. */
+static void slices_that_partition_the_time_add_up(void **state)
+{
+	struct capture *c;
+	struct maker m;
+	struct bytes b;
+
+	make(&m);
+	for (unsigned round = 0; round < 5; round++) {
+		uint64_t from_ns = 0, sum = 0;
+		struct filter filter;
+
+		b = maker_bytes(&m);
+		assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
+		filter_init(&filter);
+		while (from_ns < UINT64_MAX) {
+			uint64_t to_ns = from_ns + next_random(&m) % (SAMPLES * 40);
+
+			if (to_ns > 1000 + 100 * SAMPLES)
+				to_ns = UINT64_MAX;
+			filter.span = (struct timespan){ from_ns, to_ns };
+			sum += picked(c, &filter);
+			from_ns = to_ns == UINT64_MAX ? to_ns : to_ns + 1;
+		}
+		assert_int_equal(sum, SAMPLES);
+		filter_done(&filter);
+		capture_close(c);
+		free(b.data);
+	}
+	maker_end(&m);
+}
+
+static void a_filter_and_its_complement_add_up(void **state)
+{
+	static const struct {
+		int (*add)(struct filter *f, const char *text, struct filter_error *error);
+		const char *text, *complement;
+	} cases[] = {
+		{ filter_add_pids, "1,3,5", "!1,3,5" },
+		{ filter_add_tids, "2", "!2" },
+		{ filter_add_cpus, "0", "!0" },
+		{ filter_add_cpus, "1-3", "!1-3" },
+		{ filter_add_comms, "nobody", "!nobody" },
+		{ filter_add_pids, "4000000", "!4000000" },
+	};
+	struct filter_error error;
+	struct capture *c;
+	struct maker m;
+	struct bytes b;
+
+	make(&m);
+	b = maker_bytes(&m);
+	maker_end(&m);
+	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct filter is, is_not;
+
+		filter_init(&is);
+		filter_init(&is_not);
+		assert_int_equal(cases[i].add(&is, cases[i].text, &error), 0);
+		assert_int_equal(cases[i].add(&is_not, cases[i].complement, &error), 0);
+		assert_int_equal(picked(c, &is) + picked(c, &is_not), SAMPLES);
+		filter_done(&is);
+		filter_done(&is_not);
+	}
+	capture_close(c);
+	free(b.data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_are_the_same_by_any_number_of_threads),
 		cmocka_unit_test(slices_are_the_same_by_any_number_of_threads),
 		cmocka_unit_test(slices_know_the_samples_of_the_whole),
+		cmocka_unit_test(groups_that_are_summed_have_what_their_stacks_had),
+		cmocka_unit_test(slices_that_partition_the_time_add_up),
+		cmocka_unit_test(a_filter_and_its_complement_add_up),
 	};
 
 	return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

@@ -23,6 +23,7 @@
 #include "record/markspec.h"
 #include "record/probefile.h"
 #include "record/prober.h"
+#include "record/rights.h"
 #include "record/tptext.h"
 #include "record/tracefs.h"
 
@@ -183,6 +184,14 @@ static bool find_ebprec(char out[PATH_MAX])
 	return false;
 }
 
+/* Others than root may not set uprobes, whatever else they may. */
+static const char *hint_of_uprobe(int err)
+{
+	if ((err == -EACCES || err == -EPERM) && !(rights_effective() & RIGHT(CAP_SYS_ADMIN)))
+		return "CAP_SYS_ADMIN is missing, which uprobes take; --without mark does without";
+	return instrument_hint(err);
+}
+
 static int listen_in_ebprec(struct instrument_ctx *c)
 {
 	struct elffacts facts;
@@ -204,7 +213,7 @@ static int listen_in_ebprec(struct instrument_ctx *c)
 	close(fd);
 	if (!err && !count)
 		err = -ENOEXEC;
-	return err ? note_fail(c->notes, err, instrument_hint(err),
+	return err ? note_fail(c->notes, err, hint_of_uprobe(err),
 			       "cannot listen for marks in '%s'", path)
 		   : 0;
 }
@@ -273,7 +282,7 @@ static const char *hint_of(const struct markspec *spec, int err)
 	if (hint)
 		return hint;
 	if (err != -ENOENT && err != -ESRCH && err != -EINVAL)
-		return instrument_hint(err);
+		return spec->kind == MARKSPEC_TP ? instrument_hint(err) : hint_of_uprobe(err);
 	return spec->kind == MARKSPEC_TP
 		       ? "there is no such tracepoint (see /sys/kernel/tracing/events)"
 		       : "no such file, or it has no such probe (readelf -n lists them)";

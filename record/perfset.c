@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/rights.h"
 #include "record/slurp.h"
 
 #define ROUNDS_MAX 8 /* a process may start and end threads faster than we read of them */
@@ -160,6 +161,9 @@ const char *perfset_hint(int err, int paranoid, int all)
 	switch (err) {
 	case -EPERM:
 	case -EACCES:
+		if (all && rights_missing(rights_effective(), RIGHTS_BPF) == RIGHT(CAP_PERFMON))
+			return "CAP_PERFMON is missing, see kernel.perf_event_paranoid; without, "
+			       "record processes of your own: -- COMMAND, or -p PID";
 		if (paranoid > 2)
 			return "kernel.perf_event_paranoid forbids it: as root, sysctl "
 			       "kernel.perf_event_paranoid=2";

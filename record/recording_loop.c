@@ -310,8 +310,7 @@ static int open_signals(struct recording *r)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
-	if (r->opts->ring)
-		sigaddset(&set, SIGUSR2);
+	sigaddset(&set, SIGUSR2);
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return r->signal_fd < 0 ? -errno : 0;
 }
@@ -354,6 +353,16 @@ static int watch_all(struct recording *r)
 	return err;
 }
 
+/* Who asks the wrong recorder shall not end it. */
+static void asked_for_snapshot(struct recording *r)
+{
+	if (r->opts->ring)
+		r->wanted = "snapshot";
+	else
+		note(&r->notes, NOTE_INFO,
+		     "a snapshot was asked for, which takes --ring, skipping");
+}
+
 static void handle(struct recording *r, const struct epoll_event *ev)
 {
 	unsigned index = (unsigned)(ev->data.u64 >> 8);
@@ -368,7 +377,7 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 		if (read(r->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 			break;
 		if (info.ssi_signo == SIGUSR2) {
-			r->wanted = "snapshot";
+			asked_for_snapshot(r);
 			break;
 		}
 		r->asked_to_end = true;

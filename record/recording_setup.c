@@ -8,6 +8,7 @@
 
 #include "format/tracing.h"
 #include "record/recording_priv.h"
+#include "record/rights.h"
 #include "record/slurp.h"
 
 #define INIT_PID_NAMESPACE 0xeffffffcU  /* inode of the first one: PROC_PID_INIT_INO */
@@ -116,7 +117,11 @@ static void read_kernel(struct recording *r)
 	err = ksyms_load(cache_folder(r->opts, standard), &r->kallsyms);
 	if (err)
 		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
-		     strerror(-err), err == -EACCES ? " (see kernel.kptr_restrict)" : "");
+		     strerror(-err),
+		     err != -EACCES ? ""
+		     : rights_effective() & RIGHT(CAP_SYSLOG)
+			     ? " (see kernel.kptr_restrict)"
+			     : " (CAP_SYSLOG is missing, or see kernel.kptr_restrict)");
 }
 
 /* Tables of earlier recordings; NULL: none.  Who asked for a folder is told when it cannot be had. */

@@ -43,8 +43,7 @@ static int take_signals(struct recording *r)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
-	if (r->opts->ring)
-		sigaddset(&set, SIGUSR2);
+	sigaddset(&set, SIGUSR2);
 	/* A shell starts what it puts into the background with SIGINT ignored: it ends us all the same. */
 	sigaction(SIGINT, &standard, &r->signals.interrupt);
 	sigaction(SIGTERM, &standard, &r->signals.terminate);

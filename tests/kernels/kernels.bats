@@ -230,7 +230,7 @@ found() {
 
 @test "without CAP_PERFMON: one line, no file" {
 	cd "$OUT/limits"
-	refused no_perfmon "cannot watch the whole machine by perf_event_open: Permission denied (need root, or CAP_BPF and CAP_PERFMON, see kernel.perf_event_paranoid; without, record processes of your own: -- COMMAND, or -p PID)"
+	refused no_perfmon "cannot watch the whole machine by perf_event_open: Permission denied (CAP_PERFMON is missing, see kernel.perf_event_paranoid; without, record processes of your own: -- COMMAND, or -p PID)"
 }
 
 @test "nobody records a program of his own" {

@@ -77,6 +77,25 @@ has() {
 	done
 }
 
+@test "the capability that is missing is named" {
+	cp "$(command -v ebprec)" "$BUILD/ebprec-record" .
+	chmod 777 .
+	few() {
+		local caps=$1
+		shift
+		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$caps" --ambient-caps="$caps" \
+			./ebprec-record "$@"
+	}
+	refuses few +bpf -a -o x.data -d 0.1
+	# shellcheck disable=SC2154 # of refuses
+	contains "$stderr" "Permission denied (CAP_PERFMON is missing, see kernel.perf_event_paranoid"
+	few +perfmon -a -o x.data -d 0.1 2>err
+	contains "$(cat err)" "cannot use BPF: Operation not permitted (CAP_BPF is missing)"
+	few +perfmon,+bpf -a -o x.data -d 0.1 2>err
+	contains "$(cat err)" "cannot read the kernel's symbols: Permission denied (CAP_SYSLOG is missing, or see"
+	contains "$(cat err)" "Permission denied (CAP_SYS_ADMIN is missing, which uprobes take; --without mark does without), skipping"
+}
+
 @test "what the options ask for: ending a command with one, files with --rotate" {
 	started x.data --without mark -- sleep 60
 	# shellcheck disable=SC2086

@@ -85,10 +85,12 @@ setup() {
 	ebprec-record -a -F 997 --max-size 1M -q -o r.data sleep 60 3>&- &
 	pid=$!
 	await test -e r.data
+	kill -USR2 $pid # for a window, which this is not
 	wait $pid || true
 	kill $load 2>/dev/null || true
 	whole r.data
 	same "size limit" "$(account r.data ended)"
+	contains "$(ebprec info r.data)" "a snapshot was asked for, which takes --ring, skipping"
 	size=$(stat -c %s r.data)
 	[ "$size" -lt $((3 << 20)) ] || fail "$size bytes"
 }

@@ -156,8 +156,10 @@ int dir_encoder_spill(struct dir_encoder *e, int fd)
 	while (done < e->items.size_bytes) {
 		n = pwrite(fd, e->items.data + done, e->items.size_bytes - done,
 			   (off_t)(e->spilled_bytes + done));
-		if (n <= 0 && errno != EINTR)
-			return n ? -errno : -EIO;
+		if (!n)
+			return -EIO;
+		if (n < 0 && errno != EINTR)
+			return -errno;
 		done += n > 0 ? (size_t)n : 0;
 	}
 	e->spilled_bytes += done;

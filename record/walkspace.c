@@ -334,7 +334,7 @@ void walkspace_reclaim(struct walkspace *w, uint64_t now_ns)
 {
 	size_t i;
 
-	for (i = 0; i < w->retired_count && now_ns - w->retired[i].at_ns >= WALKSPACE_QUIET_NS; i++)
+	for (i = 0; i < w->retired_count && w->retired[i].at_ns + WALKSPACE_QUIET_NS <= now_ns; i++)
 		give_back(w, &w->retired[i]);
 	if (!i)
 		return;

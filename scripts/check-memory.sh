@@ -68,8 +68,10 @@ stands_still "a window that lasts" 2048
 # What is remembered of files is full after some ten thousand of them.
 mkdir "$work/files"
 storm=$((rate / 5)) files=$work/files
-record 60 --ring 5s
+warm=$((20000 / storm))
+seconds=$((seconds + warm))
+record "$warm" --ring 5s
 stands_still "a window of ever new files" 2048
-record 60
+record "$warm"
 stands_still "a file of ever new files" 2048
 exit "$failed"

@@ -166,3 +166,18 @@ void containernames_lines(const struct containernames *n, const char *cgroup,
 		snprintf(out + used, CONTAINERNAMES_TEXT_MAX - used, "\n%.*s", CONTAINERID_DIGITS,
 			 id);
 }
+
+int containernames_name(const struct containernames *n, struct strings *names, uint32_t cgroup,
+			uint32_t *out)
+{
+	char text[CONTAINERNAMES_TEXT_MAX];
+
+	if (*strings_text(names, cgroup) != '/') {
+		*out = cgroup;
+		return 0;
+	}
+	containernames_text(n, strings_text(names, cgroup), text);
+	if (!*text)
+		strcpy(text, CONTAINERNAMES_HOST);
+	return strings_add(names, text, strlen(text), out);
+}

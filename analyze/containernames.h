@@ -8,10 +8,13 @@
 #ifndef EBPREC_ANALYZE_CONTAINERNAMES_H
 #define EBPREC_ANALYZE_CONTAINERNAMES_H
 
+#include "analyze/strings.h"
 #include "format/capture.h"
 #include "format/containerid.h"
 
 #define CONTAINERNAMES_TEXT_MAX (CONTAINERID_NAME_MAX + CONTAINERID_DIGITS + 4)
+
+#define CONTAINERNAMES_HOST "[host]" /* no container */
 
 struct containernames; /* opaque */
 
@@ -25,5 +28,11 @@ void containernames_text(const struct containernames *n, const char *cgroup,
 /* The same, and in a second line the whole id, if there is one: what an expression may match. */
 void containernames_lines(const struct containernames *n, const char *cgroup,
 			  char out[CONTAINERNAMES_TEXT_MAX]);
+/*
+ * The same of a cgroup's path in the strings: "[host]" for none, and of a cgroup whose path nobody told,
+ * what stands there.  -ENOMEM, -EOVERFLOW.
+ */
+int containernames_name(const struct containernames *n, struct strings *names, uint32_t cgroup,
+			uint32_t *out);
 
 #endif

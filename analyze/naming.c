@@ -59,7 +59,8 @@ int naming_label(struct strings *names, const char *text, const char *suffix, ui
 static int add_function(struct naming *n, const struct function *function, uint32_t *out)
 {
 	uint64_t hash = hash_pair((uint64_t)function->name << 32 | function->dso,
-				  (uint64_t)function->line << 32 | (uint64_t)function->reason << 2 |
+				  (uint64_t)(function->line ^ function->source << 16) << 32 |
+					  (uint64_t)function->reason << 2 |
 					  (uint64_t)function->is_inlined << 1 |
 					  function->is_kernel);
 	uint32_t pos, id;
@@ -74,7 +75,8 @@ static int add_function(struct naming *n, const struct function *function, uint3
 
 		if (f->name == function->name && f->dso == function->dso &&
 		    f->reason == function->reason && f->is_kernel == function->is_kernel &&
-		    f->is_inlined == function->is_inlined && f->line == function->line) {
+		    f->is_inlined == function->is_inlined && f->line == function->line &&
+		    f->source == function->source) {
 			*out = id;
 			return 0;
 		}
@@ -106,7 +108,7 @@ int naming_add_label(struct naming *n, struct strings *names, const char *name, 
  */
 struct recent {
 	const char *name, *dso;
-	uint32_t function;
+	uint32_t function, source;
 	uint8_t reason;
 	bool is_kernel;
 };
@@ -118,17 +120,21 @@ static struct recent *recent_of(struct recent *slots, const struct resolved *r)
 	return &slots[hash_pair((uintptr_t)r->name, (uintptr_t)r->dso) % RECENT_SLOTS];
 }
 
-static bool is_recent(const struct recent *recent, const struct resolved *r, bool is_kernel)
+static bool is_recent(const struct recent *recent, const struct resolved *r, bool is_kernel,
+		      uint32_t source)
 {
 	return recent->dso && recent->name == r->name && recent->dso == r->dso &&
-	       recent->reason == r->reason && recent->is_kernel == is_kernel;
+	       recent->reason == r->reason && recent->is_kernel == is_kernel &&
+	       recent->source == source;
 }
 
 /* A function for what the resolver said of a place. */
 static int from_resolved(struct naming *n, const struct resolved *r, bool is_kernel,
-			 struct strings *names, uint32_t *out)
+			 uint32_t source, struct strings *names, uint32_t *out)
 {
-	struct function f = { .reason = (uint8_t)r->reason, .is_kernel = is_kernel };
+	struct function f = { .reason = (uint8_t)r->reason,
+			      .is_kernel = is_kernel,
+			      .source = source };
 	const char *dso = r->dso && *r->dso ? r->dso : unknown, *base;
 	char *bracketed;
 	size_t size;
@@ -197,8 +203,8 @@ static int name_place(struct naming *n, const struct place *p, struct files *fil
 	struct resolved fixed = { .dso = "[guest]", .reason = NAME_NO_MAP };
 	const struct resolved *r = &fixed;
 	bool is_kernel = p->kind == PLACE_KERNEL || p->kind == PLACE_KSYMBOL;
+	uint32_t file, source = 0;
 	struct recent *recent;
-	uint32_t file;
 	int err;
 
 	switch (p->kind) {
@@ -206,6 +212,7 @@ static int name_place(struct naming *n, const struct place *p, struct files *fil
 		err = resolver_file(files, p->file, &file);
 		if (err)
 			return err;
+		source = files->query->with_sources ? file + 1 : 0;
 		if (files->keep)
 			r = resolver_user(files->resolver, file, p->offset, p->is_return);
 		else
@@ -229,13 +236,14 @@ static int name_place(struct naming *n, const struct place *p, struct files *fil
 		break;
 	}
 	recent = recent_of(files->recent, r);
-	if (is_recent(recent, r, is_kernel)) {
+	if (is_recent(recent, r, is_kernel, source)) {
 		*out = recent->function;
 		return 0;
 	}
-	err = from_resolved(n, r, is_kernel, names, out);
+	err = from_resolved(n, r, is_kernel, source, names, out);
 	if (!err)
-		*recent = (struct recent){ r->name, r->dso, *out, (uint8_t)r->reason, is_kernel };
+		*recent = (struct recent){ r->name,  r->dso, *out, source, (uint8_t)r->reason,
+					   is_kernel };
 	return err;
 }
 
@@ -257,11 +265,13 @@ static int line_text(const struct resolver_frame *frame, struct strings *names, 
 	return err;
 }
 
-static int add_inlined(struct naming *n, const struct resolver_frame *frame, uint32_t dso,
+static int add_inlined(struct naming *n, const struct resolver_frame *frame, uint32_t into,
 		       bool with_lines, struct strings *names)
 {
 	const char *name = frame->function ? frame->function : unknown;
-	struct function f = { .dso = dso, .is_inlined = true };
+	struct function f = { .dso = n->functions[into].dso,
+			      .source = n->functions[into].source,
+			      .is_inlined = true };
 	int err;
 
 	err = strings_add(names, name, strlen(name), &f.name);
@@ -305,8 +315,7 @@ static int frames_of_place(struct naming *n, const struct place *p, uint32_t *fu
 		err = add_line(n, &frames[files->query->with_inlined ? count - 1 : 0], names,
 			       function);
 	for (size_t i = count && files->query->with_inlined ? count - 1 : 0; !err && i--;)
-		err = add_inlined(n, &frames[i], n->functions[*function].dso,
-				  files->query->with_lines, names);
+		err = add_inlined(n, &frames[i], *function, files->query->with_lines, names);
 	return err;
 }
 

@@ -20,10 +20,11 @@
 #include "analyze/sym/resolve.h"
 
 struct function {
-	uint32_t name;  /* in the strings; "[FILE]" or "[unknown]" when reason says why */
-	uint32_t dso;   /* in the strings: path, "[kernel.kallsyms]", "[bpf]", "[unknown]" ... */
-	uint32_t line;  /* in the strings, "loop.c:12"; 0: not asked for, or not known */
-	uint8_t reason; /* enum name_reason */
+	uint32_t name;   /* in the strings; "[FILE]" or "[unknown]" when reason says why */
+	uint32_t dso;    /* in the strings: path, "[kernel.kallsyms]", "[bpf]", "[unknown]" ... */
+	uint32_t line;   /* in the strings, "loop.c:12"; 0: not asked for, or not known */
+	uint32_t source; /* when files were asked for: its number in the resolver + 1; 0: none */
+	uint8_t reason;  /* enum name_reason */
 	bool is_kernel;
 	bool is_inlined; /* into the function that called it */
 };
@@ -48,6 +49,7 @@ uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *
 struct naming_query {
 	bool with_inlined;  /* also what was inlined there */
 	bool with_lines;    /* the lines of a function are told apart: each is one of its own */
+	bool with_sources;  /* functions of one name and path, but of two files, are told apart */
 	bool keep_resolved; /* somebody asks the resolver for the same places again */
 };
 

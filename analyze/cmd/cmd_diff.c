@@ -172,7 +172,8 @@ static int add_functions(struct diff *d, int side, struct report *r, uint64_t qu
 {
 	struct keytab_source source = { .naming = &r->naming,
 					.names = r->names,
-					.containers = r->containers };
+					.containers = r->containers,
+					.sources = &r->sources };
 	struct categories *rules = NULL;
 	uint32_t *categories = NULL;
 	struct keytab t;
@@ -281,6 +282,7 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	if (!d->opts->folded) {
 		p->query.fields |= GROUP_TIME | sortkeys_fields(&d->keys);
 		p->query.with_lines = sortkeys_has(&d->keys, KEY_LINE);
+		p->query.with_sources = sortkeys_want_sources(&d->keys);
 		p->query.quantum_ns = quantum_ns;
 	}
 	err = report_make(r, &p->query);

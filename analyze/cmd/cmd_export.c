@@ -120,6 +120,7 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 		return status;
 	fill_ask(r, o, p, &ask);
 	p->query.fields |= e->fields; /* NOLINT: the caller found it */
+	p->query.with_sources = e->with_sources;
 	err = report_make(r, &p->query);
 	if (!o->quiet)
 		cmd_fetch_verdict(p->roots.roots.fetcher);

@@ -83,6 +83,14 @@ int pickopts_lists(struct filter *f, const struct usage *usage, const struct opt
 	return status;
 }
 
+int pickopts_cgroups(struct pick *p, const struct usage *usage, const struct option_list *cgroups,
+		     const struct option_list *containers)
+{
+	int status = add_regexes(p, usage, "cgroup", cgroups, PICK_CGROUP);
+
+	return status ? status : add_regexes(p, usage, "container", containers, PICK_CONTAINER);
+}
+
 int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struct picked *out)
 {
 	struct picked p = { 0 };
@@ -94,10 +102,7 @@ int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struc
 	status = pickopts_lists(&p.filter, usage, &opts->comms, &opts->pids, &opts->tids,
 				&opts->cpus);
 	if (!status)
-		status = add_regexes(&p.pick, usage, "cgroup", &opts->cgroups, PICK_CGROUP);
-	if (!status)
-		status = add_regexes(&p.pick, usage, "container", &opts->containers,
-				     PICK_CONTAINER);
+		status = pickopts_cgroups(&p.pick, usage, &opts->cgroups, &opts->containers);
 	if (!status)
 		status = add_regexes(&p.pick, usage, "dso", &opts->dsos, PICK_DSO);
 	if (!status)

@@ -50,7 +50,8 @@ static const struct option report_options[] = {
 	{ OPT_STRING, 'g', "call-graph", "ORDER", AT(graph), 0, 0,
 	  "as perf has it: caller or graph is --tree, callee is --bottom-up, folded, none" },
 	{ OPT_STRING, 's', "sort", "KEY,...", AT(sort), 0, 0,
-	  "tell apart by comm, pid, tid, cpu, cgroup, container, dso, symbol, line, category" },
+	  "tell apart by comm, pid, tid, cpu, cgroup, container, dso, build_id, symbol, "
+	  "line, origin, category" },
 	{ OPT_FLAG, 0, "lines", NULL, AT(lines), 0, 0,
 	  "tell the source lines of functions apart (needs debug information)" },
 	{ OPT_FLAG, 0, "threads", NULL, AT(threads), 0, 0,
@@ -405,6 +406,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	}
 	picked->query.fields |= sortkeys_fields(&ask->keys);
 	picked->query.with_lines = sortkeys_has(&ask->keys, KEY_LINE);
+	picked->query.with_sources = sortkeys_want_sources(&ask->keys);
 	if (opts->json && *opts->json)
 		return write_denet(r, opts, picked->query.filter);
 	picked->query.verdict_later = true;

@@ -23,7 +23,7 @@
 struct script_opts {
 	const char *input, *event, *fields;
 	struct timeopts when;
-	struct option_list comms, pids, tids, cpus;
+	struct option_list comms, pids, tids, cpus, cgroups, containers;
 	struct nameopts names;
 	bool ns, quiet;
 };
@@ -42,6 +42,10 @@ static const struct option script_options[] = {
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
 	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
 	{ OPT_LIST, 'C', "cpu", "CPU,...", AT(cpus), 0, 0, "only these CPUs, as 0-3,8" },
+	{ OPT_LIST, 0, "cgroup", "REGEX", AT(cgroups), 0, 0,
+	  "only threads in cgroups whose path matches; '!REGEX': in others" },
+	{ OPT_LIST, 0, "container", "REGEX", AT(containers), 0, 0,
+	  "only threads in containers whose name or id matches" },
 	{ OPT_FLAG, 0, "ns", NULL, AT(ns), 0, 0, "times with nine decimals" },
 	NAMEOPTS(AT(names)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "nothing but errors" },
@@ -67,16 +71,37 @@ struct run {
 	struct script script;
 	const struct model *model;
 	const struct filter *filter;
+	const struct pick *pick; /* of cgroups and containers */
+	/* What was said of the last cgroup: most are that of the sample before. */
+	uint64_t last_cgroup;
+	bool asked_cgroup, last_passes;
 	const struct capture_attr *only; /* NULL: all events */
 	uint64_t broken, shown;
 };
 
-static bool is_wanted(const struct run *run, const struct perf_sample *sample)
+static bool passes_cgroup(struct run *run, uint64_t id)
+{
+	uint32_t path = model_cgroup(run->model, id);
+	char unknown[40];
+
+	if (!run->pick->count || (run->asked_cgroup && run->last_cgroup == id))
+		return !run->pick->count || run->last_passes;
+	snprintf(unknown, sizeof(unknown), id ? "cgroup:%" PRIu64 : "[unknown]", id);
+	run->asked_cgroup = true;
+	run->last_cgroup = id;
+	run->last_passes = pick_passes_cgroup(
+		run->pick, run->script.containers,
+		path == MODEL_NONE ? unknown : strings_text(run->script.names, path));
+	return run->last_passes;
+}
+
+static bool is_wanted(struct run *run, const struct perf_sample *sample)
 {
 	struct model_where where;
 	char unknown[16];
 
-	if (!filter_passes(run->filter, sample->pid, sample->tid, sample->cpu, sample->time_ns))
+	if (!filter_passes(run->filter, sample->pid, sample->tid, sample->cpu, sample->time_ns) ||
+	    !passes_cgroup(run, sample->cgroup))
 		return false;
 	if (!run->filter->comm_count)
 		return true;
@@ -149,15 +174,16 @@ static int say_result(const struct script_opts *o, const struct run *run,
 	return SAY_OK;
 }
 
-/* Of the samples' fields: in place of the event's own, and besides. */
+/* Of the samples' fields: in place of the event's own, and besides; and whose samples. */
 struct asked {
 	unsigned fields, more;
+	struct pick pick;
 };
 
 static int run_script(const struct script_opts *o, struct report *r, struct filter *filter,
 		      const struct asked *asked)
 {
-	struct run run = { .model = r->model, .filter = filter };
+	struct run run = { .model = r->model, .filter = filter, .pick = &asked->pick };
 	struct resolver_opts names = { .demangle = o->names.demangle };
 	struct samplesort_stats stats = { 0 };
 	struct nameroots roots = { 0 };
@@ -263,7 +289,11 @@ int cmd_script(int argc, char **argv)
 	status = pickopts_lists(&filter, &script_usage, &opts.comms, &opts.pids, &opts.tids,
 				&opts.cpus);
 	if (!status)
+		status = pickopts_cgroups(&asked.pick, &script_usage, &opts.cgroups,
+					  &opts.containers);
+	if (!status)
 		status = open_and_print(&opts, &filter, &asked);
 	filter_done(&filter);
+	pick_done(&asked.pick);
 	return status;
 }

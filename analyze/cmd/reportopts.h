@@ -203,6 +203,9 @@ void pickopts_done(struct picked *p);
 int pickopts_lists(struct filter *f, const struct usage *usage, const struct option_list *comms,
 		   const struct option_list *pids, const struct option_list *tids,
 		   const struct option_list *cpus);
+/* Expressions over the cgroup of a sample: --cgroup and --container. */
+int pickopts_cgroups(struct pick *p, const struct usage *usage, const struct option_list *cgroups,
+		     const struct option_list *containers);
 /* The time of a filter.  path: for messages.  0, or the exit status after an error was said. */
 int pickopts_time(const struct timeopts *when, const struct usage *usage, const char *path,
 		  const struct capture *c, const struct timespan *whole, struct filter *f);

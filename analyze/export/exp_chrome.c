@@ -26,13 +26,28 @@ struct tracks {
 	size_t depth, capacity;
 	uint64_t base_ns, last_ns, interval_ns;
 	bool has_thread;
-	uint32_t pid, tid; /* whose frames these are */
+	uint32_t pid, tid;  /* whose frames these are */
+	uint32_t container; /* of the last sample, in the names; 0: none */
 	FILE *to;
 };
 
 static void write_us(FILE *to, uint64_t ns)
 {
 	fprintf(to, "%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+}
+
+static void write_source(const struct tracks *t, struct namesource source)
+{
+	if (source.build_id) {
+		fputs(", \"build_id\": ", t->to);
+		export_json(t->to, strings_text(t->r->names, source.build_id));
+	}
+	fputs(", \"origin\": ", t->to);
+	export_json(t->to, strings_text(t->r->names, source.origin));
+	if (t->container) {
+		fputs(", \"container\": ", t->to);
+		export_json(t->to, strings_text(t->r->names, t->container));
+	}
 }
 
 static void close_frames(struct tracks *t, size_t depth, uint64_t at_ns)
@@ -51,6 +66,7 @@ static void close_frames(struct tracks *t, size_t depth, uint64_t at_ns)
 		write_us(t->to, at_ns - o->since_ns);
 		fputs(", \"args\": {\"file\": ", t->to);
 		export_json(t->to, strings_text(t->r->names, f->dso));
+		write_source(t, namesources_of(&t->r->sources, o->function));
 		fputs("}}", t->to);
 	}
 }
@@ -68,6 +84,26 @@ static void start_thread(struct tracks *t, const struct group *g, bool first)
 	t->has_thread = true;
 	t->pid = g->pid;
 	t->tid = g->tid;
+}
+
+/* Where what was seen last ended, when something else is seen at time_ns. */
+static uint64_t end_of_last(const struct tracks *t, uint64_t time_ns)
+{
+	return time_ns - t->last_ns > 2 * t->interval_ns ? t->last_ns + t->interval_ns : time_ns;
+}
+
+/* What ran in one container did not go on in another. */
+static int move_to(struct tracks *t, const struct group *g)
+{
+	uint32_t container;
+	int err = export_container(t->r, g, &container);
+
+	if (err)
+		return err;
+	if (container != t->container)
+		close_frames(t, 0, end_of_last(t, g->time_ns));
+	t->container = container;
+	return 0;
 }
 
 static int add_sample(struct tracks *t, const struct stackpath *path, uint64_t time_ns)
@@ -112,6 +148,8 @@ int export_chrome(struct report *r, const struct export_ask *ask, FILE *to)
 			start_thread(&t, g, !i);
 		}
 		err = export_stacks_read(&s, i);
+		if (!err)
+			err = move_to(&t, g);
 		if (!err)
 			err = add_sample(&t, &s.path, g->time_ns);
 	}

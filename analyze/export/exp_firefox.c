@@ -20,6 +20,9 @@ struct thread {
 	uint32_t *numbers;    /* by function: number in the thread + 1 */
 	uint32_t *functions;  /* by number in the thread */
 	size_t count, capacity;
+	/* Files, by number in the list of libs, and where each of these is among the thread's. */
+	uint32_t *resources, *resource_of;
+	size_t resource_count, resource_capacity;
 	uint32_t *leaves; /* by sample: its node; CALLTREE_ROOT: no stack */
 	size_t leaf_capacity;
 };
@@ -66,6 +69,8 @@ static void thread_done(struct thread *t)
 	calltree_done(&t->tree);
 	free(t->numbers);
 	free(t->functions);
+	free(t->resources);
+	free(t->resource_of);
 	free(t->leaves);
 }
 
@@ -76,6 +81,135 @@ static void write_column(FILE *to, const char *key, const char *text, size_t cou
 	for (size_t i = 0; i < count; i++)
 		fprintf(to, "%s%s", i ? "," : "", text);
 	fputs("], ", to);
+}
+
+/* ---- files ---- */
+
+#define NO_LIB UINT32_MAX
+
+/* The files of all functions; of one build-id they are one. */
+struct libs {
+	uint32_t *by_function; /* NO_LIB: it is in no file */
+	uint32_t *functions;   /* of each: the first function in it */
+	size_t count;
+};
+
+static void libs_done(struct libs *l)
+{
+	free(l->by_function);
+	free(l->functions);
+}
+
+static int libs_make(const struct report *r, struct libs *out)
+{
+	size_t count = r->naming.function_count;
+	struct libs l = { .by_function = calloc(count + 1, sizeof(*l.by_function)),
+			  .functions = calloc(count + 1, sizeof(*l.functions)) };
+	uint32_t *seen = calloc(strings_count(r->names) + 1, sizeof(*seen)); /* + 1 */
+
+	if (!l.by_function || !l.functions || !seen) {
+		libs_done(&l);
+		free(seen);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint32_t dso = r->naming.functions[i].dso;
+		uint32_t id = namesources_of(&r->sources, i).build_id;
+		uint32_t *known = &seen[id ? id : dso];
+
+		l.by_function[i] = NO_LIB;
+		if (*strings_text(r->names, dso) != '/')
+			continue;
+		if (!*known) {
+			l.functions[l.count++] = (uint32_t)i;
+			*known = (uint32_t)l.count;
+		}
+		l.by_function[i] = *known - 1;
+	}
+	free(seen);
+	*out = l;
+	return 0;
+}
+
+/* A build-id as symbol servers of Windows want it: a GUID, and the age 0. */
+static void write_breakpad_id(FILE *to, const char *hex)
+{
+	static const uint8_t order[] = { 6, 7, 4, 5, 2, 3, 0, 1, 10, 11, 8, 9, 14, 15, 12, 13 };
+
+	if (strlen(hex) < 32)
+		return;
+	for (size_t i = 0; i < 32; i++) {
+		char c = hex[i < sizeof(order) ? order[i] : i];
+
+		putc(c >= 'a' ? c - 'a' + 'A' : c, to);
+	}
+	putc('0', to);
+}
+
+static void write_libs(const struct libs *l, const struct report *r, FILE *to)
+{
+	fputs(" \"libs\": [", to);
+	for (size_t i = 0; i < l->count; i++) {
+		const char *path = strings_text(r->names, r->naming.functions[l->functions[i]].dso);
+		const char *id = strings_text(
+			r->names, namesources_of(&r->sources, l->functions[i]).build_id);
+		const char *base = strrchr(path, '/') + 1;
+
+		fprintf(to, "%s\n  {\"arch\": \"\", \"name\": ", i ? "," : "");
+		export_json(to, base);
+		fputs(", \"path\": ", to);
+		export_json(to, path);
+		fputs(", \"debugName\": ", to);
+		export_json(to, base);
+		fputs(", \"debugPath\": ", to);
+		export_json(to, path);
+		fputs(", \"breakpadId\": \"", to);
+		write_breakpad_id(to, id);
+		fputs("\", \"codeId\": ", to);
+		if (*id)
+			export_json(to, id);
+		else
+			fputs("null", to);
+		putc('}', to);
+	}
+	fputs("], \"pages\": [],\n", to);
+}
+
+/* The files of a thread's functions. */
+static int find_resources(struct thread *t, const struct libs *l)
+{
+	int err = 0;
+
+	t->resource_of = calloc(l->count + 1, sizeof(*t->resource_of)); /* + 1 */
+	if (!t->resource_of)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < t->count; i++) {
+		uint32_t lib = l->by_function[t->functions[i]];
+
+		if (lib == NO_LIB || t->resource_of[lib])
+			continue;
+		err = vec_reserve(&t->resources, &t->resource_capacity, t->resource_count + 1);
+		if (err)
+			break;
+		t->resources[t->resource_count++] = lib;
+		t->resource_of[lib] = (uint32_t)t->resource_count;
+	}
+	return err;
+}
+
+/* Their names stand behind those of functions and files. */
+static void write_resources(const struct thread *t, FILE *to)
+{
+	fputs("   \"resourceTable\": {\"lib\": [", to);
+	for (size_t i = 0; i < t->resource_count; i++)
+		fprintf(to, "%s%" PRIu32, i ? "," : "", t->resources[i]);
+	fputs("], \"name\": [", to);
+	for (size_t i = 0; i < t->resource_count; i++)
+		fprintf(to, "%s%zu", i ? "," : "", 2 * t->count + i);
+	fputs("], ", to);
+	write_column(to, "host", "null", t->resource_count);
+	write_column(to, "type", "1", t->resource_count); /* a library */
+	fprintf(to, "\"length\": %zu},\n", t->resource_count);
 }
 
 static void write_count(FILE *to, const char *key, size_t count)
@@ -148,7 +282,8 @@ static void write_stacks(const struct export_stacks *s, const struct thread *t, 
 	fprintf(to, "\"length\": %zu},\n", count);
 }
 
-static void write_frames(const struct export_stacks *s, const struct thread *t, FILE *to)
+static void write_frames(const struct export_stacks *s, const struct libs *l,
+			 const struct thread *t, FILE *to)
 {
 	fputs("   \"frameTable\": {", to);
 	write_column(to, "address", "-1", t->count);
@@ -169,7 +304,14 @@ static void write_frames(const struct export_stacks *s, const struct thread *t, 
 	write_column(to, "isJS", "false", t->count);
 	write_column(to, "relevantForJS", "false", t->count);
 	write_count(to, "name", t->count);
-	write_column(to, "resource", "-1", t->count);
+	fputs("\"resource\": [", to);
+	for (size_t i = 0; i < t->count; i++) {
+		uint32_t lib = l->by_function[t->functions[i]];
+
+		fprintf(to, "%s%d", i ? "," : "",
+			lib == NO_LIB ? -1 : (int)t->resource_of[lib] - 1);
+	}
+	fputs("], ", to);
 	fputs("\"fileName\": [", to);
 	for (size_t i = 0; i < t->count; i++)
 		fprintf(to, "%s%zu", i ? "," : "", t->count + i);
@@ -179,8 +321,9 @@ static void write_frames(const struct export_stacks *s, const struct thread *t, 
 	fprintf(to, "\"length\": %zu},\n", t->count);
 }
 
-/* First the names of the functions, then their files. */
-static void write_strings(const struct export_stacks *s, const struct thread *t, FILE *to)
+/* First the names of the functions, then their files, then those of the resources. */
+static void write_strings(const struct export_stacks *s, const struct libs *l,
+			  const struct thread *t, FILE *to)
 {
 	const struct naming *n = &s->r->naming;
 
@@ -193,17 +336,39 @@ static void write_strings(const struct export_stacks *s, const struct thread *t,
 		fputs(",\n    ", to);
 		export_json(to, strings_text(s->r->names, n->functions[t->functions[i]].dso));
 	}
+	for (size_t i = 0; i < t->resource_count; i++) {
+		const struct function *f = &n->functions[l->functions[t->resources[i]]];
+
+		fputs(",\n    ", to);
+		export_json(to, strrchr(strings_text(s->r->names, f->dso), '/') + 1);
+	}
 	fputs("]}", to);
 }
 
-static int write_thread(struct export_stacks *s, const struct export_ask *ask, size_t first,
-			size_t end, uint64_t base_ns, FILE *to)
+/* A process in a container is shown under its name. */
+static int write_process(const struct export_stacks *s, const struct group *g, FILE *to)
+{
+	uint32_t container;
+	int err = export_container(s->r, g, &container);
+
+	if (!err && container) {
+		fputs(" \"processName\": ", to);
+		export_json(to, strings_text(s->r->names, container));
+		putc(',', to);
+	}
+	return err;
+}
+
+static int write_thread(struct export_stacks *s, const struct export_ask *ask, const struct libs *l,
+			size_t first, size_t end, uint64_t base_ns, FILE *to)
 {
 	const struct group *g = export_stacks_group(s, end - 1); /* its last name */
 	struct thread t = { 0 };
 	char unknown[16];
 	int err = build(s, first, end, &t);
 
+	if (!err)
+		err = find_resources(&t, l);
 	if (err) {
 		thread_done(&t);
 		return err;
@@ -216,30 +381,37 @@ static int write_thread(struct export_stacks *s, const struct export_ask *ask, s
 	export_json(to, export_comm(s->r, g, unknown));
 	fprintf(to, ", \"isMainThread\": %s, \"pid\": \"%" PRIu32 "\", \"tid\": %" PRIu32 ",",
 		g->pid == g->tid ? "true" : "false", g->pid, g->tid);
+	err = write_process(s, g, to);
 	write_samples(s, ask, &t, first, end, base_ns, to);
 	fputs("   \"markers\": {\"data\": [], \"name\": [], \"startTime\": [], \"endTime\": [], "
 	      "\"phase\": [], \"category\": [], \"length\": 0},\n",
 	      to);
 	write_stacks(s, &t, to);
-	write_frames(s, &t, to);
-	fputs("   \"resourceTable\": {\"lib\": [], \"name\": [], \"host\": [], \"type\": [], "
-	      "\"length\": 0},\n   \"nativeSymbols\": {\"libIndex\": [], \"address\": [], "
+	write_frames(s, l, &t, to);
+	write_resources(&t, to);
+	fputs("   \"nativeSymbols\": {\"libIndex\": [], \"address\": [], "
 	      "\"name\": [], \"functionSize\": [], \"length\": 0},\n",
 	      to);
-	write_strings(s, &t, to);
+	write_strings(s, l, &t, to);
 	thread_done(&t);
-	return 0;
+	return err;
 }
 
 int export_firefox(struct report *r, const struct export_ask *ask, FILE *to)
 {
 	uint64_t base_ns = ask->span.from_ns;
 	struct export_stacks s;
+	struct libs libs;
 	size_t first = 0;
 	int err = export_stacks_init(&s, r);
 
 	if (err)
 		return err;
+	err = libs_make(r, &libs);
+	if (err) {
+		export_stacks_done(&s);
+		return err;
+	}
 	for (size_t i = 0; i < s.count; i++)
 		if (export_stacks_group(&s, i)->time_ns < base_ns)
 			base_ns = export_stacks_group(&s, i)->time_ns;
@@ -249,19 +421,21 @@ int export_firefox(struct report *r, const struct export_ask *ask, FILE *to)
 		"\"preprocessedProfileVersion\": 47, \"symbolicationNotSupported\": true,\n"
 		"  \"categories\": [{\"name\": \"User\", \"color\": \"yellow\", "
 		"\"subcategories\": [\"Other\"]}, {\"name\": \"Kernel\", \"color\": \"orange\", "
-		"\"subcategories\": [\"Other\"]}],\n  \"markerSchema\": []},\n"
-		" \"libs\": [], \"pages\": [],\n \"threads\": [",
+		"\"subcategories\": [\"Other\"]}],\n  \"markerSchema\": []},\n",
 		ask->interval_ns ? (double)ask->interval_ns / 1e6 : 1.0,
 		(double)ask->wall_ns / 1e6);
+	write_libs(&libs, r, to);
+	fputs(" \"threads\": [", to);
 	for (size_t i = 1; !err && i <= s.count; i++) {
 		if (i < s.count &&
 		    export_stacks_group(&s, i)->tid == export_stacks_group(&s, first)->tid &&
 		    export_stacks_group(&s, i)->pid == export_stacks_group(&s, first)->pid)
 			continue;
-		err = write_thread(&s, ask, first, i, base_ns, to);
+		err = write_thread(&s, ask, &libs, first, i, base_ns, to);
 		first = i;
 	}
 	fputs("\n ]\n}\n", to);
+	libs_done(&libs);
 	export_stacks_done(&s);
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * pprof's profile.proto, gzipped.  A function is a location of its own, since stacks here are of
- * functions; files become mappings, so that pprof can tell them apart.  Field numbers are those of
+ * functions; files become mappings, so that pprof can tell them apart, and containers labels.  Field numbers are those of
  * github.com/google/pprof/proto/profile.proto.
  */
 #include <errno.h>
@@ -33,7 +33,7 @@ struct pprof {
 	uint32_t *strings; /* by number in the names: number in the file + 1; 0: not there yet */
 	size_t string_room;
 	uint32_t string_count;
-	uint32_t *mappings; /* by number in the names, as strings */
+	uint32_t *mappings; /* by number in the names, as strings: of the build-id, or the path */
 };
 
 /* The number in the file of a text that is in the names. */
@@ -60,13 +60,17 @@ static int text_of(struct pprof *p, const char *text, uint64_t *out)
 /* All texts that will be needed, before the table of strings gets its size. */
 static int prepare(struct pprof *p)
 {
-	static const char *const fixed[] = { "samples", "count", "time_ns", "nanoseconds",
-					     "period",  "comm",  "pid",     "tid" };
+	static const char *const fixed[] = { "samples", "count", "time_ns", "nanoseconds", "period",
+					     "comm",    "pid",   "tid",     "container" };
+	size_t group_count;
+	const struct group *groups = groups_list(p->r->groups, &group_count);
 	uint32_t id;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		err = strings_add(p->r->names, fixed[i], strlen(fixed[i]), &id);
+	for (size_t i = 0; !err && i < group_count; i++)
+		err = export_container(p->r, &groups[i], &id);
 	p->string_room = strings_count(p->r->names);
 	p->strings = calloc(p->string_room + 1, sizeof(*p->strings));
 	p->mappings = calloc(p->string_room + 1, sizeof(*p->mappings));
@@ -97,13 +101,15 @@ static void put_functions(struct pprof *p)
 	for (size_t i = 0; i < n->function_count; i++) {
 		uint64_t name = string_of(p, n->functions[i].name);
 		uint64_t file = string_of(p, n->functions[i].dso);
-		uint32_t *mapping = &p->mappings[n->functions[i].dso];
+		uint32_t build_id = namesources_of(&p->r->sources, i).build_id;
+		uint32_t *mapping = &p->mappings[build_id ? build_id : n->functions[i].dso];
 
 		if (!*mapping) {
 			*mapping = ++mapping_count;
 			protobuf_clear(&p->part);
 			protobuf_number(&p->part, 1, *mapping);
 			protobuf_number(&p->part, 5, file);
+			protobuf_number(&p->part, 6, string_of(p, build_id));
 			protobuf_number(&p->part, 7, true); /* has_functions */
 			protobuf_message(&p->out, PROFILE_MAPPING, &p->part);
 		}
@@ -139,6 +145,7 @@ static int put_samples(struct pprof *p)
 {
 	struct export_stacks s;
 	const struct group *g;
+	uint32_t container;
 	int err = export_stacks_init(&s, p->r);
 
 	for (size_t i = 0; !err && i < s.count; i++) {
@@ -146,6 +153,9 @@ static int put_samples(struct pprof *p)
 		if (err)
 			break;
 		g = export_stacks_group(&s, i);
+		err = export_container(p->r, g, &container);
+		if (err)
+			break;
 		protobuf_clear(&p->part);
 		protobuf_clear(&p->inner);
 		for (size_t f = 0; f < s.path.count; f++)
@@ -160,6 +170,8 @@ static int put_samples(struct pprof *p)
 			put_label(p, "comm", string_of(p, g->comm), 0);
 		put_label(p, "pid", 0, g->pid);
 		put_label(p, "tid", 0, g->tid);
+		if (container)
+			put_label(p, "container", string_of(p, container), 0);
 		protobuf_message(&p->out, PROFILE_SAMPLE, &p->part);
 	}
 	export_stacks_done(&s);

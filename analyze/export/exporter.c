@@ -41,17 +41,18 @@ static int export_json_table(struct report *r, const struct export_ask *ask, FIL
 #define GROUP_THREAD (GROUP_COMM | GROUP_PID | GROUP_TID)
 
 static const struct exporter table[] = {
-	{ "folded", "a line a stack", GROUP_COMM, export_folded, "flamegraph.pl, inferno" },
-	{ "pprof", "gzipped protocol buffers", GROUP_THREAD, export_pprof, "pprof, Grafana" },
-	{ "speedscope", "JSON", GROUP_COMM, export_speedscope, "speedscope" },
-	{ "firefox", "JSON of a processed profile", GROUP_THREAD | GROUP_TIME, export_firefox,
-	  "profiler.firefox.com" },
-	{ "chrome", "JSON of trace events", GROUP_THREAD | GROUP_TIME, export_chrome,
-	  "Perfetto, chrome://tracing" },
-	{ "callgrind", "costs of functions and calls", GROUP_COMM, export_callgrind,
+	{ "folded", "a line a stack", GROUP_COMM, false, export_folded, "flamegraph.pl, inferno" },
+	{ "pprof", "gzipped protocol buffers", GROUP_THREAD | GROUP_CGROUP, true, export_pprof,
+	  "pprof, Grafana" },
+	{ "speedscope", "JSON", GROUP_COMM, false, export_speedscope, "speedscope" },
+	{ "firefox", "JSON of a processed profile", GROUP_THREAD | GROUP_CGROUP | GROUP_TIME, true,
+	  export_firefox, "profiler.firefox.com" },
+	{ "chrome", "JSON of trace events", GROUP_THREAD | GROUP_CGROUP | GROUP_TIME, true,
+	  export_chrome, "Perfetto, chrome://tracing" },
+	{ "callgrind", "costs of functions and calls", GROUP_COMM, false, export_callgrind,
 	  "callgrind_annotate, kcachegrind" },
-	{ "csv", "a table of comm, dso and symbol", GROUP_COMM, export_csv, "spreadsheets" },
-	{ "json", "the same table", GROUP_COMM, export_json_table, "jq" },
+	{ "csv", "a table of comm, dso and symbol", GROUP_COMM, false, export_csv, "spreadsheets" },
+	{ "json", "the same table", GROUP_COMM, false, export_json_table, "jq" },
 };
 
 const struct exporter *exporters(size_t *count)
@@ -70,6 +71,11 @@ const struct exporter *exporter_find(const char *name)
 
 /* ---- stacks in order ---- */
 
+static const char *build_id_of(const struct report *r, uint32_t function)
+{
+	return strings_text(r->names, namesources_of(&r->sources, function).build_id);
+}
+
 static int by_names(const struct export_stacks *s, uint32_t fa, uint32_t fb)
 {
 	const struct function *a = &s->r->naming.functions[fa], *b = &s->r->naming.functions[fb];
@@ -80,7 +86,11 @@ static int by_names(const struct export_stacks *s, uint32_t fa, uint32_t fb)
 	cmp = strcmp(strings_text(s->r->names, a->name), strings_text(s->r->names, b->name));
 	if (!cmp)
 		cmp = strcmp(strings_text(s->r->names, a->dso), strings_text(s->r->names, b->dso));
-	return cmp ? cmp : (int)a->reason - (int)b->reason;
+	if (!cmp)
+		cmp = (int)a->reason - (int)b->reason;
+	if (!cmp)
+		cmp = strcmp(build_id_of(s->r, fa), build_id_of(s->r, fb));
+	return cmp ? cmp : (int)a->is_inlined - (int)b->is_inlined;
 }
 
 static int by_frames(const struct export_stacks *s, uint32_t a, uint32_t b)
@@ -115,6 +125,9 @@ static int by_group(const void *va, const void *vb, void *ctx)
 		if (ga->time_ns != gb->time_ns)
 			return ga->time_ns < gb->time_ns ? -1 : 1;
 		cmp = strcmp(export_comm(s->r, ga, ua), export_comm(s->r, gb, ub));
+		if (!cmp)
+			cmp = strcmp(strings_text(s->r->names, (uint32_t)ga->cgroup),
+				     strings_text(s->r->names, (uint32_t)gb->cgroup));
 		if (cmp)
 			return cmp;
 	}
@@ -179,6 +192,18 @@ const char *export_comm(const struct report *r, const struct group *g, char unkn
 		return strings_text(r->names, g->comm);
 	snprintf(unknown, 16, ":%d", (int)(g->comm << 1) >> 1);
 	return unknown;
+}
+
+int export_container(const struct report *r, const struct group *g, uint32_t *out)
+{
+	uint32_t name = 0;
+	int err = 0;
+
+	if (*strings_text(r->names, (uint32_t)g->cgroup) == '/')
+		err = containernames_name(r->containers, r->names, (uint32_t)g->cgroup, &name);
+	if (!err)
+		*out = strcmp(strings_text(r->names, name), CONTAINERNAMES_HOST) ? name : 0;
+	return err;
 }
 
 void export_json(FILE *to, const char *text)

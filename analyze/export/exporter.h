@@ -28,7 +28,8 @@ struct export_ask {
 
 struct exporter {
 	const char *name, *about;
-	unsigned fields; /* enum group_fields that it needs kept apart */
+	unsigned fields;   /* enum group_fields that it needs kept apart */
+	bool with_sources; /* and tells which file a function is of */
 	int (*write)(struct report *r, const struct export_ask *ask, FILE *to);
 	const char *reader; /* what it is for */
 };
@@ -56,6 +57,8 @@ const struct group *export_stacks_group(const struct export_stacks *s, size_t i)
 uint64_t export_weight(const struct export_ask *ask, const struct stacks_entry *e);
 /* The comm of a group, "" + ":TID" where it is not known. */
 const char *export_comm(const struct report *r, const struct group *g, char unknown[16]);
+/* Its container, in the names; 0: none, or its cgroup was not recorded.  -ENOMEM, -EOVERFLOW. */
+int export_container(const struct report *r, const struct group *g, uint32_t *out);
 /* A text as JSON, by say_json(). */
 void export_json(FILE *to, const char *text);
 

@@ -84,6 +84,10 @@ static int label_function(struct keytab *t, const struct sortkeys *keys,
 		if (!f->line)
 			err = strings_add(from->names, "[unknown]", 9, &label.texts[KEY_LINE]);
 	}
+	if (sortkeys_has(keys, KEY_BUILD_ID))
+		label.texts[KEY_BUILD_ID] = namesources_of(from->sources, i).build_id;
+	if (sortkeys_has(keys, KEY_ORIGIN))
+		label.texts[KEY_ORIGIN] = namesources_of(from->sources, i).origin;
 	if (by_symbol) {
 		label.texts[KEY_SYMBOL] = f->name;
 		label.is_kernel = f->is_kernel;
@@ -127,21 +131,6 @@ static int comm_text(struct strings *names, uint32_t comm, uint32_t *out)
 	return strings_add(names, text, (size_t)size, out);
 }
 
-static int container_text(const struct keytab_source *from, uint32_t cgroup, uint32_t *out)
-{
-	struct strings *names = from->names;
-	char text[CONTAINERNAMES_TEXT_MAX];
-
-	if (*strings_text(names, cgroup) != '/') { /* nobody told its path */
-		*out = cgroup;
-		return 0;
-	}
-	containernames_text(from->containers, strings_text(names, cgroup), text);
-	if (!*text)
-		strcpy(text, "[host]");
-	return strings_add(names, text, strlen(text), out);
-}
-
 static int group_text(const struct keytab_source *from, enum sortkey key, const struct group *g,
 		      uint32_t *out)
 {
@@ -160,7 +149,7 @@ static int group_text(const struct keytab_source *from, enum sortkey key, const 
 		*out = (uint32_t)g->cgroup;
 		return 0;
 	case KEY_CONTAINER:
-		return container_text(from, (uint32_t)g->cgroup, out);
+		return containernames_name(from->containers, names, (uint32_t)g->cgroup, out);
 	default:
 		return 0;
 	}

@@ -17,6 +17,7 @@
 #include "analyze/hashidx.h"
 #include "analyze/naming.h"
 #include "analyze/report/sortkeys.h"
+#include "analyze/report/namesources.h"
 #include "analyze/strings.h"
 
 #define KEYTAB_NO_LABEL UINT32_MAX
@@ -44,7 +45,8 @@ struct keytab_source {
 	const struct containernames *containers; /* NULL: only their ids are shown */
 	const struct group *groups;              /* their cgroups are named */
 	size_t group_count;
-	bool hide_system;           /* frames of the system's files get no label */
+	const struct namesources *sources; /* of the functions, where a key asks for them */
+	bool hide_system;                  /* frames of the system's files get no label */
 	const uint32_t *categories; /* by function, in the strings, 0: none; NULL: not asked for */
 };
 

@@ -100,10 +100,9 @@ static void answers_done(struct answers *a)
 	free(a->by_group);
 }
 
-static bool passes_group(const struct pick *p, const struct strings *names,
-			 const struct containernames *containers, const struct group *g)
+bool pick_passes_cgroup(const struct pick *p, const struct containernames *containers,
+			const char *cgroup)
 {
-	const char *cgroup = strings_text(names, (uint32_t)g->cgroup);
 	char lines[CONTAINERNAMES_TEXT_MAX] = "";
 
 	if (!passes(p, PICK_CGROUP, cgroup))
@@ -112,7 +111,7 @@ static bool passes_group(const struct pick *p, const struct strings *names,
 		return true;
 	if (*cgroup == '/')
 		containernames_lines(containers, cgroup, lines);
-	return passes(p, PICK_CONTAINER, *lines ? lines : "[host]");
+	return passes(p, PICK_CONTAINER, *lines ? lines : CONTAINERNAMES_HOST);
 }
 
 static int ask(const struct pick *p, const struct naming *n, const struct strings *names,
@@ -142,7 +141,8 @@ static int ask(const struct pick *p, const struct naming *n, const struct string
 				!regexec(&p->rules[r].regex, name, 0, NULL, 0);
 	}
 	for (size_t i = 0; has_groups(p) && i < group_count; i++)
-		a.by_group[i] = passes_group(p, names, containers, &groups[i]);
+		a.by_group[i] = pick_passes_cgroup(p, containers,
+						   strings_text(names, (uint32_t)groups[i].cgroup));
 	*out = a;
 	return 0;
 }

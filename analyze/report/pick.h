@@ -39,6 +39,10 @@ int pick_add(struct pick *p, enum pick_what what, const char *text, char *error,
 void pick_done(struct pick *p);
 bool pick_has(const struct pick *p, enum pick_what what);
 
+/* Of the kinds that are of a cgroup: its path as reports show it. */
+bool pick_passes_cgroup(const struct pick *p, const struct containernames *containers,
+			const char *cgroup);
+
 /* Drops the entries of s that do not pass.  groups: their cgroups are named.  -ENOMEM. */
 int pick_run(const struct pick *p, struct stacks *s, const struct naming *n,
 	     const struct strings *names, const struct containernames *containers,

@@ -86,6 +86,7 @@ void report_done(struct report *r)
 	verdict_done(&r->verdict);
 	offcpu_done(&r->waits);
 	symuse_done(&r->symbols);
+	namesources_done(&r->sources);
 	stacks_done(&r->stacks);
 	naming_done(&r->naming);
 	groups_free(r->groups);
@@ -146,9 +147,12 @@ static int name_places(struct report *r, const struct report_query *query,
 		err = naming_run(&r->naming, r->model, places, resolver, r->names,
 				 &(struct naming_query){ .with_inlined = query->with_inlined,
 							 .with_lines = query->with_lines,
+							 .with_sources = query->with_sources,
 							 .keep_resolved = query->on_named });
 	if (!err)
 		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);
+	if (!err && query->with_sources)
+		err = namesources_make(&r->naming, resolver, r->names, &r->sources);
 	if (!err && query->on_named)
 		err = query->on_named(query->on_named_arg, resolver);
 	resolver_free(resolver);

@@ -20,6 +20,7 @@
 #include "analyze/report/pick.h"
 #include "analyze/stacks.h"
 #include "analyze/strings.h"
+#include "analyze/report/namesources.h"
 #include "analyze/report/symuse.h"
 #include "analyze/report/verdict.h"
 
@@ -43,6 +44,7 @@ struct report {
 	struct verdict verdict;
 	struct verdict_work *verdict_work; /* NULL: there is none, or it is done */
 	struct symuse symbols;
+	struct namesources sources; /* with_sources */
 	struct sampler_counts sampled;
 	struct load_stats stats;
 	struct offcpu waits; /* with off_cpu */
@@ -64,6 +66,7 @@ struct report_query {
 	struct name_roots roots; /* borrowed during the call */
 	bool with_lines;         /* the lines of a function are functions of their own */
 	bool with_inlined;       /* inlined functions are frames, too */
+	bool with_sources; /* functions of several files are told apart, and their builds known */
 	/* Called when all places have names; NULL: nobody.  What it returns ends the report. */
 	int (*on_named)(void *arg, struct resolver *resolver);
 	void *on_named_arg;

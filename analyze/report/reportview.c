@@ -67,6 +67,7 @@ static int make_keys(struct report *r, const struct report_ask *ask, struct keyt
 		.naming = &r->naming,
 		.names = r->names,
 		.containers = r->containers,
+		.sources = &r->sources,
 		.hide_system = ask->hide_system,
 	};
 	uint32_t *categories = NULL;

@@ -19,6 +19,10 @@ static const struct sortkey_info infos[SORTKEY_COUNT] = {
 	[KEY_CATEGORY] = { "category", NULL, "category", "kind of work, by --categories", 0,
 			   false },
 	[KEY_LINE] = { "line", "srcline", "line", "source line (debug information)", 0, false },
+	[KEY_BUILD_ID] = { "build_id", NULL, "build-id", "build-id of the file of the code", 0,
+			   false },
+	[KEY_ORIGIN] = { "origin", NULL, "origin", "where the name came from, or why there is none",
+			 0, false },
 };
 
 const struct sortkey_info *sortkey_info(enum sortkey key)
@@ -70,4 +74,9 @@ unsigned sortkeys_fields(const struct sortkeys *keys)
 	for (size_t i = 0; i < keys->count; i++)
 		fields |= infos[keys->list[i]].fields;
 	return fields;
+}
+
+bool sortkeys_want_sources(const struct sortkeys *keys)
+{
+	return sortkeys_has(keys, KEY_BUILD_ID) || sortkeys_has(keys, KEY_ORIGIN);
 }

@@ -22,6 +22,8 @@ enum sortkey {
 	KEY_SYMBOL,
 	KEY_CATEGORY,
 	KEY_LINE,
+	KEY_BUILD_ID,
+	KEY_ORIGIN,
 	SORTKEY_COUNT,
 };
 
@@ -43,6 +45,8 @@ const struct sortkey_info *sortkey_info(enum sortkey key);
 /* Appends the keys of a comma-separated list, each once.  -EINVAL: *bad is the word, *bad_bytes long. */
 int sortkeys_parse(struct sortkeys *keys, const char *text, const char **bad, size_t *bad_bytes);
 bool sortkeys_has(const struct sortkeys *keys, enum sortkey key);
+/* Whether functions of one name and path, but of two files, are to be told apart. */
+bool sortkeys_want_sources(const struct sortkeys *keys);
 unsigned sortkeys_fields(const struct sortkeys *keys); /* all enum group_fields needed */
 
 #endif

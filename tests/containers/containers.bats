@@ -163,6 +163,15 @@ named() {
 	ebprec report -q --folded x.data | awk '{ n += $NF } END { print n }' >all
 	awk '{ n += $NF } END { print n }' both | cmp - all
 	ebprec summary x.data 2>/dev/null | grep -q 'my-web' || fail "$(ebprec summary x.data)"
+	# Samples one by one, and what other tools read.
+	ebprec script -q -F comm,container --container '^my-web$' x.data | sort -u | grep . >who
+	grep -q '^ *spinner.* my-web$' who || fail "$(cat who)"
+	[ "$(grep -vc ' my-web$' who)" = 0 ] || fail "$(cat who)"
+	[ "$(ebprec script -q --container "^$id" -F comm x.data | grep -c .)" = \
+		"$(ebprec script -q --container '^my-web$' -F comm x.data | grep -c .)" ]
+	ebprec export -q --to chrome -i x.data | grep -q '"name": "layer_one".*"build_id": "[0-9a-f]*", .*"container": "my-web"'
+	ebprec export -q --to firefox -i x.data | grep -q '"processName": "my-web"'
+	ebprec export -q --to pprof -i x.data | gzip -dc | grep -aq my-web
 	local pid
 	pid=$(ebprec script -q -F comm,pid x.data | awk '$1 == "spinner" { print $2; exit }')
 	ebprec report --process "$pid" x.data 2>/dev/null | grep -qE 'container +(my-web|other)$' ||

@@ -23,6 +23,9 @@ function pprof() {
 	const locations = new Map(p.location.map((l) => [Number(l.id), l]));
 	const functions = new Map(p.function.map((f) => [Number(f.id), f]));
 	const mappings = new Set(p.mapping.map((m) => Number(m.id)));
+	for (const m of p.mapping)
+		assert.match(text(m.buildId), /^([0-9a-f]{2})*$/);
+	assert.strictEqual(p.mapping.some((m) => text(m.buildId)), name === 'real');
 	for (const s of p.sample) {
 		assert.strictEqual(s.value.length, p.sampleType.length);
 		for (const id of s.locationId) {
@@ -58,7 +61,22 @@ function firefox() {
 	const file = json('firefox');
 	let total = 0;
 
+	// As the Profiler makes it of a build-id: its first 16 bytes as a GUID, and the age 0.
+	for (const l of file.libs) {
+		const b = (l.codeId || '').match(/../g) || [];
+		const guid = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].map((i) => b[i]).join('');
+		assert.strictEqual(l.breakpadId, b.length ? guid.toUpperCase() + '0' : '');
+		assert.ok(l.path.endsWith(`/${l.debugName}`));
+	}
+	assert.strictEqual(file.libs.some((l) => l.codeId), name === 'real');
 	for (const t of file.threads) {
+		t.resourceTable.lib.forEach((l, i) =>
+			assert.strictEqual(file.libs[l].name, t.stringArray[t.resourceTable.name[i]]));
+		t.funcTable.resource.forEach((r, i) => {
+			const dso = t.stringArray[t.funcTable.fileName[i]];
+			assert.strictEqual(r >= 0, dso.startsWith('/'));
+			assert.ok(r < 0 || file.libs[t.resourceTable.lib[r]].path === dso);
+		});
 		[t.samples, t.stackTable, t.frameTable, t.funcTable, t.resourceTable, t.markers].forEach(columns);
 		t.stackTable.prefix.forEach((p, i) => assert.ok(p === null || p < i));
 		t.stackTable.frame.forEach((f) => assert.ok(f < t.frameTable.length));

@@ -6,11 +6,17 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "record/clock.h"
 #include "record/rights.h"
+#include "record/slurp.h"
+
+#define TURNS_MAX 10 /* of a machine that is slow; then something else is wrong */
 
 /* What those that are left behind still know of the others. */
 struct shared {
@@ -21,6 +27,7 @@ struct shared {
 struct hand {
 	struct shared *shared;
 	pthread_t thread;
+	atomic_int tid;       /* 0: it has not begun */
 	pthread_mutex_t lock; /* for what follows */
 	pthread_cond_t wake, ready;
 	struct aside_job *job;
@@ -73,6 +80,7 @@ static void *run(void *arg)
 	struct hand *h = arg;
 	bool left = false;
 
+	atomic_store(&h->tid, (int)gettid());
 	(void)rights_drop(RIGHTS_READING); /* a thread has its own */
 	pthread_mutex_lock(&h->lock);
 	while (!left && !h->quit) {
@@ -126,12 +134,39 @@ static struct hand *hand_of(struct aside *a)
 	return h;
 }
 
-int aside_run(struct aside *a, struct aside_job *job, uint64_t max_ns)
+/* The thread would go on if it had a CPU: then it is the machine that is slow. */
+static bool is_runnable(const struct hand *h)
+{
+	int tid = atomic_load(&h->tid);
+	const char *state;
+	bool runs = true;
+	char path[48], *stat;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	stat = tid ? slurp_line(path) : NULL;
+	state = stat ? strrchr(stat, ')') : NULL;
+	if (state && state[1] == ' ')
+		runs = state[2] == 'R';
+	free(stat);
+	return runs;
+}
+
+/* Until the job is done, or the time is up; the lock is held. */
+static void await(struct hand *h, uint64_t max_ns)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + max_ns;
 	struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000),
 				  .tv_nsec = (long)(until_ns % 1000000000) };
+
+	while (!h->done &&
+	       pthread_cond_clockwait(&h->ready, &h->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
+		;
+}
+
+int aside_run(struct aside *a, struct aside_job *job, uint64_t max_ns)
+{
 	struct hand *h = hand_of(a);
+	unsigned turns = 0;
 	bool done;
 
 	if (!h) {
@@ -142,9 +177,9 @@ int aside_run(struct aside *a, struct aside_job *job, uint64_t max_ns)
 	h->job = job;
 	h->done = false;
 	pthread_cond_signal(&h->wake);
-	while (!h->done &&
-	       pthread_cond_clockwait(&h->ready, &h->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
-		;
+	do {
+		await(h, max_ns);
+	} while (!h->done && ++turns < TURNS_MAX && is_runnable(h));
 	done = h->done;
 	if (!done) {
 		h->left = true;

@@ -29,8 +29,9 @@ int aside_new(struct aside **out);
 void aside_free(struct aside *a);
 
 /*
- * 0: job->work() has been done, and the job is the caller's.  -ETIMEDOUT: not in time; -EBUSY: too many are
- * stuck already; or no thread.  Then the job was taken, and is dropped.
+ * 0: job->work() has been done, and the job is the caller's.  -ETIMEDOUT: not in time, and it waits for
+ * something (for a CPU it may wait ten times as long); -EBUSY: too many are stuck already; or no thread.
+ * Then the job was taken, and is dropped.
  */
 int aside_run(struct aside *a, struct aside_job *job, uint64_t max_ns);
 

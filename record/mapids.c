@@ -10,7 +10,7 @@
 #include "record/clock.h"
 #include "record/mapfile.h"
 
-#define READING_MAX_NS 500000000ULL   /* a few reads; a disk may have to wake up */
+#define READING_MAX_NS 2000000000ULL  /* a few reads, of a disk that has much to do */
 #define STUCK_REST_NS  30000000000ULL /* before it is asked again */
 
 int mapids_init(struct mapids *b, const char *program)

@@ -9,8 +9,8 @@
  * A file is read once for each device, inode and generation, not once a process.  Thousands are
  * remembered, those that were mapped last; one that was forgotten is read again when it comes back.
  *
- * A file system that does not answer (a network's that is gone) is waited for once, half a second, and
- * then left alone for a while.
+ * A file system that does not answer (a network's that is gone) is waited for once, two seconds, and then
+ * left alone for a while.
  */
 #ifndef EBPREC_RECORD_MAPIDS_H
 #define EBPREC_RECORD_MAPIDS_H

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "analyze/attrfinder.h"
+#include "analyze/members.h"
 #include "analyze/threads.h"
 #include "analyze/unwinder.h"
 #include "format/metricfmt.h"
@@ -103,6 +104,7 @@ struct second_pass {
 	uint32_t stream_mask;
 	bool *comm_passes;                           /* by number in the names; NULL: all do */
 	size_t first_frame, end_frame, batch_frames; /* what is divided: with all that is wanted */
+	bool members; /* samples tell of other events: all are read, in their order */
 	bool divisible;
 	bool indexed; /* frames tell their times, and how many samples of the event they have */
 	atomic_size_t next_frame;
@@ -114,7 +116,8 @@ struct worker {
 	struct attrfinder finder;
 	struct sampler *sampler;
 	struct unwinder_seat *seat;
-	struct record_iter *it; /* NULL: not needed yet */
+	struct members *members; /* NULL: no sample tells of other events */
+	struct record_iter *it;  /* NULL: not needed yet */
 	struct load_stats stats;
 	pthread_t thread;
 };
@@ -163,42 +166,74 @@ static bool stack_told(enum stack_told where, const struct perf_sample *s, struc
 	       (where == TOLD_FIRST || out->how != STACKINFO_NONE);
 }
 
-static int count_sample(struct worker *w, const struct perf_event_header *header)
+/* attr: of the record, which may be the leader of the group that the sample's event is in. */
+static int count_parsed(struct worker *w, struct perf_sample *sample,
+			const struct capture_attr *attr)
 {
 	const struct second_pass *p = w->pass;
 	const struct filter *filter = p->query->filter;
-	const struct capture_attr *attr = attrfinder_find(&w->finder, header);
-	struct perf_sample sample;
 	struct model_where where;
 	struct stackinfo info;
 	bool told;
 
-	if (!attr || attr != p->attr)
+	if (filter &&
+	    !filter_passes(filter, sample->pid, sample->tid, sample->cpu, sample->time_ns))
 		return 0;
-	w->stats.event_samples++;
-	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
-		w->stats.broken_samples++;
-		return 0;
-	}
-	if (filter && !filter_passes(filter, sample.pid, sample.tid, sample.cpu, sample.time_ns))
-		return 0;
-	sampler_where(w->sampler, &sample, &where);
-	if (!comm_passes(p, where.comm, sample.tid))
+	sampler_where(w->sampler, sample, &where);
+	if (!comm_passes(p, where.comm, sample->tid))
 		return 0;
 	/* The idle task has no maps either, but is an option of its own. */
-	if (filter && filter->no_kernel_threads && sample.pid && where.epoch != MODEL_NONE &&
+	if (filter && filter->no_kernel_threads && sample->pid && where.epoch != MODEL_NONE &&
 	    !model_has_maps(w->pass->model, where.space))
 		return 0;
 	if (p->query->sample_ns)
-		sample.period = p->query->sample_ns;
-	else if (!sample.period)
-		sample.period = attr->attr.freq ? 1 : attr->attr.sample_period;
+		sample->period = p->query->sample_ns;
+	else if (!sample->period)
+		sample->period = attr->attr.freq ? 1 : attr->attr.sample_period;
 	if (w->seat)
-		told = unwinder_sample(w->seat, &sample, attr->attr.sample_regs_user, where.space,
+		told = unwinder_sample(w->seat, sample, attr->attr.sample_regs_user, where.space,
 				       &info);
 	else
-		told = stack_told(p->stacks_told, &sample, &info);
-	return sampler_put(w->sampler, &sample, &where, told ? &info : NULL);
+		told = stack_told(p->stacks_told, sample, &info);
+	return sampler_put(w->sampler, sample, &where, told ? &info : NULL);
+}
+
+struct counting {
+	struct worker *w;
+	const struct capture_attr *attr;
+};
+
+static int count_member(void *ctx, const struct perf_sample *sample,
+			const struct capture_attr *attr)
+{
+	const struct counting *counting = ctx;
+	struct perf_sample copy = *sample;
+
+	if (attr != counting->w->pass->attr)
+		return 0;
+	counting->w->stats.event_samples++;
+	return count_parsed(counting->w, &copy, counting->attr);
+}
+
+static int count_sample(struct worker *w, const struct perf_event_header *header)
+{
+	const struct second_pass *p = w->pass;
+	const struct capture_attr *attr = attrfinder_find(&w->finder, header);
+	bool tells = w->members && attr && members_are_in(attr);
+	struct perf_sample sample;
+
+	if (!attr || (attr != p->attr && !tells))
+		return 0;
+	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
+		w->stats.event_samples += attr == p->attr;
+		w->stats.broken_samples += attr == p->attr;
+		return 0;
+	}
+	if (tells)
+		return members_each(w->members, &sample, count_member,
+				    &(struct counting){ w, attr });
+	w->stats.event_samples++;
+	return count_parsed(w, &sample, attr);
 }
 
 static int count_kept(struct worker *w, size_t first, size_t count)
@@ -380,6 +415,8 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 				  &workers[i].sampler);
 		if (!err && p->query->sum_groups)
 			sampler_sum_groups(workers[i].sampler);
+		if (!err && p->members)
+			err = members_new(p->c, &workers[i].members);
 		if (!err && p->unwinder)
 			err = unwinder_seat_new(p->unwinder, &workers[i].seat);
 	}
@@ -389,6 +426,7 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 	}
 	for (unsigned i = 0; i < count; i++) {
 		unwinder_seat_free(workers[i].seat);
+		members_free(workers[i].members);
 		if (!err && i) {
 			err = sampler_join(workers[0].sampler, workers[i].sampler);
 		}
@@ -447,7 +485,8 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	attrs = capture_attrs(c, &attr_count);
 	assert(query->attr < attr_count);
 	p.attr = &attrs[query->attr];
-	p.divisible = capture_is_divisible(c);
+	p.members = members_any(c);
+	p.divisible = capture_is_divisible(c) && !p.members;
 	p.indexed = capture_get_kind(c) == CAPTURE_EBX && p.divisible && !query->attr;
 	p.stacks_told = where_told(c, query->attr);
 	/* Ours keep the samples of the first attr in a stream of their own, and those of tables. */

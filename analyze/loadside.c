@@ -7,6 +7,7 @@
 
 #include "analyze/attrfinder.h"
 #include "analyze/buildids.h"
+#include "analyze/members.h"
 #include "analyze/sideslice.h"
 
 struct first_pass {
@@ -14,8 +15,18 @@ struct first_pass {
 	struct perf_event_attr bare; /* of records without an id: no tail, time 0 */
 	struct model *model;
 	struct load_scan *scan;
+	struct members *members; /* NULL: no sample tells of other events */
 	struct sideslice *slice; /* NULL: all that there is is wanted */
 };
+
+static int see_member(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
+{
+	struct first_pass *p = ctx;
+
+	(void)sample;
+	p->scan->attr_samples[attr - p->finder.attrs]++;
+	return 0;
+}
 
 static void see_sample(struct first_pass *p, const struct perf_event_header *header)
 {
@@ -25,7 +36,10 @@ static void see_sample(struct first_pass *p, const struct perf_event_header *hea
 
 	if (!attr || perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
 		return; /* the second pass counts it */
-	scan->attr_samples[attr - p->finder.attrs]++;
+	if (p->members && members_are_in(attr))
+		members_each(p->members, &sample, see_member, p);
+	else
+		scan->attr_samples[attr - p->finder.attrs]++;
 	if (!scan->span_known)
 		scan->span = (struct timespan){ sample.time_ns, sample.time_ns };
 	scan->span_known = true;
@@ -185,10 +199,13 @@ int load_model(const struct capture *c, struct strings *names, const struct time
 		return -ENOMEM;
 	begin_jits(&jits);
 	err = model_new(names, &p.model);
+	if (!err && members_any(c))
+		err = members_new(c, &p.members);
 	if (!err && slice && sideslice_is_worth(c, slice))
 		err = sideslice_new(c, slice, &p.slice);
 	if (!err)
 		err = run_first_pass(c, &p);
+	members_free(p.members);
 	sideslice_free(p.slice);
 	if (!err)
 		err = buildids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);

@@ -8,6 +8,7 @@
 
 #include "analyze/attrfinder.h"
 #include "analyze/kin.h"
+#include "analyze/members.h"
 #include "analyze/vec.h"
 
 #define FEW_FRAMES     128         /* of samples: to look through more takes longer than it saves */
@@ -69,7 +70,7 @@ bool sideslice_is_worth(const struct capture *c, const struct timespan *span)
 	size_t count, samples = 0, wanted = 0, side_bytes, sample_bytes;
 	const struct capture_frame *frames = capture_frames(c, &count);
 
-	if (capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c))
+	if (capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c) || members_any(c))
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (frames[i].stream == EBX_STREAM_CPU)

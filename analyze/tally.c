@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/members.h"
 #include "format/perfrec.h"
 
 static const char *const type_names[TALLY_TYPES] = {
@@ -104,11 +105,44 @@ static struct tally_attr *attr_of(const struct capture *c, uint64_t id, struct t
 	return &t->attrs[attr ? (size_t)(attr - capture_attrs(c, &t->attr_count)) : t->attr_count];
 }
 
-static void add_sample(const struct capture *c, const struct record *r, struct tally *t)
+struct counting {
+	const struct capture_attr *attrs;
+	struct tally *tally;
+};
+
+static int add_member(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
+{
+	const struct counting *counting = ctx;
+
+	(void)sample;
+	counting->tally->attrs[attr - counting->attrs].sample_count++;
+	return 0;
+}
+
+/* False: the sample is of its own event alone. */
+static bool add_members(const struct capture *c, const struct record *r, struct members *members,
+			struct tally *t)
+{
+	struct counting counting = { capture_attrs(c, &t->attr_count), t };
+	const struct capture_attr *attr;
+	struct perf_sample sample;
+
+	if (!members || !t->attr_count)
+		return false;
+	attr = capture_attr_by_id(
+		c, perfrec_identifier(r->header, r->header->size, &counting.attrs->attr));
+	if (!attr || !members_are_in(attr) ||
+	    perfrec_sample(r->header, r->header->size, &attr->attr, &sample, NULL))
+		return false;
+	return !members_each(members, &sample, add_member, &counting);
+}
+
+static void add_sample(const struct capture *c, const struct record *r, struct members *members,
+		       struct tally *t)
 {
 	const struct capture_attr *attrs = capture_attrs(c, &t->attr_count);
 
-	if (t->attr_count)
+	if (t->attr_count && !add_members(c, r, members, t))
 		attr_of(c, perfrec_identifier(r->header, r->header->size, &attrs->attr), t)
 			->sample_count++;
 }
@@ -128,7 +162,8 @@ static void add_lost(const struct capture *c, const struct record *r, struct tal
 	t->lost_count += side.lost.count;
 }
 
-static void add_record(const struct capture *c, const struct record *r, struct tally *t)
+static void add_record(const struct capture *c, const struct record *r, struct members *members,
+		       struct tally *t)
 {
 	unsigned type = r->header->type;
 
@@ -138,7 +173,7 @@ static void add_record(const struct capture *c, const struct record *r, struct t
 	else
 		t->other_types++;
 	if (type == PERF_RECORD_SAMPLE)
-		add_sample(c, r, t);
+		add_sample(c, r, members, t);
 	else if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES)
 		add_lost(c, r, t);
 }
@@ -146,6 +181,7 @@ static void add_record(const struct capture *c, const struct record *r, struct t
 int tally_capture(const struct capture *c, struct tally *out)
 {
 	struct record_iter *it = NULL;
+	struct members *members = NULL;
 	struct tally t = { 0 };
 	struct record r;
 	int err;
@@ -156,17 +192,23 @@ int tally_capture(const struct capture *c, struct tally *out)
 		return -ENOMEM;
 	add_frames(c, &t);
 	add_objects(c, &t);
-	err = record_iter_new(c, UINT32_MAX, 0, SIZE_MAX, &it);
+	if (members_any(c))
+		err = members_new(c, &members);
+	else
+		err = 0;
+	if (!err)
+		err = record_iter_new(c, UINT32_MAX, 0, SIZE_MAX, &it);
 	if (err)
 		goto out;
 	while ((err = record_iter_next(it, &r)) > 0)
-		add_record(c, &r, &t);
+		add_record(c, &r, members, &t);
 	t.bad_frames = record_iter_damage(it);
 	if (err)
 		goto out;
 	*out = t;
 	t.attrs = NULL; /* ownership moved */
 out:
+	members_free(members);
 	record_iter_free(it);
 	tally_done(&t);
 	return err;

@@ -58,18 +58,36 @@ static const uint8_t *cursor_array(struct cursor *c, uint64_t count, size_t elem
 	return cursor_bytes(c, (size_t)count * elem_bytes);
 }
 
-/* struct read_format: counted, not kept. */
-static void skip_read(struct cursor *c, uint64_t read_format)
+/*
+ * struct read_format.  Of one event the value stands before its times and the id behind them; of a group
+ * the times come first.
+ */
+static void read_counts(struct cursor *c, uint64_t read_format, struct perf_sample *s)
 {
 	size_t times = !!(read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 		       !!(read_format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	size_t value = 1 + !!(read_format & PERF_FORMAT_ID) + !!(read_format & PERF_FORMAT_LOST);
+	bool group = read_format & PERF_FORMAT_GROUP, has_id = read_format & PERF_FORMAT_ID;
+	size_t words = 1 + has_id + !!(read_format & PERF_FORMAT_LOST);
 	uint64_t count = 1;
 
-	if (read_format & PERF_FORMAT_GROUP)
+	if (group) {
 		count = cursor_u64(c);
-	cursor_skip(c, times * 8);
-	(void)cursor_array(c, count, value * 8);
+		cursor_skip(c, times * 8);
+	} else {
+		words += times;
+	}
+	s->read = cursor_array(c, count, words * 8);
+	s->read_count = s->read ? (size_t)count : 0;
+	s->read_words = (uint8_t)words;
+	s->id_word = has_id ? (uint8_t)(group ? 1 : 1 + times) : 0;
+}
+
+struct perfrec_count perfrec_count(const struct perf_sample *s, size_t i)
+{
+	const uint8_t *p = s->read + i * s->read_words * 8;
+
+	return (struct perfrec_count){ .id = s->id_word ? le64_load(p + 8 * s->id_word) : 0,
+				       .value = le64_load(p) };
 }
 
 /*
@@ -147,7 +165,7 @@ static const char *read_arrays(struct cursor *c, const struct perf_event_attr *a
 	const char *what = NULL;
 
 	if (type & PERF_SAMPLE_READ)
-		skip_read(c, attr->read_format);
+		read_counts(c, attr->read_format, s);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		uint64_t count = cursor_u64(c);
 

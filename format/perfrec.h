@@ -25,6 +25,10 @@ struct perf_sample {
 	const uint8_t
 		*chain; /* chain_count u64, leaf first, with PERF_CONTEXT_* markers: le64_load() */
 	size_t chain_count;
+	const uint8_t *read; /* PERF_SAMPLE_READ: read_count counts, see perfrec_count() */
+	size_t read_count;
+	uint8_t read_words; /* of each */
+	uint8_t id_word;    /* which of them is the id; 0: none is */
 	const uint8_t *raw; /* PERF_SAMPLE_RAW */
 	size_t raw_bytes;
 	uint64_t user_regs_abi;   /* PERF_SAMPLE_REGS_ABI_*; 0: none */
@@ -36,6 +40,14 @@ struct perf_sample {
 /* rec: the whole record, header.size bytes.  -EBADMSG when it does not fit its attr. */
 int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 		   struct perf_sample *out, struct parse_err *err);
+
+/* What a counter stood at when the sample was taken; its event's id, 0 when ids were not asked for. */
+struct perfrec_count {
+	uint64_t id, value;
+};
+
+/* i: less than s->read_count. */
+struct perfrec_count perfrec_count(const struct perf_sample *s, size_t i);
 
 /*
  * How many of a record's bytes are meant.  The kernel (6.18 and before) stretches KSYMBOL,

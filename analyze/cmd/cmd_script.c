@@ -15,6 +15,7 @@
 #include "analyze/kallsyms.h"
 #include "analyze/cmd/reportopts.h"
 #include "analyze/samplesort.h"
+#include "analyze/members.h"
 #include "analyze/say.h"
 #include "analyze/script.h"
 
@@ -76,6 +77,7 @@ struct run {
 	uint64_t last_cgroup;
 	bool asked_cgroup, last_passes;
 	const struct capture_attr *only; /* NULL: all events */
+	struct members *members;         /* NULL: no sample tells of other events */
 	uint64_t broken, shown;
 };
 
@@ -112,26 +114,35 @@ static bool is_wanted(struct run *run, const struct perf_sample *sample)
 		where.comm == MODEL_NONE ? unknown : strings_text(run->script.names, where.comm));
 }
 
+static int show_one(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
+{
+	struct run *run = ctx;
+	int err;
+
+	if ((run->only && attr != run->only) || !is_wanted(run, sample))
+		return 0;
+	err = script_sample(&run->script, sample, attr, stdout);
+	if (err)
+		return err;
+	run->shown++;
+	return ferror(stdout) ? (errno ? -errno : -EIO) : 0;
+}
+
 static int show(void *ctx, const struct perf_event_header *header, const struct capture_attr *attr,
 		uint64_t time_ns)
 {
 	struct run *run = ctx;
+	bool tells = run->members && members_are_in(attr);
 	struct perf_sample sample;
-	int err;
 
-	if (run->only && attr != run->only)
+	if (run->only && attr != run->only && !tells)
 		return 0;
 	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
 		run->broken++;
 		return 0;
 	}
-	if (!is_wanted(run, &sample))
-		return 0;
-	err = script_sample(&run->script, &sample, attr, stdout);
-	if (err)
-		return err;
-	run->shown++;
-	return ferror(stdout) ? (errno ? -errno : -EIO) : 0;
+	return tells ? members_each(run->members, &sample, show_one, run)
+		     : show_one(run, &sample, attr);
 }
 
 static void prepare_events(const struct capture *c, struct script *s)
@@ -185,6 +196,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 {
 	struct run run = { .model = r->model, .filter = filter, .pick = &asked->pick };
 	struct resolver_opts names = { .demangle = o->names.demangle };
+	const struct timespan all = TIMESPAN_ALL;
 	struct samplesort_stats stats = { 0 };
 	struct nameroots roots = { 0 };
 	size_t attr, count, broken;
@@ -233,8 +245,13 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		setvbuf(stdout, NULL, _IOFBF, OUT_BYTES);
 		err = script_begin(&run.script);
 	}
+	/* What a member has grown by is known from the beginning on. */
+	if (!err && members_any(r->capture))
+		err = members_new(r->capture, &run.members);
 	if (!err)
-		err = samplesort_run(r->capture, &filter->span, show, &run, &stats);
+		err = samplesort_run(r->capture, run.members ? &all : &filter->span, show, &run,
+				     &stats);
+	members_free(run.members);
 	script_end(&run.script);
 	tracetext_free(run.script.trace);
 	resolver_free(run.script.resolver);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/members.h"
 #include "analyze/rewrite/merge.h"
 
 #include <errno.h>
@@ -138,6 +139,11 @@ static int check(struct merge *m, bool any_boot)
 		capture_attrs(m->parts[i].c, &count);
 		if (!count)
 			return -ENOTSUP;
+		/* Joined events have one id each, and counts one for each CPU. */
+		if (members_any(m->parts[i].c))
+			return differ(m, i,
+				      "its samples count several events (perf record -e "
+				      "'{...}:S'), which cannot be joined");
 		err = check_host(m, i, PERFFILE_HOSTNAME, "machine");
 		if (!err)
 			err = check_host(m, i, PERFFILE_OSRELEASE, "kernel");

@@ -272,6 +272,16 @@ static void adopt(struct rewrite *rw, struct perf_event_header *copy,
 	}
 }
 
+static void see_counts(struct rewrite *rw, const struct perf_event_header *header,
+		       const struct capture_attr *attr, bool kept)
+{
+	struct perf_sample sample;
+
+	if (header->type == PERF_RECORD_SAMPLE && rw->members && members_are_in(attr) &&
+	    !perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
+		members_rebase(rw->members, &sample, kept);
+}
+
 /* The record, or a copy without what the kernel did not mean, and with what a join or an edit
  * changes.  NULL: it is left out. */
 static const struct perf_event_header *mended(struct rewrite *rw, const struct record *r,
@@ -280,14 +290,17 @@ static const struct perf_event_header *mended(struct rewrite *rw, const struct r
 	size_t told = r->header->size;
 	size_t size = perfrec_true_size(r->header, told, perfrec_tail_bytes(&attr->attr));
 	bool wrong_id = says_build_id_without_one(r, &attr->attr);
+	bool counts = rw->members && members_are_in(attr);
 	struct perf_event_header *copy = (void *)rw->copy;
 
-	if (size == told && !wrong_id && !rw->join && !rw->opts->edit)
+	if (size == told && !wrong_id && !rw->join && !rw->opts->edit && !counts)
 		return r->header;
 	memcpy(copy, r->header, size);
 	copy->size = (uint16_t)size;
 	if (wrong_id)
 		copy->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+	if (counts)
+		see_counts(rw, copy, attr, true);
 	if (rw->join)
 		adopt(rw, copy, attr, time_ns);
 	if (rw->opts->edit && !rw->opts->edit->record(rw->opts->edit->ctx, attr, copy))
@@ -338,8 +351,10 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	if (!attr)
 		attr = attrs;
 	time_ns = time_of(r, &attr->attr, &cpu);
-	if (type == PERF_RECORD_SAMPLE ? !is_wanted(rw, time_ns) : time_ns > span->to_ns)
+	if (type == PERF_RECORD_SAMPLE ? !is_wanted(rw, time_ns) : time_ns > span->to_ns) {
+		see_counts(rw, r->header, attr, false);
 		return 0;
+	}
 	if (stream == CAPTURE_STREAM_MIXED || stream >= EBX_STREAM_END)
 		stream = stream_of(r, attr);
 	if (rw->join && time_ns && type == PERF_RECORD_SAMPLE && stream != EBX_STREAM_CPU &&
@@ -394,7 +409,7 @@ int rewrite_records(struct rewrite *rw)
 	bool start_seen = false;
 	int err;
 
-	if (!capture_is_divisible(rw->c))
+	if (!capture_is_divisible(rw->c) || rw->members)
 		return copy_frames(rw, 0, SIZE_MAX);
 	for (i = 0; i < count; i++) {
 		for (first = i; i < count && is_needed(&f[i], span, &start_seen); i++) {
@@ -433,8 +448,11 @@ int rewrite_capture(const struct capture *c, int fd, const struct rewrite_opts *
 	err = rewrite_objects(&rw);
 	if (!err && opts->add)
 		err = opts->add(opts->add_arg, rw.w);
+	if (!err && opts->filter && members_any(c))
+		err = members_new(c, &rw.members);
 	if (!err)
 		err = rewrite_records(&rw);
+	members_free(rw.members);
 	if (!err)
 		err = writer_finish(rw.w, &build_id, ids.size_bytes ? 1 : 0);
 	if (!err) {

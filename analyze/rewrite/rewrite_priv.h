@@ -7,6 +7,7 @@
 #ifndef EBPREC_ANALYZE_REWRITE_REWRITE_PRIV_H
 #define EBPREC_ANALYZE_REWRITE_REWRITE_PRIV_H
 
+#include "analyze/members.h"
 #include "analyze/rewrite/rewrite.h"
 #include "format/perffile.h"
 
@@ -27,6 +28,7 @@ struct rewrite {
 	const struct rewrite_join *join; /* NULL: the only one */
 	struct timespan span;            /* of the filter, or all */
 	struct writer *w;
+	struct members *members; /* of a slice whose samples tell of other events; else NULL */
 	struct rewrite_stats stats;
 	_Alignas(8) uint8_t copy[PERFFILE_RECORD_MAX]; /* of a record that had to be changed */
 };

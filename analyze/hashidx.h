@@ -116,17 +116,12 @@ static inline uint32_t hashidx_guess(const struct hashidx *x, uint64_t hash)
 	return hashidx_match(x, hash, &pos);
 }
 
-/* Makes room for one more; call before hashidx_start().  -ENOMEM. */
-static inline int hashidx_reserve(struct hashidx *x)
+/* Gives it count slots, a power of two and more than are used.  -ENOMEM. */
+static inline int hashidx_resize(struct hashidx *x, size_t count)
 {
-	size_t count = x->slots ? (size_t)x->mask + 1 : 0;
 	uint64_t *slots;
 	uint32_t pos;
 
-	if (count &&
-	    x->used < count / HASHIDX_FULL * (HASHIDX_FULL - (count < HASHIDX_LARGE ? 2 : 1)))
-		return 0;
-	count = count ? count * 2 : 64;
 	if (count > UINT32_MAX)
 		return -ENOMEM;
 	slots = bigmem_zeroed(count * sizeof(*slots));
@@ -144,6 +139,27 @@ static inline int hashidx_reserve(struct hashidx *x)
 	x->slots = slots;
 	x->mask = (uint32_t)(count - 1);
 	return 0;
+}
+
+/* Makes room for one more; call before hashidx_start().  -ENOMEM. */
+static inline int hashidx_reserve(struct hashidx *x)
+{
+	size_t count = x->slots ? (size_t)x->mask + 1 : 0;
+
+	if (count &&
+	    x->used < count / HASHIDX_FULL * (HASHIDX_FULL - (count < HASHIDX_LARGE ? 2 : 1)))
+		return 0;
+	return hashidx_resize(x, count ? count * 2 : 64);
+}
+
+/* Saves an empty one from growing step by step, where about so many elements will come.  -ENOMEM. */
+static inline int hashidx_expect(struct hashidx *x, size_t elements)
+{
+	size_t count = 64;
+
+	while (count < elements)
+		count *= 2;
+	return x->slots ? 0 : hashidx_resize(x, count);
 }
 
 static inline void hashidx_done(struct hashidx *x)

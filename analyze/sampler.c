@@ -88,7 +88,7 @@ struct sampler {
 	const struct model *model;
 	struct groups *groups; /* borrowed; NULL: by comm */
 	unsigned shrink;       /* caches have 1 / 2^shrink of their slots */
-	struct group_slot *group_cache;
+	struct group_slot *group_cache, *last_group;
 	bool sums_groups;
 	struct sampler_sum *sums; /* by group */
 	size_t sum_count, sum_capacity;
@@ -422,13 +422,16 @@ static int group_of(struct sampler *s, const struct perf_sample *sample, uint32_
 		return 0;
 	}
 	groups_trim(s->groups, &group);
-	slot = &s->group_cache[group_hash(&group) % GROUP_CACHE_SLOTS];
+	slot = s->last_group; /* mostly that of the sample before */
+	if (!slot->number || memcmp(&slot->group, &group, sizeof(group)) != 0)
+		slot = &s->group_cache[group_hash(&group) % GROUP_CACHE_SLOTS];
 	if (!slot->number || memcmp(&slot->group, &group, sizeof(group)) != 0) {
 		err = groups_add(s->groups, &group, out);
 		if (err)
 			return err;
 		*slot = (struct group_slot){ group, *out + 1 };
 	}
+	s->last_group = slot;
 	*out = slot->number - 1;
 	return 0;
 }
@@ -530,6 +533,7 @@ int sampler_new(const struct model *model, struct groups *groups, bool few, stru
 	s->kernel_from_ns = 1; /* > to: not asked yet */
 	s->groups = groups;
 	s->group_cache = calloc(groups ? GROUP_CACHE_SLOTS : 1, sizeof(*s->group_cache));
+	s->last_group = s->group_cache;
 	s->shrink = few ? FEW_SHRINK : 0;
 	s->threads = calloc(THREAD_CACHE_SLOTS, sizeof(*s->threads));
 	for (size_t i = 0; s->threads && i < THREAD_CACHE_SLOTS; i++)

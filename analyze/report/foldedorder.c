@@ -15,8 +15,10 @@
 struct sorter {
 	const struct calltree *tree;
 	const struct strings *names;
-	const uint32_t *ranks; /* by string: its place among the labels when ';' follows */
+	uint32_t *ranks; /* by string: its place among the labels when ';' follows */
 	struct foldedorder *order;
+	pthread_t ranker;
+	int rank_err;
 };
 
 /* ---- which comes first ---- */
@@ -189,6 +191,24 @@ static void *sort_share(void *arg)
 	return NULL;
 }
 
+/* The first caller of a share: shares have as many items, as those with many are not spread evenly. */
+static size_t share_begin(const struct sorter *s, unsigned share, unsigned shares)
+{
+	const uint32_t *first = s->order->first;
+	size_t lo = 0, hi = s->tree->count;
+	uint64_t items = (uint64_t)first[hi] * share / shares;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (first[mid] < items)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* The calling thread takes what no other can be started for. */
 static void sort_items(struct sorter *s, unsigned thread_count)
 {
@@ -198,15 +218,24 @@ static void sort_items(struct sorter *s, unsigned thread_count)
 
 	while (started + 1 < want) {
 		shares[started] = (struct share){ .sorter = s,
-						  .begin = count * started / want,
-						  .end = count * (started + 1) / want };
+						  .begin = share_begin(s, started, want),
+						  .end = share_begin(s, started + 1, want) };
 		if (pthread_create(&shares[started].thread, NULL, sort_share, &shares[started]))
 			break;
 		started++;
 	}
-	sort_share(&(struct share){ .sorter = s, .begin = count * started / want, .end = count });
+	sort_share(&(struct share){
+		.sorter = s, .begin = share_begin(s, started, want), .end = count });
 	while (started)
 		pthread_join(shares[--started].thread, NULL);
+}
+
+static void *rank(void *arg)
+{
+	struct sorter *s = arg;
+
+	s->rank_err = rank_labels(s->tree, s->names, &s->ranks);
+	return NULL;
 }
 
 int foldedorder_make(const struct calltree *t, const struct strings *names, unsigned thread_count,
@@ -214,15 +243,19 @@ int foldedorder_make(const struct calltree *t, const struct strings *names, unsi
 {
 	struct foldedorder order = { 0 };
 	struct sorter s = { .tree = t, .names = names, .order = &order };
-	uint32_t *ranks = NULL;
-	int err = rank_labels(t, names, &ranks);
+	bool apart = threads_choose(thread_count, t->count / SHARE_NODES) > 1 &&
+		     !pthread_create(&s.ranker, NULL, rank, &s);
+	int err = place_items(t, &order);
 
-	s.ranks = ranks;
+	if (apart)
+		pthread_join(s.ranker, NULL);
+	else
+		rank(&s);
 	if (!err)
-		err = place_items(t, &order);
+		err = s.rank_err;
 	if (!err)
 		sort_items(&s, thread_count);
-	free(ranks);
+	free(s.ranks);
 	if (err)
 		foldedorder_done(&order);
 	else

@@ -142,7 +142,7 @@ static int name_places(struct report *r, const struct report_query *query,
 		err = resolver_new(&opts, &resolver);
 	}
 	if (!err)
-		err = symuse_load(&r->symbols, sampler, r->model, resolver);
+		err = symuse_load(&r->symbols, sampler, r->model, resolver, query->roots.fetcher);
 	if (!err)
 		err = naming_run(&r->naming, r->model, places, resolver, r->names,
 				 &(struct naming_query){ .with_inlined = query->with_inlined,
@@ -155,6 +155,7 @@ static int name_places(struct report *r, const struct report_query *query,
 		err = namesources_make(&r->naming, resolver, r->names, &r->sources);
 	if (!err && query->on_named)
 		err = query->on_named(query->on_named_arg, resolver);
+	symuse_wait(&r->symbols); /* after a failure: the sampler goes */
 	resolver_free(resolver);
 	filehints_free(hints);
 	bundles_done(&bundles);

@@ -47,7 +47,8 @@ static int heaviest_first(const void *va, const void *vb)
 	return a->file < b->file ? -1 : a->file > b->file;
 }
 
-static int load_by_weight(const struct symuse *u, struct resolver *resolver)
+/* Those with the most frames first; where they are not weighed yet, with the most places. */
+static int load_files(const struct symuse *u, struct resolver *resolver, bool by_weight)
 {
 	uint32_t count = 0, used = 0, *order;
 	struct weight *w;
@@ -66,7 +67,7 @@ static int load_by_weight(const struct symuse *u, struct resolver *resolver)
 		w[f].file = f;
 	for (size_t i = 0; i < u->place_count; i++)
 		if (u->files[i] != NO_FILE)
-			w[u->files[i]].frames += u->frames[i];
+			w[u->files[i]].frames += by_weight ? u->frames[i] : 1;
 	qsort(w, count, sizeof(*w), heaviest_first);
 	while (used < count && w[used].frames) {
 		order[used] = w[used].file;
@@ -100,11 +101,30 @@ static int find_files(struct symuse *u, const struct places *places, const struc
 	return err;
 }
 
+static void *weigh(void *arg)
+{
+	struct symuse *u = arg;
+	const struct stacks *part;
+
+	for (size_t i = 0; !u->weigh_err && (part = sampler_part(u->sampler, i)); i++) {
+		weigh_self(u, part);
+		u->weigh_err = stacks_weigh_frames(part, u->frames);
+	}
+	return NULL;
+}
+
+int symuse_wait(struct symuse *u)
+{
+	if (u->weighing)
+		pthread_join(u->weigher, NULL);
+	u->weighing = false;
+	return u->weigh_err;
+}
+
 int symuse_load(struct symuse *u, const struct sampler *sampler, const struct model *model,
-		struct resolver *resolver)
+		struct resolver *resolver, bool by_weight)
 {
 	const struct places *places = sampler_places(sampler);
-	const struct stacks *part;
 	int err;
 
 	u->place_count = places->count;
@@ -113,12 +133,12 @@ int symuse_load(struct symuse *u, const struct sampler *sampler, const struct mo
 	u->files = calloc(places->count + 1, sizeof(*u->files));
 	if (!u->frames || !u->self || !u->files)
 		return -ENOMEM;
+	u->sampler = sampler;
+	u->weighing = !by_weight && !pthread_create(&u->weigher, NULL, weigh, u);
+	if (!u->weighing)
+		weigh(u);
 	err = find_files(u, places, model, resolver);
-	for (size_t i = 0; !err && (part = sampler_part(sampler, i)); i++) {
-		weigh_self(u, part);
-		err = stacks_weigh_frames(part, u->frames);
-	}
-	return err ? err : load_by_weight(u, resolver);
+	return err ? err : load_files(u, resolver, by_weight);
 }
 
 /* ---- after it ---- */
@@ -259,7 +279,7 @@ int symuse_sum(struct symuse *u, const struct naming *naming, const struct resol
 {
 	struct part run = { .file = NO_FILE }; /* of the places so far that are the same */
 	struct parts parts = { 0 };
-	int err = 0;
+	int err = symuse_wait(u);
 
 	for (size_t i = 0; !err && i < u->place_count; i++) {
 		const struct function *f = &naming->functions[naming->by_place[i]];

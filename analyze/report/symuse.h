@@ -8,6 +8,7 @@
 #ifndef EBPREC_ANALYZE_REPORT_SYMUSE_H
 #define EBPREC_ANALYZE_REPORT_SYMUSE_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,11 +38,20 @@ struct symuse {
 	size_t place_count;
 	struct symuse_row *rows; /* most frames first */
 	size_t row_count;
+	const struct sampler *sampler; /* that is being weighed */
+	pthread_t weigher;
+	bool weighing;
+	int weigh_err;
 };
 
-/* Weighs the places, and loads the files' symbols, the heaviest first.  -ENOMEM. */
+/*
+ * Loads the files' symbols, and weighs the places meanwhile.  by_weight: before that, so that the heaviest
+ * are loaded first.  -ENOMEM.  sampler is borrowed until symuse_sum() or symuse_wait().
+ */
 int symuse_load(struct symuse *u, const struct sampler *sampler, const struct model *model,
-		struct resolver *resolver);
+		struct resolver *resolver, bool by_weight);
+/* Ends the weighing.  -ENOMEM. */
+int symuse_wait(struct symuse *u);
 /* Makes the rows.  -ENOMEM, -EOVERFLOW. */
 int symuse_sum(struct symuse *u, const struct naming *naming, const struct resolver *resolver,
 	       struct strings *names);

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# check-lines.sh BUILD_DIR - functions, inlined functions and lines of a large capture, by four tools
+# check-lines.sh BUILD_DIR [FILE] - functions, inlined functions and lines of a large capture, by four tools
 #
-# Records a program with 200 MB of DWARF of two compilers, takes all distinct addresses that its
+# With FILE, a program or a debug file of a -dbg package: addresses at even distances in its code.
+# Else it
+# records a program with 200 MB of DWARF of two compilers, takes all distinct addresses that its
 # stacks have, and asks addr2line, eu-addr2line and llvm-symbolizer what we say of each.  Ends with
 # status 1 when a difference has no explanation in tests/bigdwarf/compare.pl.
 set -euo pipefail
@@ -11,9 +13,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 work=$build/bigdwarf
-program=$work/bigdwarf
+program=${2:-$work/bigdwarf}
 export LC_ALL=C
 
+mkdir -p "$work"
 [ -e "$program" ] || tests/bigdwarf/build "$work"
 
 # addresses - all distinct ones of the program in the capture, hex.  Of a return address the byte
@@ -30,13 +33,24 @@ addresses() {
 		printf "0x%x\n", $base + hex($offset) - ($first ? 0 : 1)' "$base" | sort -u
 }
 
+# even - addresses of its .text, so many that they can be divided further
+even() {
+	readelf -SW "$program" | sed 's/^ *\[ *[0-9]*\] //' | awk '$1 == ".text" { print $3, $5 }' | perl -ne '
+		my ($at, $size) = map { hex } split;
+		printf "0x%x\n", $at + int($_ * $size / 20000) for 0 .. 19999' | uniq
+}
+
 blocks() {
 	awk '/^0x/ { if (n++) print ""; next } { print } END { print "" }'
 }
 
-"$build/ebprec" record -q -F 4999 -o "$work/x.data" -- "$program" "${LINES_ROUNDS:-800}"
+if [ $# -lt 2 ]; then
+	"$build/ebprec" record -q -F 4999 -o "$work/x.data" -- "$program" "${LINES_ROUNDS:-800}"
+	addresses >"$work/all"
+else
+	even >"$work/all"
+fi
 # eu-addr2line takes 3 ms for each: LINES_MOST=3000 takes that many, evenly.
-addresses >"$work/all"
 awk -v all="$(wc -l <"$work/all")" -v most="${LINES_MOST:-0}" '
 	!most || int(NR * most / all) != int((NR - 1) * most / all)' "$work/all" >"$work/addresses"
 "$build/tests/gen/chains" --all "$program" <"$work/addresses" >"$work/ours"

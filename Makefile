@@ -213,7 +213,7 @@ check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root an
 check-faults: all tests			## disks that fail, CPUs that go, 10,000 processes: minutes; needs root and BPF
 	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/faults.bats tests/faults/faults.bats
 
-check-memory: all tests			## does a window's memory stand still? 1000 programs a second; root and BPF
+check-memory: all tests			## does the recorder's memory stand still? new programs, new files; 12 minutes; root and BPF
 	$(Q)scripts/check-memory.sh $(O)
 
 check-valgrind: all tests $(call have,test)	## the recorder's user side under valgrind; minutes; root and BPF

@@ -473,6 +473,15 @@ static int prepare_unwinder(struct second_pass *p, const struct model *model)
 	return unwinder_new(model, p->query->symfs, how, &p->unwinder);
 }
 
+bool load_has_stream(const struct capture *c, size_t attr)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	return capture_get_kind(c) == CAPTURE_EBX && !attr && count &&
+	       attrs[0].attr.type != PERF_TYPE_TRACEPOINT;
+}
+
 int load_samples(const struct capture *c, const struct model *model, const struct load_query *query,
 		 struct sampler **out, struct load_stats *stats)
 {
@@ -487,12 +496,12 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	p.attr = &attrs[query->attr];
 	p.members = members_any(c);
 	p.divisible = capture_is_divisible(c) && !p.members;
-	p.indexed = capture_get_kind(c) == CAPTURE_EBX && p.divisible && !query->attr;
+	p.indexed = p.divisible && load_has_stream(c, query->attr);
 	p.stacks_told = where_told(c, query->attr);
 	/* Ours keep the samples of the first attr in a stream of their own, and those of tables. */
-	p.stream_mask = !query->attr       ? 1u << EBX_STREAM_CPU
-			: is_table(p.attr) ? 1u << EBX_STREAM_METRIC
-					   : ALL_STREAMS & ~(1u << EBX_STREAM_SIDE);
+	p.stream_mask = load_has_stream(c, query->attr) ? 1u << EBX_STREAM_CPU
+			: is_table(p.attr)              ? 1u << EBX_STREAM_METRIC
+							: ALL_STREAMS & ~(1u << EBX_STREAM_SIDE);
 	choose_frames(&p, &fresh);
 	if (query->kept)
 		fresh.damaged_frames = query->kept->damaged;

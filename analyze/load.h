@@ -52,6 +52,12 @@ const char *load_event_name(const struct capture_attr *attr);
 int load_choose_event(const struct capture *c, const struct load_scan *scan, const char *name,
 		      size_t *attr);
 
+/*
+ * Whether all samples of the event are in the stream of CPUs: of ours those of the first, but a slice of
+ * perf's may begin with an event of the scheduler.
+ */
+bool load_has_stream(const struct capture *c, size_t attr);
+
 struct load_query {
 	size_t attr;                   /* index of the event */
 	const struct filter *filter;   /* NULL: all */

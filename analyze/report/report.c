@@ -58,7 +58,7 @@ int report_open_later(const struct capture *capture, struct report *r)
 /* Reads the side-band, if that was left for later. */
 static int load_later(struct report *r, const struct report_query *query)
 {
-	bool sliced = query->filter && !query->attr && !query->off_cpu;
+	bool sliced = query->filter && !query->off_cpu && load_has_stream(r->capture, query->attr);
 	struct load_scan scan;
 	int err;
 

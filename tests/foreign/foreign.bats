@@ -173,6 +173,14 @@ told() {
 	done
 }
 
+@test "a slice in a file has of each event what the slice has" {
+	for event in sched:sched_switch sched:sched_wakeup syscalls:sys_enter_read; do
+		ebprec slice -q --time 10%-60% -o part.data -i trace.data
+		same "$event $(ebprec report -q --folded --event $event --time 10%-60% trace.data | sort | cksum)" \
+			"$event $(ebprec report -q --folded --event $event part.data | sort | cksum)"
+	done
+}
+
 @test "exports, comparison, merging and copies of every kind" {
 	for kind in $kinds; do
 		for form in $(ebprec export --list | awk '{ print $1 }'); do

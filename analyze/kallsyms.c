@@ -129,7 +129,8 @@ int kallsyms_of_capture(const struct capture *c, const struct load_scan *scan, c
 {
 	int err = embedded_file(c, "/proc/kallsyms", out, size_bytes);
 
-	if (err == -ENOENT && capture_get_kind(c) != CAPTURE_EBX)
+	/* Ours carry the names; but a slice of perf's file has no more than where the kernel lay. */
+	if (err == -ENOENT && (capture_get_kind(c) != CAPTURE_EBX || scan->kernel_addr))
 		err = from_this_machine(c, scan, out, size_bytes);
 	return err;
 }

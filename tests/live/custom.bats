@@ -24,7 +24,7 @@ setup() {
 }
 
 @test "what this kernel lacks is one line of the recording, of the capture and of its views, and no column" {
-	ebprec record -aq --without sched,mark --with irq --bpf-object "$BUILD/tests/bpf/lacking.bpf.o" -o x.data -- sh -c '(:)' 2>err ||
+	ebprec record -aq --without sched,mark --with exits --bpf-object "$BUILD/tests/bpf/lacking.bpf.o" -o x.data -- sh -c '(:)' 2>err ||
 		fail "$(cat err)"
 	line="'lacking' tells less on this kernel: no tracepoint no_such_tracepoint, no_such_either: every wish is a fork; no column wishes, dreams"
 	same "ebprec: $line" "$(grep "^ebprec: '" err)" || fail "$(cat err)"
@@ -35,7 +35,7 @@ setup() {
 	grep -q 'count  *switches$' table || fail "$(cat table)"
 	contains "$(ebprec metrics lacking -i x.data --json 2>said)" "\"notes\": [\"$line\"]"
 	# It is not about others.
-	contains "$(ebprec metrics irq -i x.data --json 2>said)" "\"notes\": []"
+	contains "$(ebprec metrics exits -i x.data --json 2>said)" "\"notes\": []"
 	same "" "$(cat said)"
 }
 

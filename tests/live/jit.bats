@@ -69,12 +69,12 @@ hot() {
 }
 
 # leaves - of samples as ebprec or perf print them, with ip and sym: "PERCENT NAME" of the functions of
-# JavaScript that they were in, the most frequent first
+# JavaScript that they were in (LazyCompile: of node 18), the most frequent first
 leaves() {
 	awk 'NF == 0 { first = 1; next }
 		first || NR == 1 {
 			first = 0
-			if (match($0, /JS:[^(]*/)) {
+			if (match($0, /(JS|LazyCompile):[^(]*/)) {
 				name = substr($0, RSTART, RLENGTH)
 				sub(/ *$/, "", name)
 				count[name]++

@@ -47,7 +47,7 @@ run_unit() {
 	for source in tests/unit/test_*.c; do
 		[ -e "$source" ] || continue
 		test=$(basename "$source" .c)
-		run "unit/$test" 120 env CMOCKA_MESSAGE_OUTPUT=TAP "$build/tests/unit/$test"
+		run "unit/$test" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$build/tests/unit/$test"
 	done
 }
 
@@ -55,7 +55,7 @@ run_replay() {
 	for source in tests/fuzz/fuzz_*.c; do
 		[ -e "$source" ] || continue
 		target=$(basename "$source" .c)
-		run "replay/$target" 120 "$build/tests/fuzz/$target" "tests/fuzz/corpus/$target"/*
+		run "replay/$target" 300 "$build/tests/fuzz/$target" "tests/fuzz/corpus/$target"/*
 	done
 }
 
@@ -70,7 +70,7 @@ run_mutate() {
 run_bats() {
 	for file in tests/"$1"/*.bats; do
 		[ -e "$file" ] || continue
-		EBPREC_BUILD=$build run "$1/$(basename "$file" .bats)" 240 bats --tap "$file"
+		EBPREC_BUILD=$build run "$1/$(basename "$file" .bats)" 480 bats --tap "$file"
 	done
 }
 

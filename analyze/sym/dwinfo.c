@@ -441,7 +441,7 @@ static int read_head(const struct dw_file *f, struct dw_unit *u, struct cursor *
 static int read_start(const struct dw_file *f, struct dw_unit *u, const uint8_t *data, size_t have)
 {
 	struct cursor c = cursor_of(data, have);
-	struct dw_abbrev a;
+	struct dw_abbrev a = { 0 };
 	int err = read_head(f, u, &c);
 
 	if (!err)

@@ -202,7 +202,7 @@ check-foreign: all				## every view of perf's files of twelve kinds; minutes, ro
 check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and speedscope's schema
 	$(Q)tests/exports/run $(O)
 
-THREADED := $(patsubst %,tests/unit/test_%.c,load threads symtab_wanted)
+THREADED := $(patsubst %,tests/unit/test_%.c,folded load threads symtab_wanted)
 check-threads: analyze tests			## the analyzer's threads under the thread sanitizer
 	$(Q)$(MAKE) -s SAN=thread analyze $(patsubst %.c,$(O)/san-thread/%,$(THREADED))
 	$(Q)scripts/check-threads.sh $(O) $(O)/san-thread $(patsubst tests/unit/%.c,%,$(THREADED))

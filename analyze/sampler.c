@@ -12,14 +12,12 @@
 
 #include "analyze/mapcache.h"
 #include "analyze/vec.h"
+#include "analyze/whose.h"
 #include "format/cursor.h"
 
 #define BATCH 128u
 
 #define FEW_SHRINK 3 /* the cache for few samples has an eighth of the slots */
-
-#define GROUP_CACHE_SLOTS  1024u
-#define THREAD_CACHE_SLOTS 256u
 
 #define FETCH_CALLERS 2 /* of a run: whose nodes are announced beside that of its innermost frame */
 
@@ -35,18 +33,6 @@ struct stack_slot {
 	uint64_t hash;
 	uint32_t check;
 	uint32_t entry; /* + 1; 0: free */
-};
-
-struct group_slot {
-	struct group group;
-	uint32_t number; /* + 1; 0: free */
-};
-
-/* What the model said of a thread, and when that holds. */
-struct thread_slot {
-	uint32_t pid, tid;
-	uint64_t from_ns, to_ns; /* from > to: free */
-	struct model_where where;
 };
 
 /* Frames of one context of a sample, and what is known of them. */
@@ -85,10 +71,7 @@ struct item {
 };
 
 struct sampler {
-	const struct model *model;
-	struct groups *groups; /* borrowed; NULL: by comm */
-	unsigned shrink;       /* caches have 1 / 2^shrink of their slots */
-	struct group_slot *group_cache, *last_group;
+	unsigned shrink; /* caches have 1 / 2^shrink of their slots */
 	bool sums_groups;
 	struct sampler_sum *sums; /* by group */
 	size_t sum_count, sum_capacity;
@@ -98,9 +81,7 @@ struct sampler {
 	struct places places;
 	struct sampler_counts counts;
 	struct mapcache *maps;
-	struct thread_slot *threads;
-	uint64_t kernel_from_ns, kernel_to_ns; /* when the space of the kernel is this one */
-	uint32_t kernel_space;
+	struct whose *whose;
 	struct stack_slot *whole;
 	struct item *items;
 	size_t item_count;
@@ -377,63 +358,7 @@ int sampler_flush(struct sampler *s)
 
 void sampler_where(struct sampler *s, const struct perf_sample *sample, struct model_where *out)
 {
-	struct thread_slot *slot = &s->threads[sample->tid % THREAD_CACHE_SLOTS];
-
-	if (slot->tid != sample->tid || slot->pid != sample->pid ||
-	    sample->time_ns < slot->from_ns || sample->time_ns > slot->to_ns) {
-		slot->pid = sample->pid;
-		slot->tid = sample->tid;
-		model_thread_while(s->model, sample->pid, sample->tid, sample->time_ns,
-				   &slot->where, &slot->from_ns, &slot->to_ns);
-	}
-	*out = slot->where;
-}
-
-static uint32_t kernel_space(struct sampler *s, uint64_t time_ns)
-{
-	if (time_ns < s->kernel_from_ns || time_ns > s->kernel_to_ns)
-		s->kernel_space = model_kernel_while(s->model, time_ns, &s->kernel_from_ns,
-						     &s->kernel_to_ns);
-	return s->kernel_space;
-}
-
-static uint64_t group_hash(const struct group *g)
-{
-	return hash_pair((uint64_t)g->comm << 32 | g->pid,
-			 g->time_ns ^ g->cgroup ^ ((uint64_t)g->tid << 32 | (uint32_t)g->cpu));
-}
-
-static int group_of(struct sampler *s, const struct perf_sample *sample, uint32_t comm,
-		    uint32_t *out)
-{
-	struct group group = {
-		.cgroup = sample->cgroup,
-		.time_ns = sample->time_ns,
-		.comm = comm,
-		.pid = sample->pid,
-		.tid = sample->tid,
-		.cpu = sample->cpu,
-	};
-	struct group_slot *slot;
-	int err;
-
-	if (!s->groups) {
-		*out = comm;
-		return 0;
-	}
-	groups_trim(s->groups, &group);
-	slot = s->last_group; /* mostly that of the sample before */
-	if (!slot->number || memcmp(&slot->group, &group, sizeof(group)) != 0)
-		slot = &s->group_cache[group_hash(&group) % GROUP_CACHE_SLOTS];
-	if (!slot->number || memcmp(&slot->group, &group, sizeof(group)) != 0) {
-		err = groups_add(s->groups, &group, out);
-		if (err)
-			return err;
-		*slot = (struct group_slot){ group, *out + 1 };
-	}
-	s->last_group = slot;
-	*out = slot->number - 1;
-	return 0;
+	whose_where(s->whose, sample, out);
 }
 
 static int add_to_sum(struct sampler *s, uint32_t group, const struct sampler_sum *sum)
@@ -488,12 +413,12 @@ static int put(struct sampler *s, const struct perf_sample *sample, const struct
 		.period = sample->period,
 		.key.end = end,
 		.context.user_space = where->space,
-		.context.kernel_space = kernel_space(s, sample->time_ns),
+		.context.kernel_space = whose_kernel_space(s->whose, sample->time_ns),
 		.context.cpumode = sample->cpumode,
 		.bare = bare,
 	};
 	le64_store(item->ip, sample->ip);
-	err = group_of(s, sample, comm, &item->key.group);
+	err = whose_group(s->whose, sample, comm, &item->key.group);
 	if (!err && s->sums_groups) {
 		err = add_to_sum(s, item->key.group, &(struct sampler_sum){ 1, sample->period });
 		item->key.group = 0;
@@ -529,20 +454,14 @@ int sampler_new(const struct model *model, struct groups *groups, bool few, stru
 
 	if (!s)
 		return -ENOMEM;
-	s->model = model;
-	s->kernel_from_ns = 1; /* > to: not asked yet */
-	s->groups = groups;
-	s->group_cache = calloc(groups ? GROUP_CACHE_SLOTS : 1, sizeof(*s->group_cache));
-	s->last_group = s->group_cache;
 	s->shrink = few ? FEW_SHRINK : 0;
-	s->threads = calloc(THREAD_CACHE_SLOTS, sizeof(*s->threads));
-	for (size_t i = 0; s->threads && i < THREAD_CACHE_SLOTS; i++)
-		s->threads[i].from_ns = 1;
 	s->whole = bigmem_zeroed((STACK_CACHE_SLOTS >> s->shrink) * sizeof(*s->whole));
 	s->items = calloc(BATCH, sizeof(*s->items));
 	s->runs = calloc(BATCH * CHAINCUT_RUNS, sizeof(*s->runs));
-	if (s->threads && s->whole && s->group_cache && s->items && s->runs)
+	if (s->whole && s->items && s->runs)
 		err = mapcache_new(model, &s->maps);
+	if (!err)
+		err = whose_new(model, groups, &s->whose);
 	if (!err)
 		err = stacks_init(&s->stacks);
 	if (err) {
@@ -555,7 +474,7 @@ int sampler_new(const struct model *model, struct groups *groups, bool few, stru
 
 void sampler_sum_groups(struct sampler *s)
 {
-	assert(s->groups && !s->counts.samples);
+	assert(!s->counts.samples);
 	s->sums_groups = true;
 }
 
@@ -569,9 +488,8 @@ const struct sampler_sum *sampler_sums(const struct sampler *s, size_t *count)
 static void free_caches(struct sampler *s)
 {
 	mapcache_free(s->maps);
-	free(s->threads);
+	whose_free(s->whose);
 	free(s->whole);
-	free(s->group_cache);
 	free(s->items);
 	free(s->runs);
 	free(s->paths);
@@ -599,9 +517,8 @@ void sampler_finish(struct sampler *s)
 	places_finish(&s->places);
 	free_caches(s);
 	s->maps = NULL;
-	s->threads = NULL;
+	s->whose = NULL;
 	s->whole = NULL;
-	s->group_cache = NULL;
 	s->items = NULL;
 	s->runs = NULL;
 	s->paths = NULL;

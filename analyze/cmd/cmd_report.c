@@ -406,6 +406,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 	}
 	picked->query.fields |= sortkeys_fields(&ask->keys);
 	picked->query.with_lines = sortkeys_has(&ask->keys, KEY_LINE);
+	picked->query.with_gaps = opts->symbols;
 	picked->query.with_sources = sortkeys_want_sources(&ask->keys);
 	if (opts->json && *opts->json)
 		return write_denet(r, opts, picked->query.filter);

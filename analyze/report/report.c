@@ -149,6 +149,8 @@ static int name_places(struct report *r, const struct report_query *query,
 							 .with_lines = query->with_lines,
 							 .with_sources = query->with_sources,
 							 .keep_resolved = query->on_named });
+	if (!err && query->with_gaps)
+		resolver_find_gaps(resolver);
 	if (!err)
 		err = symuse_sum(&r->symbols, &r->naming, resolver, r->names);
 	if (!err && query->with_sources)

@@ -61,16 +61,24 @@ static void drop_scaffold(struct linetab *t)
 	t->tasks = NULL;
 }
 
-int linetab_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_count,
-		const struct linetab_parts *parts, struct linetab **out)
+/* How a table is made. */
+struct making {
+	unsigned thread_count;
+	const struct linetab_parts *parts; /* may be NULL */
+	bool gaps_only;
+};
+
+static int make(int fd, const uint64_t *vaddrs, size_t count, const struct making *how,
+		struct linetab **out)
 {
 	struct linetab *t = calloc(1, sizeof(*t));
 	int err = -ENOMEM;
 
 	if (!t)
 		return err;
-	if (parts)
-		t->parts = *parts;
+	t->gaps_only = how->gaps_only;
+	if (how->parts)
+		t->parts = *how->parts;
 	t->vaddrs = reallocarray(NULL, count + 1, sizeof(*t->vaddrs));
 	t->answers = calloc(count + 1, sizeof(*t->answers));
 	if (t->vaddrs && t->answers && count < UINT32_MAX) {
@@ -84,13 +92,25 @@ int linetab_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_co
 	if (!err)
 		err = linetab_open_packs(t);
 	if (!err)
-		err = run_all(t, thread_count);
+		err = run_all(t, how->thread_count);
 	drop_scaffold(t);
 	if (err)
 		linetab_free(t);
 	else
 		*out = t;
 	return err;
+}
+
+int linetab_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_count,
+		const struct linetab_parts *parts, struct linetab **out)
+{
+	return make(fd, vaddrs, count, &(struct making){ thread_count, parts, false }, out);
+}
+
+int linetab_gaps_new(int fd, const uint64_t *vaddrs, size_t count,
+		     const struct linetab_parts *parts, struct linetab **out)
+{
+	return make(fd, vaddrs, count, &(struct making){ 1, parts, true }, out);
 }
 
 void linetab_free(struct linetab *t)

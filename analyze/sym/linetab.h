@@ -41,6 +41,12 @@ enum linetab_gap {
  */
 int linetab_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_count,
 		const struct linetab_parts *parts, struct linetab **out);
+/*
+ * As linetab_new(), but only linetab_gap() may be asked: of the units that cover the addresses no more is
+ * read than what says where the rest of them is.
+ */
+int linetab_gaps_new(int fd, const uint64_t *vaddrs, size_t count,
+		     const struct linetab_parts *parts, struct linetab **out);
 void linetab_free(struct linetab *t); /* NULL is fine; all strings go with it */
 
 /* As lines_find(), into *n.  false: the address was not among them, or is odd: ask lines_find(). */

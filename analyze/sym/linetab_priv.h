@@ -73,6 +73,7 @@ struct linetab {
 	int pack_fds[LINETAB_PACKS_MAX];
 	unsigned pack_count;
 	bool has_split_units;
+	bool gaps_only;
 	struct linetab_wish *wishes;
 	size_t wish_count;
 	struct linetab_task *tasks;

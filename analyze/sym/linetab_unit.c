@@ -208,16 +208,12 @@ static int walk_unit(struct linetab_worker *w)
 	return err;
 }
 
-int linetab_run_unit(struct linetab_worker *w, const struct linetab_task *task)
+static int answer_from(struct linetab_worker *w, const struct linetab_task *task)
 {
 	const struct dw_file *f = &w->tab->file;
-	int err = prepare(w, task);
+	int err = 0;
 
-	if (!err)
-		err = dw_unit_load(f, &w->unit);
-	if (!err && w->unit.dwo_name.form)
-		err = linetab_open_split(w);
-	if (!err && w->unit.line.form)
+	if (w->unit.line.form)
 		err = dwline_load(f, &w->unit, &w->line);
 	if (!err && w->unit.line.form)
 		err = dwline_run(&w->line, &w->unit,
@@ -231,6 +227,19 @@ int linetab_run_unit(struct linetab_worker *w, const struct linetab_task *task)
 		memset(w->paths, 0, (w->line.file_count + 1) * sizeof(*w->paths));
 		err = answer_unit(w, task);
 	}
+	return err;
+}
+
+int linetab_run_unit(struct linetab_worker *w, const struct linetab_task *task)
+{
+	int err = prepare(w, task);
+
+	if (!err)
+		err = dw_unit_load(&w->tab->file, &w->unit);
+	if (!err && w->unit.dwo_name.form)
+		err = linetab_open_split(w);
+	if (!err && !w->tab->gaps_only)
+		err = answer_from(w, task);
 	linetab_close_split(w);
 	return err == -ENOMEM ? err : 0; /* else odd */
 }

@@ -410,6 +410,17 @@ int resolver_bundle(struct resolver *r, uint32_t file, bool with_lines, uint8_t 
 	return err;
 }
 
+void resolver_find_gaps(struct resolver *r)
+{
+	for (size_t i = 0; i < r->files.count; i++) {
+		struct known_file *f = r->files.files[i];
+		const struct symfile_wanted wanted = { f->wanted, f->wanted_count };
+
+		if (f->loaded && f->wanted_count && !f->aliases->as.jit_pid)
+			symfile_find_gap(&f->sym, &r->files.roots, &f->aliases->as, &wanted);
+	}
+}
+
 bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_source *out)
 {
 	struct known_file *f = symfiles_get(&r->files, file);
@@ -430,8 +441,7 @@ bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_so
 		.full = s->symbols && symtab_is_full(s->symbols),
 		.part = "",
 	};
-	if (s->linetab)
-		out->gap = linetab_gap(s->linetab, &out->part);
+	out->gap = symfile_gap(s, &out->part);
 	if (f->bundle_count && !s->file.path && !s->debug.path) {
 		out->trust = NAME_BY_BUNDLE;
 		out->file = bundle_head(f->bundles[0])->symbols;

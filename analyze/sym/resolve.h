@@ -99,10 +99,13 @@ struct resolver_source {
 	const char *file;       /* that was read; "" for none */
 	const char *debug_file; /* the same of separate symbols */
 	bool mini, full;        /* has MiniDebugInfo; has local functions */
-	/* When inlined functions were asked for: whether some are missing, and the file that has them. */
+	/* When inlined functions, or these gaps, were asked for: whether some are missing, and the file
+	 * that has them. */
 	enum linetab_gap gap;
 	const char *part; /* "": none is missing */
 };
+/* Which of the loaded files lack a part of their lines and inlined functions, if nobody asked for these. */
+void resolver_find_gaps(struct resolver *r);
 /* By the ids of resolver_add_file().  false: no such id. */
 bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_source *out);
 

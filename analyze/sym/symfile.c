@@ -28,6 +28,7 @@ void symfile_done(struct symfile *s)
 	symtab_free(s->symbols);
 	lines_free(s->lines);
 	linetab_free(s->linetab);
+	linetab_free(s->gaps);
 	free(s->segments);
 	located_done(&s->file);
 	located_done(&s->debug);
@@ -342,17 +343,47 @@ struct batch {
 	const struct name_roots *roots;
 };
 
-static bool open_linetab(struct symfile *s, const struct located *l, int alt_fd, void *arg)
+/* Only what was split has its addresses in a section of their own, and all that clang makes of DWARF 5. */
+static bool may_be_split(int fd)
 {
-	const struct batch *b = arg;
+	struct elffile *elf = NULL;
+	bool may;
+
+	if (elffile_open(fd, &elf))
+		return false;
+	may = elffile_by_name(elf, ".debug_addr");
+	elffile_close(elf);
+	return may;
+}
+
+static void read_parts(struct symfile *s, const struct located *l, const struct batch *b, bool gaps)
+{
 	const struct dwoplaces places = { .roots = b->roots, .program = l, .other = &s->file };
 	const struct linetab_parts parts = { .open = dwoplaces_open,
 					     .open_package = dwoplaces_open_package,
 					     .ctx = &places };
+	struct linetab *t = NULL;
 
-	if (linetab_new(l->fd, b->vaddrs, b->count, b->thread_count, &parts, &s->linetab))
-		s->linetab = NULL;
+	if (gaps) {
+		if (!linetab_gaps_new(l->fd, b->vaddrs, b->count, &parts, &t))
+			s->gaps = t;
+	} else if (!linetab_new(l->fd, b->vaddrs, b->count, b->thread_count, &parts, &t)) {
+		s->linetab = t;
+	}
+}
+
+static bool open_linetab(struct symfile *s, const struct located *l, int alt_fd, void *arg)
+{
+	read_parts(s, l, arg, false);
 	return s->linetab;
+}
+
+/* What has DWARF is the file; that it is odd or whole is an answer, too. */
+static bool open_gaps(struct symfile *s, const struct located *l, int alt_fd, void *arg)
+{
+	if (may_be_split(l->fd))
+		read_parts(s, l, arg, true);
+	return true;
 }
 
 static int by_value(const void *va, const void *vb)
@@ -362,22 +393,46 @@ static int by_value(const void *va, const void *vb)
 	return *a < *b ? -1 : *a > *b;
 }
 
+static void find_batch(struct symfile *s, struct batch *b, const struct resolver_file *as,
+		       const struct symfile_wanted *wanted, dwarf_fn fn)
+{
+	b->vaddrs = reallocarray(NULL, wanted->count + 1, sizeof(*b->vaddrs));
+	if (!b->vaddrs)
+		return;
+	for (size_t i = 0; i < wanted->count; i++)
+		b->count += symfile_vaddr(s, wanted->off_bytes[i], &b->vaddrs[b->count]);
+	qsort(b->vaddrs, b->count, sizeof(*b->vaddrs), by_value);
+	(void)find_dwarf(s, b->roots, as, fn, b);
+	free(b->vaddrs);
+}
+
 struct linetab *symfile_linetab(struct symfile *s, const struct name_roots *roots,
 				const struct resolver_file *as, const struct symfile_wanted *wanted,
 				unsigned thread_count)
 {
 	struct batch b = { .thread_count = thread_count, .roots = roots };
 
-	if (s->linetab_tried)
-		return s->linetab;
+	if (!s->linetab_tried)
+		find_batch(s, &b, as, wanted, open_linetab);
 	s->linetab_tried = true;
-	b.vaddrs = reallocarray(NULL, wanted->count + 1, sizeof(*b.vaddrs));
-	if (!b.vaddrs)
-		return NULL;
-	for (size_t i = 0; i < wanted->count; i++)
-		b.count += symfile_vaddr(s, wanted->off_bytes[i], &b.vaddrs[b.count]);
-	qsort(b.vaddrs, b.count, sizeof(*b.vaddrs), by_value);
-	(void)find_dwarf(s, roots, as, open_linetab, &b);
-	free(b.vaddrs);
 	return s->linetab;
+}
+
+void symfile_find_gap(struct symfile *s, const struct name_roots *roots,
+		      const struct resolver_file *as, const struct symfile_wanted *wanted)
+{
+	struct name_roots here = *roots;
+	struct batch b = { .roots = &here };
+
+	here.fetcher = NULL;
+	if (!s->linetab_tried && !s->gaps_tried)
+		find_batch(s, &b, as, wanted, open_gaps);
+	s->gaps_tried = true;
+}
+
+enum linetab_gap symfile_gap(const struct symfile *s, const char **name)
+{
+	const struct linetab *t = s->linetab ? s->linetab : s->gaps;
+
+	return t ? linetab_gap(t, name) : LINETAB_WHOLE;
 }

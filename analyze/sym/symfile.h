@@ -35,6 +35,9 @@ struct symfile {
 	struct lines *lines; /* NULL: there are none */
 	bool linetab_tried;
 	struct linetab *linetab; /* NULL: none */
+	/* When only what they lack was asked for. */
+	bool gaps_tried;
+	struct linetab *gaps; /* NULL: nothing */
 };
 
 void symfile_init(struct symfile *s);
@@ -60,6 +63,13 @@ struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
 struct linetab *symfile_linetab(struct symfile *s, const struct name_roots *roots,
 				const struct resolver_file *as, const struct symfile_wanted *wanted,
 				unsigned thread_count);
+/*
+ * What lines and inlined functions of these places would lack, whether or not they are asked for: nobody is
+ * asked for a file over the network for it.
+ */
+void symfile_find_gap(struct symfile *s, const struct name_roots *roots,
+		      const struct resolver_file *as, const struct symfile_wanted *wanted);
+enum linetab_gap symfile_gap(const struct symfile *s, const char **name);
 /* The reason of an address that has no name, though the file has symbols. */
 enum name_reason symfile_miss(const struct symfile *s);
 

@@ -180,6 +180,9 @@ built() {
 	grep -q 'ns::twice<long>::step' beside.folded || fail "$(head -5 beside.folded)"
 	ebprec report --symbols-report --inline -i x.data >table 2>/dev/null
 	run ! grep 'inlined functions' table
+	ebprec report --symbols-report -i x.data >table 2>/dev/null
+	grep -q beside/app table
+	run ! grep 'inlined functions' table
 	mv beside/split-inlines.dwo debug/
 	ebprec report --folded --inline --debug-dir debug -i x.data >dir.folded 2>/dev/null
 	cmp beside.folded dir.folded
@@ -191,12 +194,21 @@ built() {
 	same 1 "$(grep -c 'its inlined functions are in split-inlines.dwo, which is not here' table)"
 	ebprec report --symbols-report --inline --json -i x.data >json 2>/dev/null
 	grep -q 'in split-inlines.dwo, which is not here' json
+	# Also to who has not asked for them, and with what would help.
+	for more in "" --json; do
+		# shellcheck disable=SC2086 # none is none
+		ebprec report --symbols-report $more -i x.data >table 2>/dev/null
+		same 1 "$(grep -c 'in split-inlines.dwo, which is not here.*give its folder with --debug-dir' table)"
+	done
+	ebprec report --symbols-report --debug-dir debug -i x.data >table 2>/dev/null
+	run ! grep 'inlined functions' table
 	# That of another build is not believed, and nothing is opened but for reading.
 	built other -gsplit-dwarf -O1
 	mv other-inlines.dwo debug/split-inlines.dwo
 	strace -f -e trace=open,openat,openat2 -o opened ebprec report --symbols-report --inline \
 		--debug-dir debug -i x.data >table 2>/dev/null
 	same 1 "$(grep -c 'in split-inlines.dwo, which is of another build' table)"
+	ebprec report --symbols-report --debug-dir debug -i x.data 2>/dev/null | cmp - table
 	grep -q 'split-inlines.dwo' opened
 	run ! grep -E 'dwo.*O_(WRONLY|RDWR|CREAT)' opened
 }

@@ -116,6 +116,27 @@ static size_t deepest(const struct linetab *t)
 	return most;
 }
 
+/* That it is broken may only be seen by who reads all of it. */
+static void check_gaps(const struct part *program, const struct places *places,
+		       enum linetab_gap want)
+{
+	const struct linetab_parts parts = { .open = open_part,
+					     .open_package = open_package,
+					     .ctx = places };
+	const uint64_t vaddr = HOT;
+	struct linetab *t = NULL;
+	const char *name = "";
+	enum linetab_gap gap;
+	int fd = memory(program);
+
+	assert_int_equal(linetab_gaps_new(fd, &vaddr, 1, places ? &parts : NULL, &t), 0);
+	close(fd);
+	gap = linetab_gap(t, &name);
+	assert_true(gap == want || (want == LINETAB_BAD && !gap));
+	assert_int_equal(!gap, !*name);
+	linetab_free(t);
+}
+
 static void check(const struct part *program, const struct places *places, enum linetab_gap want,
 		  size_t depth)
 {
@@ -126,6 +147,7 @@ static void check(const struct part *program, const struct places *places, enum 
 	assert_int_equal(!want, !*name);
 	assert_int_equal(deepest(t), depth);
 	linetab_free(t);
+	check_gaps(program, places, want);
 }
 
 static const char *const programs[][2] = {

@@ -70,6 +70,26 @@ static bool may_read_mounts(const struct evidence *e)
 	return e->mounts_ns < (clock_ns(CLOCK_MONOTONIC) - e->begun_ns) / 20 + MOUNTS_NS;
 }
 
+/* Of each namespace one process is known, and another only when that is gone. */
+static void keep_peer(struct evidence *e, uint64_t mount_namespace, uint32_t pid)
+{
+	struct evidence_peer *p = NULL;
+	char path[64];
+	struct stat st;
+
+	for (unsigned i = 0; !p && i < EVIDENCE_PEERS; i++)
+		if (e->peers[i].mount_namespace == mount_namespace)
+			p = &e->peers[i];
+	if (p) {
+		snprintf(path, sizeof(path), "/proc/%u/ns/mnt", p->pid);
+		if (!stat(path, &st) && st.st_ino == mount_namespace)
+			return;
+	} else {
+		p = &e->peers[e->next_peer++ % EVIDENCE_PEERS];
+	}
+	*p = (struct evidence_peer){ mount_namespace, pid };
+}
+
 /*
  * The process's mount namespace, 0 when it cannot be told.  Whoever makes a namespace mounts things
  * in it afterwards, so it is looked at again with each file that is new in it.
@@ -84,7 +104,10 @@ static uint64_t see_namespace(struct evidence *e, uint32_t pid)
 	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
 	if (stat(path, &st))
 		return 0;
-	if (st.st_ino == e->own_namespace || !may_read_mounts(e))
+	if (st.st_ino == e->own_namespace)
+		return st.st_ino;
+	keep_peer(e, st.st_ino, pid);
+	if (!may_read_mounts(e))
 		return st.st_ino;
 	start_ns = clock_ns(CLOCK_MONOTONIC);
 	was = keymap_get(&e->namespaces, st.st_ino, 0);
@@ -131,8 +154,8 @@ static struct filefacts_text root_of(uint32_t pid, char buf[FILEFACTS_TEXT_MAX])
 	return (struct filefacts_text){ buf, (uint16_t)n };
 }
 
-void evidence_file(struct evidence *e, const struct siderec_map *m, const struct stat *st,
-		   const struct elffacts *facts)
+void evidence_file(struct evidence *e, const struct siderec_map *m, uint32_t seen_by,
+		   const struct stat *st, const struct elffacts *facts)
 {
 	uint8_t entry[FILEFACTS_MAX_BYTES];
 	char root[FILEFACTS_TEXT_MAX];
@@ -153,9 +176,9 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, const struct
 	f.segment_count = facts->segment_count;
 	memcpy(f.segments, facts->segments, sizeof(f.segments));
 	begin(e);
-	f.mount_namespace = see_namespace(e, m->pid);
-	f.root = root_of(m->pid, root);
-	f.cgroup = cgroup_of(m->pid, &cgroup);
+	f.mount_namespace = see_namespace(e, seen_by);
+	f.root = root_of(seen_by, root);
+	f.cgroup = cgroup_of(seen_by, &cgroup);
 	size = filefacts_encode(&f, entry);
 	outbuf_add(&e->files, entry, size);
 	mapids_key(m, kept.key);

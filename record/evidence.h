@@ -19,12 +19,22 @@
 
 struct stat;
 
+#define EVIDENCE_PEERS 8
+
+/* A process of a mount namespace that is not the recorder's. */
+struct evidence_peer {
+	uint64_t mount_namespace;
+	uint32_t pid; /* 0: none */
+};
+
 struct evidence {
 	struct writer *writer; /* borrowed; NULL until there is one */
 	uint64_t own_namespace;
-	struct keymap namespaces; /* the checksum of what was written of each */
-	struct outbuf mounts;     /* pending: u64 namespace, u32 size, text */
-	struct outbuf files;      /* pending entries */
+	struct keymap namespaces;                   /* the checksum of what was written of each */
+	struct evidence_peer peers[EVIDENCE_PEERS]; /* of those seen last */
+	unsigned next_peer;
+	struct outbuf mounts; /* pending: u64 namespace, u32 size, text */
+	struct outbuf files;  /* pending entries */
 	bool begun;
 	uint64_t begun_ns, mounts_ns; /* spent on mounts of others */
 	uint64_t next_object;
@@ -34,10 +44,12 @@ struct evidence {
 };
 
 void evidence_done(struct evidence *e);
-/* fd: the mapped file, borrowed.  What cannot be read is left out; memory that lacks, too. */
-/* What it is (st) and what is in it. */
-void evidence_file(struct evidence *e, const struct siderec_map *m, const struct stat *st,
-		   const struct elffacts *facts);
+/*
+ * What it is (st) and what is in it.  seen_by: the process by whose path it was found, m->pid or one of its
+ * mount namespace.  What cannot be read is left out; memory that lacks, too.
+ */
+void evidence_file(struct evidence *e, const struct siderec_map *m, uint32_t seen_by,
+		   const struct stat *st, const struct elffacts *facts);
 /* Writes what has come together, first of all the recorder's own mounts. */
 int evidence_flush(struct evidence *e);
 

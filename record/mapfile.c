@@ -58,33 +58,44 @@ static int open_program(const struct siderec_map *m)
 	return checked(m, open(path, OPEN_FLAGS), true);
 }
 
-/* Symbolic links stay inside the root. */
+/* Symbolic links stay inside the root.  A device may do anything when it is opened, so that comes last. */
 static int open_below(const char *root, const struct siderec_map *m)
 {
 	struct open_how how = {
-		.flags = OPEN_FLAGS,
+		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	int dir, fd;
+	char found[32];
+	int dir, at, fd;
 
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	fd = checked(m, (int)syscall(SYS_openat2, dir, m->path, &how, sizeof(how)), true);
+	at = checked(m, (int)syscall(SYS_openat2, dir, m->path, &how, sizeof(how)), true);
 	close(dir);
+	if (at < 0)
+		return at;
+	snprintf(found, sizeof(found), "/proc/self/fd/%d", at);
+	fd = checked(m, open(found, OPEN_FLAGS), true);
+	close(at);
 	return fd;
+}
+
+int mapfile_open_by(const struct siderec_map *m, uint32_t pid)
+{
+	char root[48];
+
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	return open_below(root, m);
 }
 
 int mapfile_open(const struct siderec_map *m)
 {
-	char root[48];
 	int fd = open_mapped(m);
 
 	if (fd < 0)
 		fd = open_program(m);
-	if (fd >= 0)
-		return fd;
-	snprintf(root, sizeof(root), "/proc/%u/root", m->pid);
-	fd = open_below(root, m);
+	if (fd < 0)
+		fd = mapfile_open_by(m, m->pid);
 	return fd >= 0 ? fd : open_below("/", m);
 }

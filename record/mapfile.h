@@ -12,7 +12,12 @@
 
 #include "record/siderec.h"
 
-/* A descriptor for reading, the caller's; negative errno.  Never blocks on a strange file. */
+/*
+ * A descriptor for reading, the caller's; negative errno.  Never blocks on a strange file, and opens no
+ * device: in another root the path may lead to one.
+ */
 int mapfile_open(const struct siderec_map *m);
+/* The same, of a process that is gone, by the path below the root of another one. */
+int mapfile_open_by(const struct siderec_map *m, uint32_t pid);
 
 #endif

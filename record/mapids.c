@@ -100,9 +100,12 @@ static bool recall(struct mapids *b, const uint64_t key[2], struct buildid *out)
 
 struct reading {
 	struct aside_job base;
-	struct siderec_map map; /* path is owned */
-	bool by_process;        /* files of others are */
-	int fd;                 /* owned; or negative errno */
+	struct siderec_map map;                     /* path is owned */
+	bool by_process;                            /* files of others are */
+	struct evidence_peer peers[EVIDENCE_PEERS]; /* by whose roots it is opened; none: its own */
+	unsigned peer_count;
+	uint32_t seen_by; /* the process by which it was opened */
+	int fd;           /* owned; or negative errno */
 	bool is_read;
 	struct stat st;
 	struct elffacts facts;
@@ -125,7 +128,12 @@ static void work(struct aside_job *job)
 {
 	struct reading *r = (struct reading *)job;
 
-	r->fd = mapfile_open(&r->map);
+	if (!r->peer_count)
+		r->fd = mapfile_open(&r->map);
+	for (unsigned i = 0; r->fd < 0 && i < r->peer_count; i++) {
+		r->fd = mapfile_open_by(&r->map, r->peers[i].pid);
+		r->seen_by = r->peers[i].pid;
+	}
 	if (r->fd < 0 || fstat(r->fd, &r->st))
 		return;
 	r->is_read = !r->by_process || !elffacts_is_of_others(&r->st);
@@ -154,6 +162,61 @@ static void is_stuck(struct mapids *b, const struct siderec_map *m)
 	*s = (struct mapids_stuck){ m->dev_major, m->dev_minor, clock_ns(CLOCK_MONOTONIC) };
 }
 
+/* By the process itself, or by peers. */
+static struct reading *reading_new(const struct mapids *b, const struct siderec_map *m)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	*r = (struct reading){ .base = { work, drop },
+			       .map = *m,
+			       .by_process = b->reader,
+			       .seen_by = m->pid,
+			       .fd = -ENOENT };
+	r->map.path = strdup(m->path);
+	if (r->map.path)
+		return r;
+	free(r);
+	return NULL;
+}
+
+/* 0, and the reading in *r; else it is gone, and *r is NULL. */
+static int run(struct mapids *b, struct reading **r)
+{
+	int err = aside_run(b->aside, &(*r)->base, READING_MAX_NS);
+
+	if (!err && (*r)->fd >= 0)
+		return 0;
+	if (!err)
+		reading_free(*r); /* gone, or not ours to see: another process may still have it */
+	*r = NULL;
+	return err ? err : -ENOENT;
+}
+
+/*
+ * A program of a container that has ended already: others of its mount namespace may still see its files.
+ * The inode says whether they are the same.
+ */
+static struct reading *read_by_peers(struct mapids *b, const struct siderec_map *m)
+{
+	const struct evidence *e = b->evidence;
+	struct reading *r;
+
+	if (!e || !e->next_peer ||
+	    (b->peers_stuck_ns && clock_ns(CLOCK_MONOTONIC) - b->peers_stuck_ns < STUCK_REST_NS))
+		return NULL;
+	r = reading_new(b, m);
+	if (!r)
+		return NULL;
+	for (unsigned i = 0; i < EVIDENCE_PEERS; i++)
+		if (e->peers[i].pid)
+			r->peers[r->peer_count++] = e->peers[i];
+	if (run(b, &r) == -ETIMEDOUT)
+		b->peers_stuck_ns = clock_ns(CLOCK_MONOTONIC);
+	return r;
+}
+
 /* The file, and what is in it; NULL: not to be had, at the moment at least. */
 static struct reading *read_file(struct mapids *b, const struct siderec_map *m)
 {
@@ -163,24 +226,13 @@ static struct reading *read_file(struct mapids *b, const struct siderec_map *m)
 
 	if (s && clock_ns(CLOCK_MONOTONIC) - s->since_ns < STUCK_REST_NS)
 		return NULL;
-	r = calloc(1, sizeof(*r));
+	r = reading_new(b, m);
 	if (!r)
 		return NULL;
-	*r = (struct reading){ { work, drop }, *m, .by_process = b->reader, .fd = -ENOENT };
-	r->map.path = strdup(m->path);
-	if (!r->map.path) {
-		free(r);
-		return NULL;
-	}
-	err = aside_run(b->aside, &r->base, READING_MAX_NS);
+	err = run(b, &r);
 	if (err == -ETIMEDOUT)
 		is_stuck(b, m);
-	if (err)
-		return NULL;
-	if (r->fd >= 0)
-		return r;
-	reading_free(r); /* gone, or not ours to see: another process may still have it */
-	return NULL;
+	return err == -ENOENT ? read_by_peers(b, m) : r;
 }
 
 void mapids_lookup(struct mapids *b, struct siderec_map *m)
@@ -204,7 +256,7 @@ void mapids_lookup(struct mapids *b, struct siderec_map *m)
 	remember(b, key, &r->facts.build_id);
 	m->build_id = r->facts.build_id;
 	if (b->evidence)
-		evidence_file(b->evidence, m, &r->st, &r->facts);
+		evidence_file(b->evidence, m, r->seen_by, &r->st, &r->facts);
 	if (b->on_file)
 		b->on_file(b->on_file_arg, m->path, r->fd, &r->facts);
 	reading_free(r);

@@ -51,6 +51,7 @@ struct mapids {
 		uint64_t since_ns;
 	} stuck[ASIDE_STUCK_MAX]; /* devices that did not answer */
 	unsigned stuck_count;
+	uint64_t peers_stuck_ns; /* when a peer's root did not answer; 0: never */
 	/* Told of each file, too; or NULL. */
 	void (*on_file)(void *arg, const char *path, int fd, const struct elffacts *facts);
 	void *on_file_arg;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,12 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "record/mapfile.h"
 #include "record/mapids.h"
 
 #define FILES 12
@@ -113,6 +119,96 @@ static void the_list_of_build_ids_ends(void **state)
 	assert_int_equal(bytes, full);
 }
 
+static uint32_t gone(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return (uint32_t)pid;
+}
+
+/* A process whose / is dir, in a mount namespace of its own; 0: that may not be made here. */
+static pid_t stays_in_dir(void)
+{
+	int ready[2];
+	char may = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		may = !unshare(CLONE_NEWNS) && !chroot(dir) && !chdir("/");
+		(void)!write(ready[1], &may, 1);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	assert_int_equal(read(ready[0], &may, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	if (may)
+		return pid;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
+static uint64_t read_as(uint32_t pid, unsigned file, const char *as)
+{
+	struct siderec_map m = { .pid = pid, .path = as };
+	uint64_t before = ids.read_count;
+	struct stat st;
+
+	assert_int_equal(stat(path[file], &st), 0);
+	m.dev_major = major(st.st_dev);
+	m.dev_minor = minor(st.st_dev);
+	m.inode = st.st_ino;
+	mapids_lookup(&ids, &m);
+	return ids.read_count - before;
+}
+
+static void who_is_gone_has_files_that_others_of_its_namespace_see(void **state)
+{
+	struct evidence e = { 0 };
+	pid_t stays = stays_in_dir();
+
+	if (!stays)
+		skip();
+	ids.evidence = &e;
+	assert_int_equal(read_as(gone(), 1, "/1"), 0); /* nobody is known */
+	assert_int_equal(read_as((uint32_t)stays, 0, "/0"), 1);
+	assert_int_equal(read_as(gone(), 1, "/1"), 1);
+	assert_int_equal(e.file_count, 2);
+	assert_int_equal(read_as(gone(), 2, "/3"), 0); /* another file */
+	assert_int_equal(read_as(gone(), 2, "/none"), 0);
+	kill(stays, SIGKILL);
+	assert_int_equal(waitpid(stays, NULL, 0), stays);
+	assert_int_equal(read_as(gone(), 2, "/2"), 0);
+	assert_int_equal(e.file_count, 2);
+	evidence_done(&e);
+}
+
+/* In another root a path may lead to anything, and to open a device may be all that it waits for. */
+static void what_is_no_file_is_not_opened(void **state)
+{
+	char fifo[96], event[sizeof(struct inotify_event) + 256];
+	struct siderec_map m = { .pid = gone(), .inode = 1, .path = fifo };
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_true(watch >= 0 && inotify_add_watch(watch, fifo, IN_OPEN) >= 0);
+	assert_int_equal(mapfile_open(&m), -ESTALE);
+	assert_int_equal(read(watch, event, sizeof(event)), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(open(fifo, O_RDONLY | O_NONBLOCK));
+	assert_true(read(watch, event, sizeof(event)) > 0);
+	close(watch);
+	unlink(fifo);
+}
+
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -121,6 +217,8 @@ int main(void)
 		CASE(a_file_is_read_once),
 		CASE(what_was_mapped_last_is_remembered_longest),
 		CASE(the_list_of_build_ids_ends),
+		CASE(who_is_gone_has_files_that_others_of_its_namespace_see),
+		CASE(what_is_no_file_is_not_opened),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

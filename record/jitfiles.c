@@ -17,9 +17,17 @@
 #include "record/outbuf.h"
 #include "record/slurp.h"
 
+static void close_if(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 static void forget(struct jitfile *f)
 {
 	close(f->root_fd);
+	close_if(f->tmp_fd);
+	close_if(f->dump_fd);
 	free(f->dump);
 }
 
@@ -88,6 +96,26 @@ static struct jitfile *find(const struct jitfiles *j, uint32_t pid)
 	return NULL;
 }
 
+/* Finds it below the root as if that were "/": /tmp may be a link there.  -1: it is not there. */
+static int find_below(int root_fd, const char *path, uint64_t flags)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC | flags,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+}
+
+static bool is_apart(uint32_t pid)
+{
+	struct stat ours, its;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
+	return !stat(path, &its) && !stat("/proc/self/ns/mnt", &ours) && its.st_ino != ours.st_ino;
+}
+
 static bool look(uint32_t pid, struct jitfile *out)
 {
 	struct outbuf status = { 0 };
@@ -108,7 +136,12 @@ static bool look(uint32_t pid, struct jitfile *out)
 	out->owner = st.st_uid;
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
 	out->root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return out->root_fd >= 0;
+	if (out->root_fd < 0)
+		return false;
+	out->apart = is_apart(pid);
+	out->tmp_fd = out->apart ? find_below(out->root_fd, "/tmp", O_DIRECTORY) : -1;
+	out->dump_fd = -1;
+	return true;
 }
 
 /* The process, which is looked at when it is new; NULL: there is none, or no room. */
@@ -142,31 +175,55 @@ void jitfiles_map(struct jitfiles *j, const struct siderec_map *m)
 	if (!j->writer || !makes_code(m))
 		return;
 	f = remember(j, m->pid);
-	if (f && !f->dump && is_dump(m->path))
-		f->dump = strdup(m->path);
+	if (!f || f->dump || !is_dump(m->path))
+		return;
+	f->dump = strdup(m->path);
+	if (f->dump && f->apart)
+		f->dump_fd = find_below(f->root_fd, f->dump, O_NOFOLLOW);
 }
 
 /* ---- taking ---- */
 
-/* Below the process's root as if it were "/": /tmp may be a link there. */
-static int open_below(const struct jitfile *f, const char *path, struct stat *st)
+/* For reading what was found (at: O_PATH, closed), if it is a file and of whom it should be. */
+static int open_found(const struct jitfile *f, int at)
 {
-	struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int fd;
+	char path[32];
+	struct stat st;
+	int fd = -EPERM;
 
-	path += strspn(path, "/");
-	if (fstatat(f->root_fd, path, st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st->st_mode))
-		return -ENOENT; /* a device may do anything when it is opened */
-	fd = (int)syscall(SYS_openat2, f->root_fd, path, &how, sizeof(how));
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, st) && S_ISREG(st->st_mode) && (!st->st_uid || st->st_uid == f->owner))
-		return fd;
-	close(fd);
-	return -EPERM;
+	if (at < 0)
+		return -ENOENT;
+	if (fstat(at, &st) || !S_ISREG(st.st_mode)) {
+		fd = -ENOENT; /* a device may do anything when it is opened */
+	} else if (!st.st_uid || st.st_uid == f->owner) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(at);
+	return fd;
+}
+
+/* At its path; if that leads nowhere, the mounts have gone with the process. */
+static int open_map(const struct jitfile *f)
+{
+	char path[48];
+	int at;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", f->inner_pid);
+	at = find_below(f->root_fd, path, O_NOFOLLOW);
+	if (at < 0 && f->tmp_fd >= 0)
+		at = openat(f->tmp_fd, strrchr(path, '/') + 1, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	return open_found(f, at);
+}
+
+static int open_dump(const struct jitfile *f)
+{
+	int at = find_below(f->root_fd, f->dump, O_NOFOLLOW);
+
+	if (at < 0 && f->dump_fd >= 0)
+		at = fcntl(f->dump_fd, F_DUPFD_CLOEXEC, 0);
+	return open_found(f, at);
 }
 
 static bool read_up_to(int fd, struct outbuf *out, size_t limit_bytes)
@@ -217,12 +274,9 @@ static int embed(struct jitfiles *j, const char *name, int fd,
 
 static int take(struct jitfiles *j, const struct jitfile *f)
 {
-	char path[48], name[32];
-	struct stat st;
-	int fd, err = 0;
+	int fd = open_map(f), err = 0;
+	char name[32];
 
-	snprintf(path, sizeof(path), "tmp/perf-%u.map", f->inner_pid);
-	fd = open_below(f, path, &st);
 	if (fd >= 0) {
 		snprintf(name, sizeof(name), "perf-%u.map", f->pid);
 		err = embed(j, name, fd, read_up_to);
@@ -232,7 +286,7 @@ static int take(struct jitfiles *j, const struct jitfile *f)
 		j->missing_count++;
 	if (err || !f->dump)
 		return err;
-	fd = open_below(f, f->dump, &st);
+	fd = open_dump(f);
 	if (fd < 0) {
 		j->missing_count++;
 		return 0;

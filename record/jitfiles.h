@@ -4,7 +4,7 @@
  *
  * A runtime that makes code writes /tmp/perf-PID.map, with the pid that it has itself and in the
  * /tmp that it sees.  A process that maps executable memory without a file is remembered, with a
- * handle of its root; the file is read when the process exits and at the end of the recording, and
+ * handle of its root (and of its /tmp, where its mounts are its own: they may go with it); the file is read when the process exits and at the end of the recording, and
  * embedded as "perf-PID.map" by the pid of the samples.  Others write jit-PID.dump (format/jitdump.h)
  * and map its first page for code, so that a profiler hears of it: embedded as "jit-PID.dump", without
  * the code.  Only a regular file of the process's owner (or root's) is taken, and no more than the
@@ -14,21 +14,25 @@
 #define EBPREC_RECORD_JITFILES_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 
 #include "format/writer.h"
 #include "record/emit.h"
 #include "record/keymap.h"
 #include "record/siderec.h"
 
-#define JITFILES_MAX        256 /* processes at once: each holds a descriptor */
+#define JITFILES_MAX        256 /* processes at once: each holds up to three descriptors */
 #define JITFILES_FILE_BYTES (32u << 20)
 #define JITFILES_ALL_BYTES  (128u << 20)
 
 struct jitfile {
 	uint32_t pid, inner_pid; /* as in the samples; in its own pid namespace */
 	uint32_t owner;
-	int root_fd; /* O_PATH */
-	char *dump;  /* the path of its jitdump below the root; NULL: it has mapped none */
+	int root_fd; /* O_PATH, as the others */
+	bool apart;  /* in another mount namespace than ours */
+	/* What goes with such a namespace, when this was its last process; -1: none. */
+	int tmp_fd, dump_fd;
+	char *dump; /* the path of its jitdump below the root; NULL: it has mapped none */
 };
 
 struct jitfiles {

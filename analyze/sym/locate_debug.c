@@ -28,7 +28,7 @@ int locate_with_id(const char *root, const char *path, const struct buildid *id,
 	fd = roots_open(root, path, true, &st);
 	if (fd < 0)
 		return fd;
-	err = buildid_from_fd(fd, &found);
+	err = elffile_build_id(fd, &found);
 	if (err || !locate_same_id(&found, id)) {
 		close(fd);
 		return -ESTALE;
@@ -225,20 +225,45 @@ static int alt_at(const struct located *of, const struct altlink *link, struct l
 	return err;
 }
 
+/* By its name in debug folders. */
+static int alt_in_dirs(const struct name_roots *roots, const struct altlink *link,
+		       struct located *out)
+{
+	const char *slash = strrchr(link->path, '/');
+	int err = -ENOENT;
+	char *path;
+
+	if (asprintf(&path, "/%s", slash ? slash + 1 : link->path) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; err && i < roots->debug_dir_count; i++) {
+		int this_err = locate_with_id(roots->debug_dirs[i], path, &link->build_id, out);
+
+		err = this_err == -ENOENT ? err : this_err;
+	}
+	free(path);
+	return err;
+}
+
 int locate_alt(const struct name_roots *roots, const struct elffile *debug,
 	       const struct located *of, struct located *out)
 {
 	struct altlink link;
+	bool stale;
 	int err;
 
 	err = altlink_read(debug, &link);
 	if (err)
 		return err;
 	err = locate_by_id(roots, &link.build_id, true, out);
+	stale = err == -ESTALE;
 	if (err)
 		err = alt_at(of, &link, out);
+	stale |= err == -ESTALE;
+	if (err)
+		err = alt_in_dirs(roots, &link, out);
+	stale |= err == -ESTALE;
 	if (err)
 		err = locate_fetch(roots, &link.build_id, true, out);
 	free(link.path);
-	return err;
+	return err && stale ? -ESTALE : err;
 }

@@ -29,6 +29,7 @@ void symfile_done(struct symfile *s)
 	lines_free(s->lines);
 	linetab_free(s->linetab);
 	linetab_free(s->gaps);
+	free(s->alt_name);
 	free(s->segments);
 	located_done(&s->file);
 	located_done(&s->debug);
@@ -271,6 +272,16 @@ static bool reopen(const struct located *was, const struct buildid *id, struct l
 /* Who wants DWARF.  true: that of these files is taken, and no other is looked for. */
 typedef bool (*dwarf_fn)(struct symfile *s, const struct located *l, int alt_fd, void *arg);
 
+static void note_alt(struct symfile *s, const struct elffile *elf, bool stale)
+{
+	struct altlink link;
+
+	if (s->alt_name || altlink_read(elf, &link))
+		return;
+	s->alt_name = link.path;
+	s->alt_gap = stale ? LINETAB_STALE : LINETAB_GONE;
+}
+
 /* Passes on the DWARF of l, if it has any, and closes it. */
 static bool try_dwarf(struct symfile *s, const struct name_roots *roots, struct located *l,
 		      dwarf_fn fn, void *arg)
@@ -278,11 +289,15 @@ static bool try_dwarf(struct symfile *s, const struct name_roots *roots, struct 
 	struct located alt = { .fd = -1 };
 	struct elffile *elf = NULL;
 	bool has = false;
+	int err;
 
 	if (!elffile_open(l->fd, &elf)) {
 		has = elffile_by_name(elf, ".debug_info") || elffile_by_name(elf, ".zdebug_info");
-		if (has && locate_alt(roots, elf, l, &alt))
+		err = has ? locate_alt(roots, elf, l, &alt) : 0;
+		if (err) {
 			alt.fd = -1;
+			note_alt(s, elf, err == -ESTALE);
+		}
 		elffile_close(elf);
 	}
 	has = has && fn(s, l, alt.fd, arg);
@@ -433,6 +448,10 @@ void symfile_find_gap(struct symfile *s, const struct name_roots *roots,
 enum linetab_gap symfile_gap(const struct symfile *s, const char **name)
 {
 	const struct linetab *t = s->linetab ? s->linetab : s->gaps;
+	enum linetab_gap gap = t ? linetab_gap(t, name) : LINETAB_WHOLE;
 
-	return t ? linetab_gap(t, name) : LINETAB_WHOLE;
+	if (gap || !s->alt_name)
+		return gap;
+	*name = s->alt_name;
+	return s->alt_gap;
 }

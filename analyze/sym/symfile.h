@@ -35,6 +35,9 @@ struct symfile {
 	struct lines *lines; /* NULL: there are none */
 	bool linetab_tried;
 	struct linetab *linetab; /* NULL: none */
+	/* What dwz moved, if that is missing; NULL: it is not.  Owned. */
+	char *alt_name;
+	enum linetab_gap alt_gap;
 	/* When only what they lack was asked for. */
 	bool gaps_tried;
 	struct linetab *gaps; /* NULL: nothing */

@@ -20,6 +20,13 @@ blocks() {
 	awk '/^0x/ { if (n++) print ""; next } { print } END { print "" }'
 }
 
+# built NAME OPTIONS... - the C++ program of many units' worth of inlining
+built() {
+	name=$1
+	shift
+	c++ -g -O2 "$@" -o "$name" "$sources/inlines.cpp"
+}
+
 @test "chains are those of three other tools" {
 	command -v llvm-symbolizer >/dev/null || skip "needs llvm-symbolizer"
 	# shellcheck disable=SC2094 # a function and a file
@@ -65,6 +72,35 @@ blocks() {
 	chains one.debug <addresses >alone
 	same "$(grep -c . want)" "$(grep -c . alone)"
 	grep -q 'inlines.cpp:[1-9]' alone
+}
+
+@test "what dwz moved is found where the program says, or in a --debug-dir, or it is named" {
+	sources=$(cd "$BATS_TEST_DIRNAME/../fixtures" && pwd)
+	built one
+	cp one app
+	cp one two
+	dwz -m common.dwz app two
+	gen_places -b x.data 1 "$PWD/app"
+	ebprec report --folded --inline -i x.data >here 2>/dev/null
+	grep -q 'ns::twice<long>::step' here || fail "$(head -5 here)"
+	run ! grep 'unknown' here
+	ebprec report --symbols-report -i x.data >table 2>/dev/null
+	run ! grep 'common.dwz' table
+	mkdir debug
+	mv common.dwz debug/
+	ebprec report --folded --inline --debug-dir debug -i x.data 2>/dev/null | cmp here -
+	for more in "" --inline; do
+		# shellcheck disable=SC2086 # none is none
+		ebprec report --symbols-report $more -i x.data >table 2>/dev/null
+		same 1 "$(grep -c 'in common.dwz, which is not here.*give its folder' table)"
+	done
+	# One of another build is not believed.
+	built one -O1
+	cp one two
+	cp one three
+	dwz -m common.dwz two three
+	ebprec report --symbols-report --inline -i x.data >table 2>/dev/null
+	same 1 "$(grep -c 'in common.dwz, which is of another build' table)"
 }
 
 @test "a report with --inline has the inlined functions as frames" {
@@ -150,13 +186,6 @@ without_columns() {
 		llvm-symbolizer --functions=linkage -e many <addresses | without_columns >llvm
 		cmp got llvm || fail "$version: $(diff got llvm | head -5)"
 	done
-}
-
-# built NAME OPTIONS... - the C++ program of many units' worth of inlining
-built() {
-	name=$1
-	shift
-	c++ -g -O2 "$@" -o "$name" "$sources/inlines.cpp"
 }
 
 @test "split DWARF: a report is that of DWARF in one file, or says which file it lacks" {

@@ -5,11 +5,13 @@
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/sym/coderanges.h"
 #include "analyze/sym/elfimage.h"
+#include "analyze/sym/linetexts.h"
 #include "analyze/vec.h"
 
 #define NESTING_MAX 256 /* of DIEs; a hostile file could have any */
@@ -45,6 +47,7 @@ struct lines {
 	struct coderanges ranges; /* of units */
 	struct unit *units;
 	size_t count, capacity;
+	struct linetexts paths; /* those that libdw has no whole text of */
 };
 
 /* ---- ranges ---- */
@@ -85,7 +88,24 @@ static uint32_t die_number(Dwarf_Die *die, unsigned name)
 	return (uint32_t)value;
 }
 
-static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die)
+/* From where the compiler ran, as eu-addr2line tells it; libdw leaves it at what the line program says. */
+static const char *whole_path(struct lines *l, Dwarf_Die *unit, const char *path)
+{
+	const char *folder, *whole = path;
+	Dwarf_Attribute attr;
+	char *joined;
+
+	if (!path || *path == '/' || !dwarf_attr(unit, DW_AT_comp_dir, &attr))
+		return path;
+	folder = dwarf_formstring(&attr);
+	if (!folder || asprintf(&joined, "%s/%s", folder, path) < 0)
+		return path;
+	(void)linetexts_add(&l->paths, joined, &whole); /* without memory it stays as it is */
+	free(joined);
+	return whole;
+}
+
+static const char *call_file(struct lines *l, Dwarf_Die *unit, Dwarf_Die *die)
 {
 	uint32_t number = die_number(die, DW_AT_call_file);
 	Dwarf_Files *files;
@@ -93,7 +113,7 @@ static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die)
 
 	if (dwarf_getsrcfiles(unit, &files, &count) || number >= count)
 		return NULL;
-	return dwarf_filesrc(files, number, NULL, NULL);
+	return whole_path(l, unit, dwarf_filesrc(files, number, NULL, NULL));
 }
 
 /* The next one at the same level; a file that leads back is not followed. */
@@ -110,13 +130,14 @@ static bool next_sibling(Dwarf_Die *die)
 
 /* ---- a function ---- */
 
-static int add_inlined(struct function *f, Dwarf_Die *unit, Dwarf_Die *die, uint32_t depth)
+static int add_inlined(struct lines *l, struct function *f, Dwarf_Die *unit, Dwarf_Die *die,
+		       uint32_t depth)
 {
 	struct inlined it = {
 		.depth = depth,
 		.call_line = die_number(die, DW_AT_call_line),
 		.call_column = die_number(die, DW_AT_call_column),
-		.call_file = call_file(unit, die),
+		.call_file = call_file(l, unit, die),
 		.name = die_name(die),
 	};
 	Dwarf_Addr base;
@@ -134,8 +155,8 @@ static int add_inlined(struct function *f, Dwarf_Die *unit, Dwarf_Die *die, uint
 }
 
 /* Blocks only hold others; a function inside of another has its own entry in the unit. */
-static int walk_function(struct function *f, Dwarf_Die *unit, Dwarf_Die *parent, uint32_t depth,
-			 unsigned nesting)
+static int walk_function(struct lines *l, struct function *f, Dwarf_Die *unit, Dwarf_Die *parent,
+			 uint32_t depth, unsigned nesting)
 {
 	Dwarf_Die die;
 	int err = 0;
@@ -145,14 +166,14 @@ static int walk_function(struct function *f, Dwarf_Die *unit, Dwarf_Die *parent,
 	do {
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_inlined_subroutine:
-			err = add_inlined(f, unit, &die, depth);
+			err = add_inlined(l, f, unit, &die, depth);
 			if (!err)
-				err = walk_function(f, unit, &die, depth + 1, nesting + 1);
+				err = walk_function(l, f, unit, &die, depth + 1, nesting + 1);
 			break;
 		case DW_TAG_lexical_block:
 		case DW_TAG_try_block:
 		case DW_TAG_catch_block:
-			err = walk_function(f, unit, &die, depth, nesting + 1);
+			err = walk_function(l, f, unit, &die, depth, nesting + 1);
 			break;
 		default:
 			break;
@@ -169,7 +190,7 @@ static int load_function(struct lines *l, struct function *f, Dwarf_Die *unit)
 	if (!dwarf_offdie(l->dwarf, f->die, &die))
 		return 0;
 	f->name = die_name(&die);
-	return walk_function(f, unit, &die, 0, 0);
+	return walk_function(l, f, unit, &die, 0, 0);
 }
 
 /* ---- a unit ---- */
@@ -329,6 +350,7 @@ void lines_free(struct lines *l)
 		free_unit(&l->units[i]);
 	free(l->units);
 	free(l->ranges.list);
+	linetexts_done(&l->paths);
 	dwarf_end(l->dwarf);
 	dwarf_end(l->alt);
 	elf_end(l->elf);
@@ -358,14 +380,14 @@ static struct function *find_function(struct lines *l, struct unit *u, Dwarf_Die
 	return f;
 }
 
-static void find_line(Dwarf_Die *unit, uint64_t vaddr, struct lines_frame *out)
+static void find_line(struct lines *l, Dwarf_Die *unit, uint64_t vaddr, struct lines_frame *out)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, vaddr);
 	int number = 0, column = 0;
 
 	if (!line)
 		return;
-	out->file = dwarf_linesrc(line, NULL, NULL);
+	out->file = whole_path(l, unit, dwarf_linesrc(line, NULL, NULL));
 	if (!dwarf_lineno(line, &number) && number > 0)
 		out->line = (uint32_t)number;
 	if (!dwarf_linecol(line, &column) && column > 0)
@@ -402,7 +424,7 @@ size_t lines_find(struct lines *l, uint64_t vaddr, struct lines_frame *out, size
 	if (!r || !max || !dwarf_offdie(l->dwarf, l->units[r->owner].die, &unit))
 		return 0;
 	f = find_function(l, &l->units[r->owner], &unit, vaddr);
-	find_line(&unit, vaddr, &at);
+	find_line(l, &unit, vaddr, &at);
 	depth = f ? find_inlined(f, vaddr, chain) : 0;
 	while (depth && n + 1 < max) {
 		const struct inlined *it = chain[--depth];

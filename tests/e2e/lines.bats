@@ -56,6 +56,25 @@ built() {
 	grep -q '^\([1-9][0-9]*\) of \1 ' err || fail "$(cat err)"
 }
 
+@test "sources named from where the compiler ran have whole paths, however they are read" {
+	mkdir from to
+	cp "$BATS_TEST_DIRNAME/../fixtures/inlines.cpp" from/
+	for folder in "$PWD/to" ./elsewhere; do # as it was, and as distributions make it
+		for version in 4 5; do
+			(cd to && c++ -g -gdwarf-$version -O2 -fdebug-prefix-map="$PWD=$folder" -o app ../from/inlines.cpp)
+			places_of to/app 1 >addresses
+			chains to/app <addresses >one
+			grep -q "^$folder/../from/inlines.cpp:[1-9]" one || fail "$(head -5 one)"
+			chains --all to/app <addresses >all 2>err
+			grep -q '^0 of ' err || fail "$(cat err)"
+			cmp one all || fail "$(diff one all | head -5)"
+			eu-addr2line -afie to/app <addresses | blocks >eu
+			same "$(grep -oE '^[^ ]*/inlines.cpp:[0-9]+' eu | sort -u)" \
+				"$(grep -oE '^[^ ]*/inlines.cpp:[0-9]+' one | sort -u)"
+		done
+	done
+}
+
 @test "DWARF may be in a debug file, and packed by dwz" {
 	# shellcheck disable=SC2094 # a function and a file
 	places_of "$fixtures/inlines" 7 >addresses

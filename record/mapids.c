@@ -60,7 +60,7 @@ static void remember(struct mapids *b, const uint64_t key[2], const struct build
 {
 	struct mapids_files *f = &b->fresh;
 	size_t room = f->room ? 2 * f->room : 64;
-	struct buildid *ids = f->ids;
+	struct buildid *ids;
 
 	if (f->count >= b->kept_max) {
 		forget(&b->old);

@@ -274,22 +274,3 @@ int elffile_read(const struct elffile *e, const struct elffile_section *s, uint8
 	*out = buf;
 	return 0;
 }
-
-int elffile_build_id(int fd, struct buildid *out)
-{
-	int err = buildid_from_fd(fd, out), section_err = -ENOENT;
-	const struct elffile_section *notes;
-	struct elffile *e = NULL;
-	uint8_t *data = NULL;
-
-	if (!err || elffile_open(fd, &e))
-		return err;
-	notes = elffile_by_name(e, ".note.gnu.build-id");
-	if (notes)
-		section_err = elffile_read(e, notes, &data);
-	if (!section_err)
-		section_err = buildid_from_notes(data, notes->size_bytes, out);
-	free(data);
-	elffile_close(e);
-	return section_err ? err : 0;
-}

@@ -13,8 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/buildid.h"
-
 struct elffile; /* opaque */
 
 struct elffile_section {
@@ -58,11 +56,5 @@ int elffile_check(const struct elffile *e, const struct elffile_section *s);
 /* size_bytes of the section from off_bytes on, which must lie in it.  Errors of elffile_read(). */
 int elffile_read_part(const struct elffile *e, const struct elffile_section *s, uint64_t off_bytes,
 		      uint8_t *buf, size_t size_bytes);
-
-/*
- * The build-id, also of a file that has it in a section alone: what dwz makes has no program headers.  fd
- * is borrowed.  As buildid_from_fd().
- */
-int elffile_build_id(int fd, struct buildid *out);
 
 #endif

@@ -162,7 +162,7 @@ static int check(int fd, const struct buildid *wanted, uint64_t *bytes)
 	struct buildid id;
 	struct stat st;
 
-	if (fstat(fd, &st) || elffile_build_id(fd, &id) || !locate_same_id(&id, wanted))
+	if (fstat(fd, &st) || locate_build_id(fd, &id) || !locate_same_id(&id, wanted))
 		return -ESTALE;
 	*bytes = (uint64_t)st.st_size;
 	return 0;

@@ -18,6 +18,25 @@
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 
+int locate_build_id(int fd, struct buildid *out)
+{
+	int err = buildid_from_fd(fd, out), section_err = -ENOENT;
+	const struct elffile_section *notes;
+	struct elffile *e = NULL;
+	uint8_t *data = NULL;
+
+	if (!err || elffile_open(fd, &e))
+		return err;
+	notes = elffile_by_name(e, ".note.gnu.build-id");
+	if (notes)
+		section_err = elffile_read(e, notes, &data);
+	if (!section_err)
+		section_err = buildid_from_notes(data, notes->size_bytes, out);
+	free(data);
+	elffile_close(e);
+	return section_err ? err : 0;
+}
+
 int locate_with_id(const char *root, const char *path, const struct buildid *id,
 		   struct located *out)
 {
@@ -28,7 +47,7 @@ int locate_with_id(const char *root, const char *path, const struct buildid *id,
 	fd = roots_open(root, path, true, &st);
 	if (fd < 0)
 		return fd;
-	err = elffile_build_id(fd, &found);
+	err = locate_build_id(fd, &found);
 	if (err || !locate_same_id(&found, id)) {
 		close(fd);
 		return -ESTALE;

@@ -20,4 +20,10 @@ int locate_fetch(const struct name_roots *roots, const struct buildid *id, bool 
 int locate_fill(struct located *out, int fd, const char *root, const char *path,
 		enum name_trust trust);
 
+/*
+ * The build-id, also of a file that has it in a section alone: what dwz makes has no program headers.  fd
+ * is borrowed.  As buildid_from_fd().
+ */
+int locate_build_id(int fd, struct buildid *out);
+
 #endif

@@ -9,62 +9,12 @@
 #include "format/cursor.h"
 #include "format/unwtable.h"
 #include "record/clock.h"
-#include "record/keymap.h"
 #include "record/tableworker.h"
+#include "record/unwtables_priv.h"
 
-#define IDLE_NS      10000000000ULL /* not used for so long: may be evicted */
-#define TRY_AGAIN_NS 5000000000ULL  /* for room; or tables in turn would cost more than they give */
-#define JOBS         4              /* given to the thread at a time: late ones may be hotter */
-#define FILES_MANY   1024           /* from so many on those that nobody maps are forgotten */
+#define JOBS 4 /* given to the thread at a time: late ones may be hotter */
 
-enum state {
-	STATE_FREE, /* a number without a file */
-	STATE_PENDING,
-	STATE_WORK, /* the thread has it */
-	STATE_READY,
-	STATE_NONE,        /* no table in it, or it cannot be read */
-	STATE_UNREACHABLE, /* not to be opened by the ways we know: another mapping may do */
-	STATE_NO_ROOM,
-};
-
-struct table {
-	enum state state;
-	uint32_t version;
-	struct unwtable *elf; /* without rows: knows where mappings begin; NULL before READY */
-	uint64_t vaddr;       /* of the first page */
-	uint32_t first_page, page_count;
-	uint32_t row_count;        /* of all of it, when it was laid or found no room */
-	uint32_t mapping_count;    /* seen while it was not built: who has most goes first */
-	bool hurry;                /* or who is waited for */
-	bool used;                 /* by walks, since unwtables_make_room() */
-	uint64_t used_ns;          /* the last time; 0: never */
-	uint64_t tried_ns;         /* to find room */
-	uint64_t key[2];           /* in by_file */
-	uint64_t mapped_ns;        /* somebody has it mapped, as of then */
-	uint32_t next_free;        /* of STATE_FREE */
-	struct siderec_map source; /* path is owned; NULL: the vdso */
-};
-
-struct unwtables {
-	struct walkspace *space; /* borrowed */
-	struct tablecache *cache;
-	struct tableworker *worker;
-	struct ruleset *rules;
-	struct table *table;
-	size_t count, room;
-	uint32_t first_free; /* a number; UNWTABLES_NONE */
-	struct keymap by_file;
-	uint32_t vdso; /* its number; UNWTABLES_NONE */
-	const struct vdso *vdso_facts;
-	uint32_t rules_copied;
-	uint32_t pending_count;
-	uint64_t versions;
-	bool wants_room, lazy;
-	char *died_path, death[48];
-	struct unwtables_stats stats;
-};
-
-static void set_state(struct unwtables *t, struct table *f, enum state state)
+void unwtables_set_state(struct unwtables *t, struct table *f, enum state state)
 {
 	t->pending_count -= f->state == STATE_PENDING || f->state == STATE_WORK;
 	t->pending_count += state == STATE_PENDING || state == STATE_WORK;
@@ -100,12 +50,11 @@ static int add_table(struct unwtables *t, uint32_t *number)
 	return 0;
 }
 
-/* The number is for the next file. */
-static void free_number(struct unwtables *t, uint32_t number)
+void unwtables_free_number(struct unwtables *t, uint32_t number)
 {
 	struct table *f = &t->table[number];
 
-	set_state(t, f, STATE_FREE);
+	unwtables_set_state(t, f, STATE_FREE);
 	*f = (struct table){ .version = f->version, .next_free = t->first_free };
 	t->first_free = number;
 }
@@ -158,7 +107,7 @@ uint32_t unwtables_of(struct unwtables *t, const struct siderec_map *m)
 		if (add_table(t, &number))
 			return UNWTABLES_NONE;
 		if (keymap_put(&t->by_file, a, b, number)) {
-			free_number(t, number);
+			unwtables_free_number(t, number);
 			return UNWTABLES_NONE;
 		}
 		t->table[number].key[0] = a;
@@ -168,7 +117,7 @@ uint32_t unwtables_of(struct unwtables *t, const struct siderec_map *m)
 	f->mapped_ns = clock_ns(CLOCK_MONOTONIC);
 	f->mapping_count++;
 	if (f->state == STATE_UNREACHABLE)
-		set_state(t, f, STATE_PENDING);
+		unwtables_set_state(t, f, STATE_PENDING);
 	if (f->state != STATE_READY && f->state != STATE_NONE)
 		remember_source(f, m);
 	return number;
@@ -324,7 +273,7 @@ static void take_job(struct unwtables *t, struct tablejob *job)
 	if (job->reader_ns)
 		t->stats.reader_ns = job->reader_ns;
 	*(job->kept ? &t->stats.kept_ns : &t->stats.build_ns) += job->took_ns;
-	set_state(t, f, state);
+	unwtables_set_state(t, f, state);
 }
 
 bool unwtables_is_pending(const struct unwtables *t, uint32_t number)
@@ -392,125 +341,6 @@ int unwtables_fd(const struct unwtables *t)
 void unwtables_wait(struct unwtables *t, uint64_t max_ns)
 {
 	tableworker_wait(t->worker, max_ns);
-}
-
-/* ---- room ---- */
-
-static void evict(struct unwtables *t, struct table *f, uint64_t now_ns)
-{
-	walkspace_retire_pages(t->space, f->first_page, f->page_count, now_ns);
-	unwtable_free(f->elf);
-	f->elf = NULL;
-	f->tried_ns = now_ns;
-	t->stats.evicted_count++;
-	set_state(t, f, STATE_NO_ROOM);
-}
-
-/* What was laid because its file was mapped, and never used, is idle at once; the vdso is not. */
-static bool is_idle(const struct table *f, uint64_t now_ns)
-{
-	return f->state == STATE_READY && f->source.path &&
-	       (!f->used_ns || now_ns - f->used_ns >= IDLE_NS);
-}
-
-/* The idle table that was used the longest time ago. */
-static struct table *most_idle(const struct unwtables *t, uint64_t now_ns)
-{
-	struct table *best = NULL, *f;
-	size_t i;
-
-	for (i = 0; i < t->count; i++) {
-		f = &t->table[i];
-		if (is_idle(f, now_ns) && (!best || f->used_ns < best->used_ns))
-			best = f;
-	}
-	return best;
-}
-
-static uint64_t idle_rows(const struct unwtables *t, uint64_t now_ns)
-{
-	uint64_t rows = 0;
-	size_t i;
-
-	for (i = 0; i < t->count; i++)
-		rows += is_idle(&t->table[i], now_ns) ? t->table[i].row_count : 0;
-	return rows;
-}
-
-/* Evicts for a table, or has it made again when there is room. */
-static void make_room_for(struct unwtables *t, struct table *f, uint64_t now_ns)
-{
-	uint64_t room = walkspace_free_rows(t->space);
-	struct table *idle;
-
-	if (f->row_count <= room) {
-		f->tried_ns = now_ns;
-		set_state(t, f, STATE_PENDING);
-		return;
-	}
-	room += walkspace_retired_rows(t->space);
-	if (f->row_count > room + idle_rows(t, now_ns))
-		return;
-	while (f->row_count > room && (idle = most_idle(t, now_ns))) {
-		room += idle->row_count;
-		evict(t, idle, now_ns);
-	}
-}
-
-void unwtables_make_room(struct unwtables *t, uint64_t now_ns)
-{
-	struct table *f;
-	size_t i;
-
-	t->wants_room = false;
-	for (i = 0; i < t->count; i++) {
-		f = &t->table[i];
-		if (f->state == STATE_NO_ROOM && f->used && now_ns - f->tried_ns >= TRY_AGAIN_NS)
-			make_room_for(t, f, now_ns);
-		else
-			f->used = false;
-	}
-}
-
-bool unwtables_wants_room(const struct unwtables *t)
-{
-	return t->wants_room;
-}
-
-/* ---- files that are gone ---- */
-
-void unwtables_see(struct unwtables *t, uint32_t number, uint64_t now_ns)
-{
-	if (number != UNWTABLES_NONE)
-		t->table[number].mapped_ns = now_ns;
-}
-
-bool unwtables_are_many(const struct unwtables *t)
-{
-	return t->by_file.key_count >= FILES_MANY;
-}
-
-static void forget(struct unwtables *t, struct table *f, uint64_t now_ns)
-{
-	if (f->state == STATE_READY)
-		walkspace_retire_pages(t->space, f->first_page, f->page_count, now_ns);
-	unwtable_free(f->elf);
-	free((char *)f->source.path);
-	keymap_remove(&t->by_file, f->key[0], f->key[1]);
-	free_number(t, (uint32_t)(f - t->table));
-}
-
-void unwtables_forget(struct unwtables *t, uint64_t now_ns)
-{
-	struct table *f;
-	size_t i;
-
-	for (i = 0; i < t->count; i++) {
-		f = &t->table[i];
-		if (f->state != STATE_FREE && f->state != STATE_WORK && f->mapped_ns &&
-		    now_ns > f->mapped_ns && now_ns - f->mapped_ns >= IDLE_NS)
-			forget(t, f, now_ns);
-	}
 }
 
 uint32_t unwtables_version(const struct unwtables *t, uint32_t number)
@@ -610,7 +440,7 @@ static int add_vdso(struct unwtables *t)
 	if (!unwtable_from_bytes(t->vdso_facts->image, t->vdso_facts->size_bytes, rules, &elf,
 				 NULL))
 		state = settle(t, &t->table[t->vdso], elf, rules);
-	set_state(t, &t->table[t->vdso], state);
+	unwtables_set_state(t, &t->table[t->vdso], state);
 	ruleset_free(rules);
 	return 0;
 }

@@ -108,9 +108,9 @@ small_disk() {
 	# The trace is longer at both ends, and on some kernels lacks switches away from the idle thread:
 	# what it has must be ours.  A thread may be reaped (X) between its two looks at it (Z), and its
 	# name or priority may change: one event in 500 may read differently.
-	perl - "$(account all.data lost switches)" "$(account all.data lost samples)" <<'PERL' || fail "the kernel saw other events"
+	perl - $(($(account all.data lost switches) + $(account all.data lost task_events) + $(account all.data lost samples))) <<'PERL' || fail "the kernel saw other events"
 		use strict;
-		my $lost = $ARGV[0] + $ARGV[1];
+		my $lost = $ARGV[0];
 		my ($missing, $common, $seen, $near) = (0, 0, 0, 1e-3);
 		my (%ours, %first, %last);
 		sub events {

@@ -25,7 +25,7 @@ setup_file() {
 		strace -c -f -o strace.txt calls >truth
 		kill -INT "$tool"
 		while [ -d "/proc/$tool/fd" ] && ls -l "/proc/$tool/fd" | grep -q bpf; do sleep 0.05; done
-		perf trace -s -o trace.txt calls >traced' 2>err 3>&- || true
+		perf trace -m 16M -s -o trace.txt calls >traced' 2>err 3>&- || true
 	wait $tool || true
 	echo "$pid_max" >/proc/sys/kernel/pid_max
 }
@@ -57,14 +57,16 @@ ours() {
 	done
 }
 
-# A summary a thread; the sum over those of the program.
+# A summary a thread; the sum over those of the program.  It loses events on a busy machine, and says so.
 @test "perf trace -s" {
 	pid=$(awk '/^count/ { print $2; exit }' traced)
+	lost=$(awk '/LOST [0-9]+ events/ { for (i = 1; i < NF; i++) if ($i == "LOST") n += $(i + 1) } END { print n + 0 }' trace.txt)
 	for name in getppid clock_nanosleep getuid; do
 		want=$(awk -v "name=$name" '/, [0-9]+ events, / { mine = $1 == "calls" } mine && $1 == name { n += $2 }
 			END { print n + 0 }' trace.txt)
 		[ "$want" -gt 0 ] || fail "$(cat trace.txt err)"
-		same "$name $want" "$name $(ours "$name")"
+		got=$(ours "$name")
+		[ "$got" -ge "$want" ] && [ "$got" -le $((want + lost)) ] || fail "$name: $want and $lost lost, ours $got"
 	done
 }
 

@@ -18,13 +18,13 @@ setup_file() {
 		! find "/proc/$tool/fd" -lname '*bpf_link' -o -lname '*bpf-prog' 2>/dev/null | grep -q . || break
 		sleep 0.05
 	done
-	# Its program makes the kernel keep these tracepoints from perf: perf comes when it has ended.
+	# Its programs make the kernel keep these tracepoints from perf, and stay a moment after it has ended.
 	export tool
 	# shellcheck disable=SC2016 # for the inner shell
 	ebprec record -aq --without sched,mark --with syscalls -o s.data -- sh -c '
 		strace -c -f -o strace.txt calls >truth
 		kill -INT "$tool"
-		while [ -d "/proc/$tool/fd" ] && ls -l "/proc/$tool/fd" | grep -q bpf; do sleep 0.05; done
+		while bpftool prog list | grep -q "name sys_e[nx]"; do sleep 0.05; done
 		perf trace -m 16M -s -o trace.txt calls >traced' 2>err 3>&- || true
 	wait $tool || true
 	echo "$pid_max" >/proc/sys/kernel/pid_max
@@ -57,16 +57,16 @@ ours() {
 	done
 }
 
-# A summary a thread; the sum over those of the program.  It loses events on a busy machine, and says so.
+# A summary a thread; the sum over those of the program.  Alone, too, it sometimes has 7867 to 7889 of the 7919
+# calls that the program made, and says nothing of what it lost: never more than ours, and 2 % less at most.
 @test "perf trace -s" {
 	pid=$(awk '/^count/ { print $2; exit }' traced)
-	lost=$(awk '/LOST [0-9]+ events/ { for (i = 1; i < NF; i++) if ($i == "LOST") n += $(i + 1) } END { print n + 0 }' trace.txt)
 	for name in getppid clock_nanosleep getuid; do
 		want=$(awk -v "name=$name" '/, [0-9]+ events, / { mine = $1 == "calls" } mine && $1 == name { n += $2 }
 			END { print n + 0 }' trace.txt)
 		[ "$want" -gt 0 ] || fail "$(cat trace.txt err)"
 		got=$(ours "$name")
-		[ "$got" -ge "$want" ] && [ "$got" -le $((want + lost)) ] || fail "$name: $want and $lost lost, ours $got"
+		[ "$got" -ge "$want" ] && [ $((got * 98 / 100)) -le "$want" ] || fail "$name: $want, ours $got"
 	done
 }
 

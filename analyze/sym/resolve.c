@@ -144,7 +144,7 @@ static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bo
 static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t off_bytes,
 			    bool is_return, struct resolved *out)
 {
-	uint64_t vaddr, start;
+	uint64_t vaddr, start = 0;
 
 	if (resolve_in_bundle(r, f, is_return, out)) {
 		out->into_bytes = RESOLVED_INTO_UNKNOWN;

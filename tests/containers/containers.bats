@@ -164,7 +164,7 @@ named() {
 	awk '{ n += $NF } END { print n }' both | cmp - all
 	ebprec summary x.data 2>/dev/null | grep -q 'my-web' || fail "$(ebprec summary x.data)"
 	# Samples one by one, and what other tools read.
-	ebprec script -q -F comm,container --container '^my-web$' x.data | sort -u | grep . >who
+	ebprec script -q -F comm,container --container '^my-web$' x.data | sort -u | grep . >"who"
 	grep -q '^ *spinner.* my-web$' who || fail "$(cat who)"
 	[ "$(grep -vc ' my-web$' who)" = 0 ] || fail "$(cat who)"
 	[ "$(ebprec script -q --container "^$id" -F comm x.data | grep -c .)" = \

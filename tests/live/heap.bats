@@ -92,6 +92,7 @@ near() {
 	if perf stat -e cycles true 2>&1 | grep -q 'not supported'; then
 		contains "$output" "ebprec: cannot record 'pmu', no hardware counters here for 'cycles': No such device, skipping"
 		refuses ebprec metrics pmu -i x.data
+		# shellcheck disable=SC2154 # refuses() sets it
 		contains "$stderr" "has no table 'pmu', its recorder said: cannot record 'pmu', no hardware counters"
 		ebprec record --list | grep -A3 '^pmu ' | grep -q 'here:  no, no hardware counters here'
 	else

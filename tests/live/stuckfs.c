@@ -142,8 +142,10 @@ int main(int argc, char **argv)
 	uint8_t *request = malloc(REQUEST_BYTES);
 	char options[128];
 
-	if (argc < 3 || !request || !read_whole(argv[2], &s))
+	if (argc < 3 || !request || !read_whole(argv[2], &s)) {
+		free(request);
 		return 2;
+	}
 	sigaction(SIGUSR1, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	s.fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);

@@ -141,17 +141,8 @@ static enum dw_kind kind_of(const struct dw_attr *a)
 	case DW_FORM_block:
 	case DW_FORM_exprloc:
 		return DW_KIND_BLOCK;
-	case DW_FORM_udata:
-	case DW_FORM_ref_udata:
-	case DW_FORM_strx:
-	case DW_FORM_addrx:
-	case DW_FORM_loclistx:
-	case DW_FORM_rnglistx:
-	case DW_FORM_GNU_addr_index:
-	case DW_FORM_GNU_str_index:
-		return DW_KIND_ULEB;
 	default:
-		return DW_KIND_OTHER;
+		return dw_form_is_uleb(a->form) ? DW_KIND_ULEB : DW_KIND_OTHER;
 	}
 }
 

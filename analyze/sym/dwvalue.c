@@ -110,16 +110,9 @@ static uint64_t read_fixed(struct cursor *c, uint32_t size_bytes)
 	return v;
 }
 
-/* Forms that say themselves how long they are. */
-static bool read_varying(const struct dw_unit *u, struct cursor *c, struct dw_value *out)
+bool dw_form_is_uleb(uint16_t form)
 {
-	switch (out->form) {
-	case DW_FORM_string:
-		out->text = cursor_str(c);
-		return out->text;
-	case DW_FORM_sdata:
-		out->number = (uint64_t)dw_sleb(c);
-		return true;
+	switch (form) {
 	case DW_FORM_udata:
 	case DW_FORM_ref_udata:
 	case DW_FORM_strx:
@@ -128,7 +121,25 @@ static bool read_varying(const struct dw_unit *u, struct cursor *c, struct dw_va
 	case DW_FORM_rnglistx:
 	case DW_FORM_GNU_addr_index:
 	case DW_FORM_GNU_str_index:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Forms that say themselves how long they are. */
+static bool read_varying(const struct dw_unit *u, struct cursor *c, struct dw_value *out)
+{
+	if (dw_form_is_uleb(out->form)) {
 		out->number = dw_uleb(c);
+		return true;
+	}
+	switch (out->form) {
+	case DW_FORM_string:
+		out->text = cursor_str(c);
+		return out->text;
+	case DW_FORM_sdata:
+		out->number = (uint64_t)dw_sleb(c);
 		return true;
 	case DW_FORM_block1:
 		cursor_skip(c, cursor_u8(c));

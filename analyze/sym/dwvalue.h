@@ -11,6 +11,8 @@
 
 /* The size of a form; 0: none of its own; UINT32_MAX: it differs. */
 uint32_t dw_form_bytes(const struct dw_unit *u, uint16_t form);
+/* It is one number, as long as that takes. */
+bool dw_form_is_uleb(uint16_t form);
 /* Reads one attribute and goes behind it; false: an unknown form. */
 bool dw_read_value(const struct dw_unit *u, struct cursor *c, const struct dw_attr *a,
 		   struct dw_value *out);

@@ -35,24 +35,12 @@ struct update {
 	uint16_t size_bytes;
 };
 
-static int add_frame(struct capture *c, const struct capture_frame *frame)
-{
-	struct capture_frame *more = array_grow(c->frames, c->frame_count, &c->frame_room,
-						sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	c->frames = more;
-	c->frames[c->frame_count++] = *frame;
-	return 0;
-}
-
 static int end_run(struct walk *w)
 {
 	int err = 0;
 
 	if (w->run.file_bytes)
-		err = add_frame(w->c, &w->run);
+		err = capture_add_frame(w->c, &w->run);
 	w->run = (struct capture_frame){ 0 };
 	return err;
 }
@@ -90,7 +78,7 @@ static int add_compressed(struct walk *w, uint16_t size)
 	int err = end_run(w);
 
 	w->c->divisible = false;
-	return err ? err : add_frame(w->c, &frame);
+	return err ? err : capture_add_frame(w->c, &frame);
 }
 
 /* ---- records that say what a file's header says ---- */

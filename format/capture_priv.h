@@ -75,6 +75,19 @@ static inline void damage_note(struct capture *c, uint64_t off_bytes, const char
 		c->damage.first = (struct parse_err){ .offset_bytes = off_bytes, .what = what };
 }
 
+/* Adds a frame behind the others; copies it.  -ENOMEM. */
+static inline int capture_add_frame(struct capture *c, const struct capture_frame *frame)
+{
+	struct capture_frame *more = array_grow(c->frames, c->frame_count, &c->frame_room,
+						sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	c->frames = more;
+	c->frames[c->frame_count++] = *frame;
+	return 0;
+}
+
 /* ---- capture_head.c: attrs, ids, features ---- */
 
 /* Reads file header and superblock; what the rest needs is then in *c. */

@@ -34,18 +34,6 @@ static void note_seq(struct capture *c, uint64_t seq)
 		c->next_seq = seq + 1;
 }
 
-static int add_frame(struct capture *c, const struct capture_frame *frame)
-{
-	struct capture_frame *more = array_grow(c->frames, c->frame_count, &c->frame_room,
-						sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	c->frames = more;
-	c->frames[c->frame_count++] = *frame;
-	return 0;
-}
-
 static int add_part(struct capture *c, const struct dir_item *item)
 {
 	const struct ebx_private *p = &item->part;
@@ -85,7 +73,7 @@ static int add_item(void *ctx, const struct dir_item *item)
 		frame.t_max_ns = UINT64_MAX;
 		frame.record_count = 1;
 		frame.sample_count = item->plain.type == PERF_RECORD_SAMPLE;
-		return add_frame(c, &frame);
+		return capture_add_frame(c, &frame);
 	case DIR_FRAME:
 		break;
 	}
@@ -101,7 +89,7 @@ static int add_item(void *ctx, const struct dir_item *item)
 	frame.cpu_mask = item->frame.cpu_mask;
 	if (!frame.stream || frame.stream >= EBX_STREAM_END)
 		add_saturated(&c->damage.unknown_frames, 1);
-	return add_frame(c, &frame);
+	return capture_add_frame(c, &frame);
 }
 
 /* ---- the walk ---- */

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/metric/metricout_priv.h"
+#include "analyze/metric/metricforms.h"
 #include "analyze/say.h"
 
 static void put_raw(const struct metric_column *c, double v, FILE *to)
 {
-	if (metricout_is_whole(c) || v == floor(v))
+	if (metricrank_is_whole(c) || v == floor(v))
 		fprintf(to, "%.0f", v);
 	else
 		fprintf(to, "%.3f", v);
@@ -26,7 +26,7 @@ static void put_quoted(const struct metric_shown *s, const struct metricsum *sum
 
 	if (!m)
 		return;
-	metricout_put_dim(s, sum, group, name, m);
+	metricrank_put_dim(s, sum, group, name, m);
 	fclose(m);
 	if (!csv) {
 		say_json(to, text, bytes);
@@ -48,13 +48,13 @@ static void json_dim(const struct metric_shown *s, const struct metricsum *sum, 
 	const char *with = metricdim_with(t, d);
 
 	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
-		if (d->text || !metricout_is_number(t, d->fields[i]))
+		if (d->text || !metricrank_is_number(t, d->fields[i]))
 			continue;
 		fprintf(to, "\"%s\": ", d->fields[i]);
-		metricout_put_dim(s, sum, group, d->fields[i], to);
+		metricrank_put_dim(s, sum, group, d->fields[i], to);
 		fputs(", ", to);
 	}
-	if (d->text || !d->fields[0] || !metricout_is_number(t, d->fields[0])) {
+	if (d->text || !d->fields[0] || !metricrank_is_number(t, d->fields[0])) {
 		fprintf(to, "\"%s\": ", d->name);
 		put_quoted(s, sum, group, d->name, false, to);
 		fputs(", ", to);
@@ -79,10 +79,10 @@ static void json_values(const struct metric_shown *s, const struct metricsum *su
 		if (c->op != METRIC_DIM)
 			put_raw(c,
 				metricview_value(sum->table, c, metricsum_slots(sum, group),
-						 metricout_elapsed_ns(sum)),
+						 metricrank_elapsed_ns(sum)),
 				to);
-		else if (metricout_is_number(sum->table, c->a))
-			metricout_put_dim(s, sum, group, c->a, to);
+		else if (metricrank_is_number(sum->table, c->a))
+			metricrank_put_dim(s, sum, group, c->a, to);
 		else
 			put_quoted(s, sum, group, c->a, false, to);
 	}
@@ -96,7 +96,7 @@ static void json_histograms(const struct metric_shown *s, const struct metricsum
 	const uint64_t *slots;
 	uint32_t used;
 
-	while ((f = metricout_histogram(s, t, f)) != NULL) {
+	while ((f = metricrank_histogram(s, t, f)) != NULL) {
 		slots = metricsum_slots(sum, group) + t->slots[f - t->fmt.fields];
 		used = 0;
 		for (uint32_t i = 0; i < f->count; i++)
@@ -108,15 +108,15 @@ static void json_histograms(const struct metric_shown *s, const struct metricsum
 	}
 }
 
-static void json_inner(const struct metric_shown *s, size_t of,
-		       const struct metricout_ranking *order, FILE *to)
+static void json_inner(const struct metric_shown *s, size_t of, const struct metricrank *order,
+		       FILE *to)
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
 	const char *comma = "";
 
 	fputs(", \"rows\": [", to);
 	for (size_t i = 0; i < order->count && left; i++) {
-		if (!metricout_is_within(&s->outer, of, &s->inner, order->order[i].group))
+		if (!metricrank_is_within(&s->outer, of, &s->inner, order->order[i].group))
 			continue;
 		fprintf(to, "%s\n    {", comma);
 		comma = ",";
@@ -134,8 +134,7 @@ static void json_inner(const struct metric_shown *s, size_t of,
 int metricjson_put(const struct metric_shown *s, bool first, FILE *to)
 {
 	const struct metricsum *top = s->by_count > 1 ? &s->outer : &s->inner;
-	struct metricout_ranking order = metricout_rank(s, top),
-				 inner = metricout_rank(s, &s->inner);
+	struct metricrank order = metricrank_of(s, top), inner = metricrank_of(s, &s->inner);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 
 	fprintf(to,
@@ -206,7 +205,7 @@ static void csv_row(const struct metric_shown *s, size_t group, FILE *to)
 		else
 			put_raw(c,
 				metricview_value(sum->table, c, metricsum_slots(sum, group),
-						 metricout_elapsed_ns(sum)),
+						 metricrank_elapsed_ns(sum)),
 				to);
 	}
 	putc('\n', to);
@@ -214,7 +213,7 @@ static void csv_row(const struct metric_shown *s, size_t group, FILE *to)
 
 int metriccsv_put(const struct metric_shown *s, bool first, FILE *to)
 {
-	struct metricout_ranking order = metricout_rank(s, &s->inner);
+	struct metricrank order = metricrank_of(s, &s->inner);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 
 	if (first)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/metric/metricout_priv.h"
+#include "analyze/metric/metricforms.h"
 #include "analyze/say.h"
 #include "analyze/vec.h"
 
@@ -36,7 +36,7 @@ static void put_number(const struct metric_column *c, double v, FILE *to)
 	};
 	int places = decimals[c->unit];
 
-	if (c->unit == METRIC_PLAIN && !metricout_is_whole(c))
+	if (c->unit == METRIC_PLAIN && !metricrank_is_whole(c))
 		places = 1;
 	fprintf(to, "%.*f", places, scaled(v, c->unit));
 }
@@ -97,7 +97,7 @@ static void dim_cell(struct cells *c, const struct metric_shown *s, const struct
 
 	if (to) {
 		fputs(indent, to);
-		metricout_put_dim(s, sum, group, name, to);
+		metricrank_put_dim(s, sum, group, name, to);
 		fclose(to);
 	}
 	add_cell(c, escaped(text));
@@ -121,7 +121,7 @@ static void value_cells(struct cells *c, const struct metric_shown *s, const str
 		if (to) {
 			put_number(col,
 				   metricview_value(sum->table, col, metricsum_slots(sum, group),
-						    metricout_elapsed_ns(sum)),
+						    metricrank_elapsed_ns(sum)),
 				   to);
 			fclose(to);
 		}
@@ -145,14 +145,14 @@ static void name_cell(struct cells *c, const struct metric_shown *s, const struc
 			FILE *n = open_memstream(&number, &number_bytes);
 
 			if (n) {
-				metricout_put_dim(s, sum, group, d->name, n);
+				metricrank_put_dim(s, sum, group, d->name, n);
 				fclose(n);
 				fprintf(to, "%7s ", number);
 				free(number);
 			}
-			metricout_put_dim(s, sum, group, "comm", to);
+			metricrank_put_dim(s, sum, group, "comm", to);
 		} else {
-			metricout_put_dim(s, sum, group, d->name, to);
+			metricrank_put_dim(s, sum, group, d->name, to);
 		}
 		fclose(to);
 	}
@@ -197,7 +197,7 @@ static void header_cells(struct cells *c, const struct metric_shown *s,
 	for (const struct metric_column *col = s->view->columns; col->op; col++) {
 		if (is_shown(t, col))
 			c->left[columns++] = col->op == METRIC_DIM &&
-					     !metricout_is_number(t, col->a);
+					     !metricrank_is_number(t, col->a);
 	}
 }
 
@@ -268,26 +268,26 @@ static void put_histogram(const struct metricsum *sum, size_t group, const struc
 static void put_histograms(const struct metric_shown *s, const struct metricsum *sum, size_t group,
 			   FILE *to)
 {
-	const struct metric_field *f = metricout_histogram(s, sum->table, NULL);
+	const struct metric_field *f = metricrank_histogram(s, sum->table, NULL);
 
 	if (!f)
 		return;
 	putc('\n', to);
 	if (s->by_count)
-		metricout_put_dim(s, sum, group, s->by[0]->name, to);
+		metricrank_put_dim(s, sum, group, s->by[0]->name, to);
 	putc('\n', to);
-	for (; f; f = metricout_histogram(s, sum->table, f))
+	for (; f; f = metricrank_histogram(s, sum->table, f))
 		put_histogram(sum, group, f, to);
 }
 
 /* The rows of one outer group; order: of the inner ones. */
 static void inner_cells(struct cells *c, const struct metric_shown *s, size_t of,
-			const struct metricout_ranking *order)
+			const struct metricrank *order)
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
 
 	for (size_t i = 0; i < order->count && left; i++) {
-		if (!metricout_is_within(&s->outer, of, &s->inner, order->order[i].group))
+		if (!metricrank_is_within(&s->outer, of, &s->inner, order->order[i].group))
 			continue;
 		name_cell(c, s, &s->inner, order->order[i].group, s->by[1], "  ");
 		value_cells(c, s, &s->inner, order->order[i].group);
@@ -311,8 +311,7 @@ static void time_cell(struct cells *c, const struct metric_shown *s, const struc
 int metrictext_put(const struct metric_shown *s, FILE *to)
 {
 	const struct metricsum *top = s->by_count > 1 ? &s->outer : &s->inner;
-	struct metricout_ranking order = metricout_rank(s, top),
-				 inner = metricout_rank(s, &s->inner);
+	struct metricrank order = metricrank_of(s, top), inner = metricrank_of(s, &s->inner);
 	size_t shown = s->top && s->top < order.count ? s->top : order.count;
 	struct cells c = { 0 };
 
@@ -329,8 +328,9 @@ int metrictext_put(const struct metric_shown *s, FILE *to)
 			inner_cells(&c, s, order.order[i].group, &inner);
 	}
 	fprintf(to, "# %s: ", s->view->title);
-	if (top->table->is_interval) /* from the first of some events to the last is no time of theirs */
-		fprintf(to, "%.3f s, ", (double)metricout_elapsed_ns(top) / 1e9);
+	if (top->table
+		    ->is_interval) /* from the first of some events to the last is no time of theirs */
+		fprintf(to, "%.3f s, ", (double)metricrank_elapsed_ns(top) / 1e9);
 	fprintf(to, "%zu of %zu\n", shown, order.count);
 	if (!c.failed)
 		print_cells(&c, to);

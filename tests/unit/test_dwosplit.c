@@ -20,6 +20,7 @@
 #include "analyze/sym/dwoplaces.h"
 #include "analyze/sym/linetab.h"
 #include "format/cursor.h"
+#include "tests/unit/fixture.h"
 
 #define HOT      0x412000 /* hot() of tests/fixtures/pinned.c */
 #define HOT_SPAN 16       /* bytes; in the first ones innermost() is within middle() */
@@ -39,15 +40,10 @@ struct places {
 
 static void fixture(const char *name, struct part *out)
 {
-	char path[PATH_MAX + 64];
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	char path[FIXTURE_PATH];
 	FILE *f;
 
-	assert_true(n > 0);
-	path[n] = '\0';
-	assert_non_null(strrchr(path, '/'));
-	strcpy(strrchr(path, '/'), "/../fixtures/");
-	strcat(path, name);
+	fixture_path(name, path);
 	f = fopen(path, "re");
 	assert_non_null(f);
 	out->size_bytes = fread(out->bytes, 1, sizeof(out->bytes), f);

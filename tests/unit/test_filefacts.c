@@ -12,6 +12,7 @@
 
 #include "format/filefacts.h"
 #include "record/jitfiles.h"
+#include "tests/unit/fixture.h"
 
 #define TEXT(s)                  \
 	{                        \
@@ -135,13 +136,10 @@ static void filefacts_refuse_what_is_broken(void **state)
 static void filefacts_find_the_executable_segments(void **state)
 {
 	struct filefacts_segment s[FILEFACTS_SEGMENTS_MAX];
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 32);
+	char path[FIXTURE_PATH];
 	int fd;
 
-	assert_true(n > 0);
-	path[n] = '\0';
-	strcpy(strrchr(path, '/'), "/../fixtures/layout");
+	fixture_path("layout", path);
 	fd = open(path, O_RDONLY);
 	assert_true(fd >= 0);
 	assert_int_equal(filefacts_segments(fd, s), 3);

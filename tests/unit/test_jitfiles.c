@@ -22,6 +22,7 @@
 
 #include "format/writer.h"
 #include "record/jitfiles.h"
+#include "tests/unit/stays.h"
 
 #define TEXT "1000 10 made\n"
 
@@ -79,7 +80,7 @@ static bool go_apart(void)
 
 enum where { IN_TMP, IN_APART_TMP, LINKED_TMP, LINKED_MAP };
 
-static bool settle(enum where where)
+static bool settle(int where)
 {
 	char var[96], tmp[96];
 
@@ -95,38 +96,6 @@ static bool settle(enum where where)
 	return write_map(where == LINKED_MAP ? "/real" : "");
 }
 
-/* 0: it may not do so. */
-static pid_t makes_code(enum where where)
-{
-	int ready[2];
-	char may = 0;
-	pid_t pid;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (!pid) {
-		may = settle(where);
-		(void)!write(ready[1], &may, 1);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	assert_int_equal(read(ready[0], &may, 1), 1);
-	close(ready[0]);
-	close(ready[1]);
-	if (may)
-		return pid;
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	return 0;
-}
-
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
-
 /* Its map is taken when it is gone: so many are. */
 static void check(enum where where, uint64_t want)
 {
@@ -134,7 +103,7 @@ static void check(enum where where, uint64_t want)
 		struct perf_event_header head;
 		uint32_t pid, parent, tid, parent_tid;
 	} gone = { .head.size = sizeof(gone) };
-	pid_t pid = makes_code(where);
+	pid_t pid = stays_in(settle, where);
 	struct siderec_map m = { .pid = (uint32_t)pid, .path = "//anon", .prot = PROT_EXEC };
 	struct jitfiles j = { .writer = writer };
 
@@ -142,7 +111,7 @@ static void check(enum where where, uint64_t want)
 		skip();
 	jitfiles_map(&j, &m);
 	assert_int_equal(j.count, 1);
-	end(pid);
+	stays_end(pid);
 	gone.pid = gone.tid = m.pid;
 	assert_int_equal(jitfiles_exit(&j, &gone.head), 0);
 	assert_int_equal(j.count, 0);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "analyze/mapcache.h"
+#include "tests/unit/sidefacts.h"
 
 #define PIDS 600 /* more spaces than are kept */
 #define MAPS 20  /* more mappings of each than are kept */
@@ -19,23 +20,8 @@ struct fixture {
 	struct mapcache *c;
 };
 
-static void map(struct model *m, uint32_t pid, uint64_t start, uint64_t end, const char *path)
-{
-	struct perfrec_side side = {
-		.type = PERF_RECORD_MMAP2,
-		.misc = PERF_RECORD_MISC_USER,
-		.mmap = { .pid = pid, .start = start, .size_bytes = end - start, .path = path },
-	};
-
-	assert_int_equal(model_add(m, &side), 0);
-}
-
 static struct fixture setup(void)
 {
-	struct perfrec_side bpf = {
-		.type = PERF_RECORD_KSYMBOL,
-		.ksymbol = { .addr = 0xffff0000, .size_bytes = 0x100, .name = "bpf_prog_x" },
-	};
 	struct fixture f;
 	char path[32];
 
@@ -45,10 +31,11 @@ static struct fixture setup(void)
 		for (uint32_t i = 1; i <= MAPS; i++) {
 			snprintf(path, sizeof(path), "/lib/%u", i);
 			/* Every third has a hole before the next one. */
-			map(f.m, pid, 0x1000 * i, 0x1000 * i + (i % 3 ? 0x1000 : 0x800), path);
+			sidefacts_map(f.m, pid, 0x1000 * i, 0x1000 * i + (i % 3 ? 0x1000 : 0x800),
+				      path);
 		}
 	}
-	assert_int_equal(model_add(f.m, &bpf), 0);
+	sidefacts_bpf(f.m);
 	assert_int_equal(model_seal(f.m), 0);
 	assert_int_equal(mapcache_new(f.m, &f.c), 0);
 	return f;

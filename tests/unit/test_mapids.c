@@ -20,6 +20,7 @@
 
 #include "record/mapfile.h"
 #include "record/mapids.h"
+#include "tests/unit/stays.h"
 
 #define FILES 12
 
@@ -129,30 +130,10 @@ static uint32_t gone(void)
 	return (uint32_t)pid;
 }
 
-/* A process whose / is dir, in a mount namespace of its own; 0: that may not be made here. */
-static pid_t stays_in_dir(void)
+/* To dir as its /, in a mount namespace of its own. */
+static bool move_to_dir(int unused)
 {
-	int ready[2];
-	char may = 0;
-	pid_t pid;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (!pid) {
-		may = !unshare(CLONE_NEWNS) && !chroot(dir) && !chdir("/");
-		(void)!write(ready[1], &may, 1);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	assert_int_equal(read(ready[0], &may, 1), 1);
-	close(ready[0]);
-	close(ready[1]);
-	if (may)
-		return pid;
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	return 0;
+	return !unshare(CLONE_NEWNS) && !chroot(dir) && !chdir("/");
 }
 
 static uint64_t read_as(uint32_t pid, unsigned file, const char *as)
@@ -172,7 +153,7 @@ static uint64_t read_as(uint32_t pid, unsigned file, const char *as)
 static void who_is_gone_has_files_that_others_of_its_namespace_see(void **state)
 {
 	struct evidence e = { 0 };
-	pid_t stays = stays_in_dir();
+	pid_t stays = stays_in(move_to_dir, 0);
 
 	if (!stays)
 		skip();
@@ -183,8 +164,7 @@ static void who_is_gone_has_files_that_others_of_its_namespace_see(void **state)
 	assert_int_equal(e.file_count, 2);
 	assert_int_equal(read_as(gone(), 2, "/3"), 0); /* another file */
 	assert_int_equal(read_as(gone(), 2, "/none"), 0);
-	kill(stays, SIGKILL);
-	assert_int_equal(waitpid(stays, NULL, 0), stays);
+	stays_end(stays);
 	assert_int_equal(read_as(gone(), 2, "/2"), 0);
 	assert_int_equal(e.file_count, 2);
 	evidence_done(&e);

@@ -16,6 +16,7 @@
 
 #include "analyze/sym/locate.h"
 #include "analyze/sym/resolve.h"
+#include "tests/unit/fixture.h"
 
 #define ID           "\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67"
 #define OFF_F_SIZED  0x1000 /* .text of tests/fixtures/layout in the file */
@@ -24,17 +25,14 @@
 /* A root of its own for the files of one test. */
 struct env {
 	char root[64];
-	char fixtures[4096];
+	char fixtures[FIXTURE_PATH];
 };
 
 static int setup(void **state)
 {
 	struct env *e = calloc(1, sizeof(*e));
-	ssize_t n = readlink("/proc/self/exe", e->fixtures, sizeof(e->fixtures) - 32);
 
-	assert_true(n > 0);
-	e->fixtures[n] = '\0';
-	strcpy(strrchr(e->fixtures, '/'), "/../fixtures/");
+	fixture_path("", e->fixtures);
 	strcpy(e->root, "/tmp/ebprec-test-XXXXXX");
 	assert_non_null(mkdtemp(e->root));
 	assert_int_equal(chmod(e->root, 0755), 0);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "analyze/sampler.h"
+#include "tests/unit/sidefacts.h"
 
 /* /bin/a at 0x1000 in 10 and at 0x5000 in 11, comms "ten" and "eleven"; a BPF program. */
 struct fixture {
@@ -16,17 +17,6 @@ struct fixture {
 	struct model *m;
 	struct sampler *s;
 };
-
-static void map(struct model *m, uint32_t pid, uint64_t start, uint64_t end, const char *path)
-{
-	struct perfrec_side side = {
-		.type = PERF_RECORD_MMAP2,
-		.misc = PERF_RECORD_MISC_USER,
-		.mmap = { .pid = pid, .start = start, .size_bytes = end - start, .path = path },
-	};
-
-	assert_int_equal(model_add(m, &side), 0);
-}
 
 static void comm(struct model *m, uint32_t pid, const char *name)
 {
@@ -40,19 +30,15 @@ static void comm(struct model *m, uint32_t pid, const char *name)
 
 static struct fixture setup(void)
 {
-	struct perfrec_side bpf = {
-		.type = PERF_RECORD_KSYMBOL,
-		.ksymbol = { .addr = 0xffff0000, .size_bytes = 0x100, .name = "bpf_prog_x" },
-	};
 	struct fixture f;
 
 	assert_int_equal(strings_new(&f.names), 0);
 	assert_int_equal(model_new(f.names, &f.m), 0);
 	comm(f.m, 10, "ten");
 	comm(f.m, 11, "eleven");
-	map(f.m, 10, 0x1000, 0x2000, "/bin/a");
-	map(f.m, 11, 0x5000, 0x6000, "/bin/a");
-	assert_int_equal(model_add(f.m, &bpf), 0);
+	sidefacts_map(f.m, 10, 0x1000, 0x2000, "/bin/a");
+	sidefacts_map(f.m, 11, 0x5000, 0x6000, "/bin/a");
+	sidefacts_bpf(f.m);
 	assert_int_equal(model_seal(f.m), 0);
 	assert_int_equal(sampler_new(f.m, NULL, false, &f.s), 0);
 	return f;

@@ -15,29 +15,18 @@
 
 #include "analyze/sym/demangle.h"
 #include "analyze/sym/symtab.h"
+#include "tests/unit/fixture.h"
 
 struct program {
 	int fd;
 	struct elffile *elf;
 };
 
-/* Fixtures are built beside the tests. */
-static void fixture_path(const char *name, char *out, size_t out_bytes)
-{
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	assert_true(n > 0);
-	exe[n] = '\0';
-	*strrchr(exe, '/') = '\0';
-	assert_true(snprintf(out, out_bytes, "%s/../fixtures/%s", exe, name) < (int)out_bytes);
-}
-
 static bool program_open(const char *name, struct program *out)
 {
-	char path[8192];
+	char path[FIXTURE_PATH];
 
-	fixture_path(name, path, sizeof(path));
+	fixture_path(name, path);
 	out->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (out->fd < 0 && errno == ENOENT)
 		return false;
@@ -218,10 +207,10 @@ static void symtab_of_a_stripped_library_has_its_exports(void **state)
 /* Runs FORMAT with the fixture's path in it, and leaves the lines that it prints to be read. */
 static FILE *run_tool(const char *format, const char *program)
 {
-	char path[8192], cmd[8400];
+	char path[FIXTURE_PATH], cmd[8400];
 	FILE *f;
 
-	fixture_path(program, path, sizeof(path));
+	fixture_path(program, path);
 	assert_true(snprintf(cmd, sizeof(cmd), format, path) < (int)sizeof(cmd));
 	f = popen(cmd, "r");
 	assert_non_null(f);
@@ -414,12 +403,12 @@ static void symtab_names_stubs_of_static_programs(void **state)
 
 static uint8_t *slurp(const char *name, size_t *size_bytes)
 {
-	char path[8192];
+	char path[FIXTURE_PATH];
 	struct stat st;
 	uint8_t *data;
 	int fd;
 
-	fixture_path(name, path, sizeof(path));
+	fixture_path(name, path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);

@@ -15,6 +15,7 @@
 #include "analyze/sym/resolve.h"
 #include "analyze/sym/symtab.h"
 #include "format/cursor.h"
+#include "tests/unit/fixture.h"
 
 #define ADDRS_MAX 20000
 
@@ -25,25 +26,13 @@ struct program {
 	struct elffile *elf;
 };
 
-/* Fixtures are built beside the tests. */
-static void fixture_path(const char *name, char *out, size_t out_bytes)
-{
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	assert_true(n > 0);
-	exe[n] = '\0';
-	*strrchr(exe, '/') = '\0';
-	assert_true(snprintf(out, out_bytes, "%s/../fixtures/%s", exe, name) < (int)out_bytes);
-}
-
 static bool program_read(const char *name, struct program *out)
 {
-	char path[8192];
+	char path[FIXTURE_PATH];
 	struct stat st;
 	int fd;
 
-	fixture_path(name, path, sizeof(path));
+	fixture_path(name, path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false; /* this machine could not build it */
@@ -265,12 +254,12 @@ static void check_name(struct resolver *r, uint32_t file, uint64_t off, const ch
 
 static void wanted_or_not_every_place_has_its_name(void **state)
 {
-	char root[8192];
+	char root[FIXTURE_PATH];
 	const char *first;
 	struct resolver *r;
 	uint32_t file;
 
-	fixture_path("", root, sizeof(root));
+	fixture_path("", root);
 	r = resolver_of(root, 0);
 	file = add(r, "/layout");
 	assert_int_equal(resolver_want(r, file, 0x1000, false), 0);
@@ -296,10 +285,10 @@ static void loading_gives_the_same_by_any_number_of_threads(void **state)
 		"/layout", "/layout.so.stripped"
 	};
 	enum { FILES = sizeof(paths) / sizeof(paths[0]), OFFS = 0x2000 };
-	char root[8192], *said[2] = { NULL };
+	char root[FIXTURE_PATH], *said[2] = { NULL };
 	size_t size;
 
-	fixture_path("", root, sizeof(root));
+	fixture_path("", root);
 	for (unsigned threads = 1; threads <= 8; threads++) {
 		struct resolver *r = resolver_of(root, threads);
 		uint32_t files[FILES];

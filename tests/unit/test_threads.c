@@ -12,20 +12,17 @@
 
 #include "analyze/report/reportview.h"
 #include "tests/gen/captures.h"
+#include "tests/unit/fixture.h"
 
 #define SAMPLES     10000u
 #define PROCESSES   12u
 #define THREADS_MAX 8u
 
-/* Fixtures are built beside the tests. */
 static char *fixture_root(void)
 {
-	static char root[8192];
-	ssize_t n = readlink("/proc/self/exe", root, 4096);
+	static char root[FIXTURE_PATH];
 
-	assert_true(n > 0);
-	root[n] = '\0';
-	strcpy(strrchr(root, '/'), "/../fixtures");
+	fixture_path("", root);
 	return root;
 }
 

@@ -83,6 +83,11 @@ struct writer {
 int writer_write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes);
 /* The same in w's file; in a pipe as a patch. */
 int writer_put_at(struct writer *w, const uint8_t *data, size_t size_bytes, uint64_t off_bytes);
+/* The file as it was when its data ended there: cut, with table and head. */
+void writer_undo(struct writer *w, uint64_t old_end_bytes);
+
+/* ---- writer_finish.c ---- */
+
 /*
  * Writes the post area behind data and table, then the head with this state.  build_id: the BUILD_ID
  * section, NULL for none.  After a failure the file is as it was, unfinished.

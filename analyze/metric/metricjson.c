@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/metric/metriccolumn.h"
 #include "analyze/metric/metricforms.h"
 #include "analyze/say.h"
 
@@ -72,14 +73,14 @@ static void json_values(const struct metric_shown *s, const struct metricsum *su
 	const char *comma = "";
 
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
-		if (!metricview_has(sum->table, c))
+		if (!metriccolumn_has(sum->table, c))
 			continue;
 		fprintf(to, "%s\"%s\": ", comma, c->key);
 		comma = ", ";
 		if (c->op != METRIC_DIM)
 			put_raw(c,
-				metricview_value(sum->table, c, metricsum_slots(sum, group),
-						 metricrank_elapsed_ns(sum)),
+				metriccolumn_value(sum->table, c, metricsum_slots(sum, group),
+						   metricrank_elapsed_ns(sum)),
 				to);
 		else if (metricrank_is_number(sum->table, c->a))
 			metricrank_put_dim(s, sum, group, c->a, to);
@@ -174,7 +175,7 @@ static void csv_header(const struct metric_shown *s, FILE *to)
 			fprintf(to, ",%s", s->by[i]->with);
 	}
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
-		if (metricview_has(t, c))
+		if (metriccolumn_has(t, c))
 			fprintf(to, ",%s", c->key);
 	}
 	putc('\n', to);
@@ -197,15 +198,15 @@ static void csv_row(const struct metric_shown *s, size_t group, FILE *to)
 		put_quoted(s, sum, group, s->by[i]->with, true, to);
 	}
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
-		if (!metricview_has(sum->table, c))
+		if (!metriccolumn_has(sum->table, c))
 			continue;
 		putc(',', to);
 		if (c->op == METRIC_DIM)
 			put_quoted(s, sum, group, c->a, true, to);
 		else
 			put_raw(c,
-				metricview_value(sum->table, c, metricsum_slots(sum, group),
-						 metricrank_elapsed_ns(sum)),
+				metriccolumn_value(sum->table, c, metricsum_slots(sum, group),
+						   metricrank_elapsed_ns(sum)),
 				to);
 	}
 	putc('\n', to);

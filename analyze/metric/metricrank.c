@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/metric/metriccolumn.h"
+
 static int by_value(const void *va, const void *vb)
 {
 	const struct metricrank_entry *a = va, *b = vb;
@@ -36,14 +38,14 @@ struct metricrank metricrank_of(const struct metric_shown *s, const struct metri
 	struct metricrank_entry *to;
 
 	for (size_t i = 0; r.order && i < sum->count; i++) {
-		if (!metricview_wants(sum->table, s->view, metricsum_slots(sum, i)))
+		if (!metriccolumn_wanted(sum->table, s->view, metricsum_slots(sum, i)))
 			continue;
 		to = &r.order[r.count++];
 		to->group = (uint32_t)i;
 		if (by && by->op != METRIC_DIM)
 			to->value = (smallest ? -1 : 1) *
-				    metricview_value(sum->table, by, metricsum_slots(sum, i),
-						     metricrank_elapsed_ns(sum));
+				    metriccolumn_value(sum->table, by, metricsum_slots(sum, i),
+						       metricrank_elapsed_ns(sum));
 		else if (!sum->table->is_interval)
 			to->value = -(double)sum->groups[i].time_ns;
 	}

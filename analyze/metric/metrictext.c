@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/metric/metriccolumn.h"
 #include "analyze/metric/metricforms.h"
 #include "analyze/say.h"
 #include "analyze/vec.h"
@@ -52,7 +53,7 @@ struct cells {
 
 static bool is_shown(const struct metric_table *t, const struct metric_column *c)
 {
-	return *c->title && metricview_has(t, c);
+	return *c->title && metriccolumn_has(t, c);
 }
 
 static void add_cell(struct cells *c, char *text)
@@ -120,8 +121,8 @@ static void value_cells(struct cells *c, const struct metric_shown *s, const str
 		to = open_memstream(&text, &bytes);
 		if (to) {
 			put_number(col,
-				   metricview_value(sum->table, col, metricsum_slots(sum, group),
-						    metricrank_elapsed_ns(sum)),
+				   metriccolumn_value(sum->table, col, metricsum_slots(sum, group),
+						      metricrank_elapsed_ns(sum)),
 				   to);
 			fclose(to);
 		}

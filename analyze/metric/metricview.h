@@ -60,13 +60,5 @@ struct metric_view {
 const struct metric_view *metricview_at(size_t i);
 /* The view of a table, or one made from its fields in *own, whose texts are the table's. */
 const struct metric_view *metricview_of(const struct metric_table *t, struct metric_view *own);
-/* Whether the group belongs into the view at all. */
-bool metricview_wants(const struct metric_table *t, const struct metric_view *v,
-		      const uint64_t *slots);
-/* Whether the table has what the column needs. */
-bool metricview_has(const struct metric_table *t, const struct metric_column *c);
-/* Not for METRIC_DIM.  rows: how many the slots are the sum of. */
-double metricview_value(const struct metric_table *t, const struct metric_column *c,
-			const uint64_t *slots, uint64_t elapsed_ns);
 
 #endif

@@ -10,28 +10,17 @@
 #include "format/cursor.h"
 #include "record/keymap.h"
 #include "record/siderec.h"
+#include "record/siderecs.h"
 
 #define KERNEL_PID   UINT32_MAX
 #define MMAP2_FIXED  72 /* of an MMAP2 record, up to the path */
 #define NONE         UINT32_MAX
 #define HEADER_BYTES sizeof(struct perf_event_header)
 
-/* A record that is kept, with its time taken out.  Forks share the mappings of their parent. */
-struct kept {
-	uint32_t refs;
-	uint32_t size_bytes;
-	_Alignas(8) uint8_t bytes[];
-};
-
-struct kept_list {
-	struct kept **items;
-	size_t count, room;
-};
-
 struct process {
 	uint32_t pid; /* 0 when the place is free: nobody's */
 	uint32_t first_thread;
-	struct kept_list maps; /* in order of arrival: the later one wins */
+	struct siderecs maps; /* in order of arrival: the later one wins */
 };
 
 struct thread {
@@ -40,7 +29,7 @@ struct thread {
 	uint32_t next; /* of the process, or of the free ones */
 	uint64_t start_ns;
 	uint64_t exit_ns; /* 0: it runs */
-	struct kept *comm, *namespaces;
+	struct siderecs_one *comm, *namespaces;
 };
 
 struct sidestate {
@@ -54,69 +43,16 @@ struct sidestate {
 	size_t thread_count, thread_room;
 	uint32_t free_thread;  /* chain */
 	struct keymap by_what; /* cgroups, code, BPF programs: kind and number -> index in global */
-	struct kept_list global;
+	struct siderecs global;
 	size_t map_count;
 	uint32_t *exited; /* tids whose exit is still to be settled */
 	size_t exited_count, exited_room;
 };
 
-/* ---- kept records ---- */
-
-static struct kept *keep(const uint8_t *record, size_t size_bytes)
-{
-	struct kept *k = malloc(sizeof(*k) + size_bytes);
-
-	if (!k)
-		return NULL;
-	k->refs = 1;
-	k->size_bytes = (uint32_t)size_bytes;
-	memcpy(k->bytes, record, size_bytes);
-	le64_store(k->bytes + size_bytes - SIDEREC_TAIL_BYTES + 8, 0);
-	return k;
-}
-
-static void let_go(struct kept *k)
-{
-	if (k && !--k->refs)
-		free(k);
-}
-
-/* Room for one more in an array of items; *items grows by doubling. */
-static bool make_room(void *items, size_t count, size_t *room, size_t item_bytes)
-{
-	void **array = items, *more;
-	size_t want = *room ? 2 * *room : 16;
-
-	if (count < *room)
-		return true;
-	more = realloc(*array, want * item_bytes);
-	if (!more)
-		return false;
-	*array = more;
-	*room = want;
-	return true;
-}
-
-static int list_add(struct kept_list *l, struct kept *k)
-{
-	if (!make_room(&l->items, l->count, &l->room, sizeof(*l->items)))
-		return -ENOMEM;
-	l->items[l->count++] = k;
-	return 0;
-}
-
-static void list_done(struct kept_list *l)
-{
-	for (size_t i = 0; i < l->count; i++)
-		let_go(l->items[i]);
-	free(l->items);
-	*l = (struct kept_list){ 0 };
-}
-
 static void drop_maps(struct sidestate *s, struct process *p)
 {
 	s->map_count -= p->maps.count;
-	list_done(&p->maps);
+	siderecs_done(&p->maps);
 }
 
 /* ---- processes and threads ---- */
@@ -147,8 +83,8 @@ static int get_process(struct sidestate *s, uint32_t pid, struct process **out)
 	if (s->free_count) {
 		at = s->free_processes[s->free_count - 1];
 	} else {
-		if (!make_room(&s->processes, s->process_count, &s->process_room,
-			       sizeof(*s->processes)))
+		if (!siderecs_room(&s->processes, s->process_count, &s->process_room,
+				   sizeof(*s->processes)))
 			return -ENOMEM;
 		at = (uint32_t)s->process_count;
 	}
@@ -171,7 +107,8 @@ static void remove_process(struct sidestate *s, struct process *p)
 	keymap_remove(&s->by_pid, p->pid, 0);
 	p->pid = 0;
 	/* Without memory the place is lost until the end, and that is all. */
-	if (make_room(&s->free_processes, s->free_count, &s->free_room, sizeof(*s->free_processes)))
+	if (siderecs_room(&s->free_processes, s->free_count, &s->free_room,
+			  sizeof(*s->free_processes)))
 		s->free_processes[s->free_count++] = at;
 }
 
@@ -186,8 +123,8 @@ static void remove_thread(struct sidestate *s, struct thread *t)
 	if (link && *link == at)
 		*link = t->next;
 	keymap_remove(&s->by_tid, t->tid, 0);
-	let_go(t->comm);
-	let_go(t->namespaces);
+	siderecs_let_go(t->comm);
+	siderecs_let_go(t->namespaces);
 	*t = (struct thread){ .next = s->free_thread };
 	s->free_thread = at;
 }
@@ -209,7 +146,8 @@ static int get_thread(struct sidestate *s, uint32_t pid, uint32_t tid, struct th
 		return -ENOMEM;
 	at = s->free_thread;
 	if (at == NONE) {
-		if (!make_room(&s->threads, s->thread_count, &s->thread_room, sizeof(*s->threads)))
+		if (!siderecs_room(&s->threads, s->thread_count, &s->thread_room,
+				   sizeof(*s->threads)))
 			return -ENOMEM;
 		at = (uint32_t)s->thread_count;
 	}
@@ -248,7 +186,7 @@ static int inherit(struct sidestate *s, uint32_t from_pid, struct process *to)
 	if (!from || from == to)
 		return 0;
 	for (size_t i = 0; i < from->maps.count; i++) {
-		if (list_add(&to->maps, from->maps.items[i]))
+		if (siderecs_add(&to->maps, from->maps.items[i]))
 			return -ENOMEM;
 		from->maps.items[i]->refs++;
 		s->map_count++;
@@ -299,7 +237,7 @@ static int on_exit_record(struct sidestate *s, const uint8_t *rec, size_t size_b
 	if (!t || t->pid != le32_load(rec + 8))
 		return 0;
 	t->exit_ns = le64_load(rec + 24);
-	if (!make_room(&s->exited, s->exited_count, &s->exited_room, sizeof(*s->exited)))
+	if (!siderecs_room(&s->exited, s->exited_count, &s->exited_room, sizeof(*s->exited)))
 		return -ENOMEM;
 	s->exited[s->exited_count++] = t->tid;
 	return 0;
@@ -309,7 +247,7 @@ static int on_comm(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 {
 	uint32_t pid = le32_load(rec + 8), tid = le32_load(rec + 12);
 	struct thread *t;
-	struct kept *k;
+	struct siderecs_one *k;
 
 	if (get_thread(s, pid, tid, &t))
 		return -ENOMEM;
@@ -319,12 +257,12 @@ static int on_comm(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 		drop_maps(s, find_process(s, pid));
 		t->exit_ns = 0;
 	}
-	k = keep(rec, size_bytes);
+	k = siderecs_keep(rec, size_bytes);
 	if (!k)
 		return -ENOMEM;
 	/* Those who inherit the name did not exec, and no mapping is to be forgotten for it. */
 	le16_store(k->bytes + 4, le16_load(k->bytes + 4) & (uint16_t)~PERF_RECORD_MISC_COMM_EXEC);
-	let_go(t->comm);
+	siderecs_let_go(t->comm);
 	t->comm = k;
 	return 0;
 }
@@ -332,19 +270,19 @@ static int on_comm(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 static int on_namespaces(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 {
 	struct thread *t;
-	struct kept *k;
+	struct siderecs_one *k;
 
 	if (get_thread(s, le32_load(rec + 8), le32_load(rec + 12), &t))
 		return -ENOMEM;
-	k = keep(rec, size_bytes);
+	k = siderecs_keep(rec, size_bytes);
 	if (!k)
 		return -ENOMEM;
-	let_go(t->namespaces);
+	siderecs_let_go(t->namespaces);
 	t->namespaces = k;
 	return 0;
 }
 
-static bool covers(uint64_t start, uint64_t end, const struct kept *old)
+static bool covers(uint64_t start, uint64_t end, const struct siderecs_one *old)
 {
 	uint64_t at = le64_load(old->bytes + 16);
 
@@ -355,26 +293,26 @@ static int on_mmap2(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 {
 	uint64_t start = le64_load(rec + 16), end = start + le64_load(rec + 24);
 	struct process *p;
-	struct kept *k;
+	struct siderecs_one *k;
 	size_t i, left = 0;
 
 	if (size_bytes < MMAP2_FIXED + 8 + SIDEREC_TAIL_BYTES || end < start)
 		return 0;
 	if (get_process(s, le32_load(rec + 8), &p))
 		return -ENOMEM;
-	k = keep(rec, size_bytes);
+	k = siderecs_keep(rec, size_bytes);
 	if (!k)
 		return -ENOMEM;
 	for (i = 0; i < p->maps.count; i++) {
 		if (covers(start, end, p->maps.items[i]))
-			let_go(p->maps.items[i]);
+			siderecs_let_go(p->maps.items[i]);
 		else
 			p->maps.items[left++] = p->maps.items[i];
 	}
 	s->map_count -= p->maps.count - left;
 	p->maps.count = left;
-	if (list_add(&p->maps, k)) {
-		let_go(k);
+	if (siderecs_add(&p->maps, k)) {
+		siderecs_let_go(k);
 		return -ENOMEM;
 	}
 	s->map_count++;
@@ -386,12 +324,12 @@ static int on_global(struct sidestate *s, const uint8_t *rec, size_t size_bytes,
 		     bool gone)
 {
 	uint32_t type = le32_load(rec), *at = keymap_get(&s->by_what, type, number);
-	struct kept *k;
+	struct siderecs_one *k;
 
 	if (gone) {
 		if (!at)
 			return 0;
-		let_go(s->global.items[*at]);
+		siderecs_let_go(s->global.items[*at]);
 		/* The last one takes its place. */
 		k = s->global.items[--s->global.count];
 		if (*at < s->global.count) {
@@ -405,21 +343,21 @@ static int on_global(struct sidestate *s, const uint8_t *rec, size_t size_bytes,
 		keymap_remove(&s->by_what, type, number);
 		return 0;
 	}
-	k = keep(rec, size_bytes);
+	k = siderecs_keep(rec, size_bytes);
 	if (!k)
 		return -ENOMEM;
 	if (at) {
-		let_go(s->global.items[*at]);
+		siderecs_let_go(s->global.items[*at]);
 		s->global.items[*at] = k;
 		return 0;
 	}
-	if (list_add(&s->global, k)) {
-		let_go(k);
+	if (siderecs_add(&s->global, k)) {
+		siderecs_let_go(k);
 		return -ENOMEM;
 	}
 	if (!keymap_put(&s->by_what, type, number, (uint32_t)s->global.count - 1))
 		return 0;
-	let_go(s->global.items[--s->global.count]);
+	siderecs_let_go(s->global.items[--s->global.count]);
 	return -ENOMEM;
 }
 
@@ -495,7 +433,7 @@ struct emission {
 	struct siderec rec;
 };
 
-static int emit_kept(struct emission *e, const struct kept *k, uint32_t pid, uint32_t tid)
+static int emit_kept(struct emission *e, const struct siderecs_one *k, uint32_t pid, uint32_t tid)
 {
 	_Alignas(8) uint8_t copy[SIDEREC_MAX_BYTES];
 
@@ -590,12 +528,12 @@ void sidestate_free(struct sidestate *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->process_count; i++)
-		list_done(&s->processes[i].maps);
+		siderecs_done(&s->processes[i].maps);
 	for (size_t i = 0; i < s->thread_count; i++) {
-		let_go(s->threads[i].comm);
-		let_go(s->threads[i].namespaces);
+		siderecs_let_go(s->threads[i].comm);
+		siderecs_let_go(s->threads[i].namespaces);
 	}
-	list_done(&s->global);
+	siderecs_done(&s->global);
 	keymap_done(&s->by_pid);
 	keymap_done(&s->by_tid);
 	keymap_done(&s->by_what);

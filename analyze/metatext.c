@@ -68,6 +68,66 @@ bool metatext_is(const char *text, const char *key, const char *value)
 	return at && !strncmp(at, value, strlen(value));
 }
 
+/* The one that an escape stands for, and how long that is; 0: not known. */
+static size_t unescape(const char *at, char *out)
+{
+	unsigned value = 0;
+
+	if (at[1] == '"' || at[1] == '\\' || at[1] == '/') {
+		*out = at[1];
+		return 2;
+	}
+	if (at[1] != 'u' || strspn(at + 2, "0123456789abcdefABCDEF") < 4 ||
+	    sscanf(at + 2, "%4x", &value) != 1 || !value || value > 0x7f)
+		return 0;
+	*out = (char)value;
+	return 6;
+}
+
+char *metatext_string(const char *text, const char **end)
+{
+	char *out, *to;
+	size_t bytes;
+
+	if (!text || *text++ != '"')
+		return NULL;
+	out = to = malloc(strlen(text) + 1);
+	while (out && *text && *text != '"') {
+		bytes = 1;
+		*to = *text;
+		if (*text == '\\')
+			bytes = unescape(text, to);
+		if (!bytes)
+			break;
+		text += bytes;
+		to++;
+	}
+	if (!out || *text != '"') {
+		free(out);
+		return NULL;
+	}
+	*to = '\0';
+	*end = text + 1;
+	return out;
+}
+
+static const char *element(const char *at)
+{
+	at += strspn(at, " \n\t");
+	return *at && *at != ']' ? at : NULL;
+}
+
+const char *metatext_first(const char *array)
+{
+	return array && *array == '[' ? element(array + 1) : NULL;
+}
+
+const char *metatext_next(const char *behind)
+{
+	behind += strspn(behind, " \n\t");
+	return *behind == ',' ? element(behind + 1) : NULL;
+}
+
 bool metatext_number(const char *text, const char *key, uint64_t *out)
 {
 	const char *at = key ? metatext_after(text, key) : text;

@@ -21,6 +21,14 @@ char *metatext_notes(const struct capture *c);
 const char *metatext_after(const char *text, const char *key);
 /* Whether the value begins so. */
 bool metatext_is(const char *text, const char *key, const char *value);
+/*
+ * The string that text begins with, without its escapes; owned, NULL: there is none.  *end: behind it.
+ * Characters that JSON need not escape are not known by their number.
+ */
+char *metatext_string(const char *text, const char **end);
+/* Of an array: its first element behind the bracket, and from behind an element the next; NULL: no more. */
+const char *metatext_first(const char *array);
+const char *metatext_next(const char *behind);
 /* The value of the first such key, or for NULL what text begins with; false: it is no number. */
 bool metatext_number(const char *text, const char *key, uint64_t *out);
 

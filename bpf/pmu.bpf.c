@@ -11,7 +11,7 @@
 #include "bpf/metric.bpf.h"
 #include <linux/bpf_perf_event.h>
 
-enum { PMU_EVENTS = 4 };
+enum { PMU_EVENTS = 5 };
 
 /* How many of them are counted. */
 const volatile __u32 pmu_count = 0;
@@ -24,7 +24,7 @@ struct pmu_key {
 struct pmu_value {
 	char comm[16];
 	__u64 cgroup;
-	__u64 event0, event1, event2, event3;
+	__u64 event0, event1, event2, event3, event4;
 };
 
 METRIC_TABLE_FIXED(pmu, struct pmu_key, struct pmu_value, 16384);
@@ -46,11 +46,15 @@ struct pmu_event2 {
 struct pmu_event3 {
 	STACK_ROW;
 };
+struct pmu_event4 {
+	STACK_ROW;
+};
 
 METRIC_EVENT(0, pmu_event0);
 METRIC_EVENT(1, pmu_event1);
 METRIC_EVENT(2, pmu_event2);
 METRIC_EVENT(3, pmu_event3);
+METRIC_EVENT(4, pmu_event4);
 
 #define COUNTERS(n)                                          \
 	struct {                                             \
@@ -64,6 +68,7 @@ COUNTERS(0); /* by CPU; the recorder sets the size */
 COUNTERS(1);
 COUNTERS(2);
 COUNTERS(3);
+COUNTERS(4);
 
 struct pmu_seen {
 	struct bpf_perf_event_value at[PMU_EVENTS];
@@ -113,7 +118,10 @@ static __always_inline void tell(struct task_struct *t)
 		events[2] = added(&pmu_counters2, &seen->at[2]);
 	if (pmu_count > 3)
 		events[3] = added(&pmu_counters3, &seen->at[3]);
-	if (!is_target(t->tgid) || !(events[0] | events[1] | events[2] | events[3]))
+	if (pmu_count > 4)
+		events[4] = added(&pmu_counters4, &seen->at[4]);
+	if (!is_target(t->tgid) ||
+	    !(events[0] | events[1] | events[2] | events[3] | events[4]))
 		return;
 	v = METRIC_ENTRY(&table_pmu, &key, struct pmu_value);
 	if (!v)
@@ -124,6 +132,7 @@ static __always_inline void tell(struct task_struct *t)
 	ADD(v->event1, events[1]);
 	ADD(v->event2, events[2]);
 	ADD(v->event3, events[3]);
+	ADD(v->event4, events[4]);
 }
 
 SEC("tp_btf/sched_switch")

@@ -74,7 +74,7 @@ static const struct {
 			 true,
 			 { "user_ns", "system_ns", "minor", "major", "read_bytes", "write_bytes",
 			   "call_read_bytes", "call_write_bytes", "now_rss_bytes", "now_size_bytes",
-			   "now_threads" } },
+			   "now_threads", "is_ppid" } },
 	[OF_ENERGY] = { "counters_energy", "zone", false, false, { "energy_uj" } },
 	[OF_BATTERY] = { "counters_battery",
 			 "battery",
@@ -285,7 +285,8 @@ static void take(struct counters *c, enum counter_table of, const char *text, ui
 		return;
 	}
 	for (size_t i = 0; i < c->value_count[of]; i++) {
-		if (!strncmp(kinds[of].values[i], "now_", 4))
+		if (!strncmp(kinds[of].values[i], "now_", 4) ||
+		    !strncmp(kinds[of].values[i], "is_", 3))
 			grown[i] = values[i];
 		else /* some counts of the kernel go back a little */
 			grown[i] = values[i] > kept->values[i] ? values[i] - kept->values[i] : 0;
@@ -512,6 +513,7 @@ static uint64_t io_number(const char *text, const char *name)
 static void take_process(struct counters *c, int proc_fd, uint32_t pid)
 {
 	enum {
+		PPID = 4,
 		MINFLT = 10,
 		MAJFLT = 12,
 		UTIME = 14,
@@ -527,7 +529,7 @@ static void take_process(struct counters *c, int proc_fd, uint32_t pid)
 
 	snprintf(path, sizeof(path), "%u/stat", pid);
 	text = read_file(c, proc_fd, path);
-	if (!text || counters_parse_stat(text, comm, 4, RSS, v + 4))
+	if (!text || counters_parse_stat(text, comm, PPID, RSS, v + PPID))
 		return;
 	snprintf(path, sizeof(path), "%u/io", pid);
 	text = read_file(c, proc_fd, path);
@@ -536,7 +538,7 @@ static void take_process(struct counters *c, int proc_fd, uint32_t pid)
 				     v[MAJFLT], io_number(text, "\nread_bytes: "),
 				     io_number(text, "\nwrite_bytes: "), io_number(text, "rchar: "),
 				     io_number(text, "\nwchar: "), v[RSS] * c->page_bytes, v[SIZE],
-				     v[THREADS] });
+				     v[THREADS], v[PPID] });
 }
 
 /* This runs beside the thread that adds targets. */

@@ -5,7 +5,7 @@
 
 #include "record/json.h"
 
-static void host(struct json *j, const struct hostinfo *h)
+static void host(struct json *j, const struct hostinfo *h, const struct hostenv *env)
 {
 	json_begin(j, "host");
 	json_string(j, "name", h->hostname);
@@ -19,6 +19,7 @@ static void host(struct json *j, const struct hostinfo *h)
 	json_u64(j, "cpus_present", h->cpus_present);
 	json_u64(j, "memory_bytes", h->memory_bytes);
 	json_string(j, "governor", h->governor);
+	hostenv_json(env, j);
 	json_string(j, "virtualisation", h->virtualisation);
 	json_string(j, "container", h->container);
 	json_string(j, "clocksource", h->clocksource);
@@ -45,6 +46,7 @@ static void options(struct json *j, const struct meta_start *m)
 	for (i = 0; i < o->pid_count; i++)
 		json_u64(j, NULL, o->pids[i]);
 	json_end_array(j);
+	json_u64(j, "command_pid", m->command_pid);
 	json_bool(j, "bpf", m->bpf);
 	json_bool(j, "user_only", m->user_only);
 	json_string(j, "event", m->event_name);
@@ -77,7 +79,7 @@ void meta_start(struct outbuf *out, const struct meta_start *m)
 	json_string(&j, "started", text);
 	json_u64(&j, "start_wall_ns", m->wall_ns);
 	json_u64(&j, "start_mono_ns", m->mono_ns);
-	host(&j, m->host);
+	host(&j, m->host, m->env);
 	options(&j, m);
 	json_end(&j);
 }

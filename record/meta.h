@@ -12,12 +12,15 @@
 #include <stdint.h>
 
 #include "record/emit.h"
+#include "record/hostenv.h"
 #include "record/hostinfo.h"
 #include "record/opts.h"
 #include "record/outbuf.h"
 
 struct meta_start {
 	const struct hostinfo *host;
+	const struct hostenv *env;
+	uint32_t command_pid; /* 0: no command was started */
 	const struct record_opts *opts;
 	const char *event_name; /* what was chosen: "cpu-clock" */
 	uint64_t ring_bytes_per_cpu;

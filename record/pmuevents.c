@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { EVENTS_MAX = 4 };
+enum { EVENTS_MAX = 5 };
 
 /*
  * As perf names them; the column is the name with _ for -.  A stack is taken of every period_count-th:
@@ -30,6 +30,10 @@ static const struct pmu_event {
 	{ "branches", "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 4999999 },
 	{ "branch-misses", "branch_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES,
 	  99991 },
+	{ "stalled-cycles-frontend", "stalled_cycles_frontend", PERF_TYPE_HARDWARE,
+	  PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 9999991 },
+	{ "stalled-cycles-backend", "stalled_cycles_backend", PERF_TYPE_HARDWARE,
+	  PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 9999991 },
 	{ "cpu-clock", "cpu_clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 10000000 },
 	{ "page-faults", "page_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 97 },
 	{ "migrations", "migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, 1 },
@@ -128,7 +132,7 @@ int pmuevents_name(struct metricobj *o, const struct instrument_ctx *c, struct m
 	count = events_of(c->opts, events, &unknown);
 	if (!count)
 		return note_fail(c->notes, -EINVAL,
-				 "up to four of those that the manual page names",
+				 "up to five of those that the manual page names",
 				 "cannot count '%.60s'", unknown);
 	for (unsigned i = 0; i < EVENTS_MAX; i++) {
 		snprintf(name, sizeof(name), "pmu_counters%u", i);

@@ -167,6 +167,7 @@ static void release(struct recording *r)
 	jitfiles_done(&r->jitfiles);
 	argkeep_done(&r->args);
 	hostinfo_done(&r->host);
+	hostenv_done(&r->env);
 	cpulist_done(&r->cpus);
 	workload_done(&r->workload);
 	notes_done(&r->notes);

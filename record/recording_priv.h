@@ -11,6 +11,7 @@
 #include "record/control.h"
 #include "record/mapids.h"
 #include "record/features.h"
+#include "record/hostenv.h"
 #include "record/hostinfo.h"
 #include "record/hurry.h"
 #include "record/instrument.h"
@@ -52,6 +53,7 @@ struct recording {
 	struct argkeep args;
 	bool exec_seen; /* by a BPF program, not by its COMM record */
 	struct hostinfo host;
+	struct hostenv env;
 	struct attrs attrs;
 	struct writer *writer; /* has no file of its own when there is a window */
 	/* --ring and --rotate: NULL, and without a file, when neither was asked for. */

@@ -224,6 +224,8 @@ static int write_meta(struct recording *r)
 	struct outbuf json = { 0 };
 	struct meta_start m = {
 		.host = &r->host,
+		.env = &r->env,
+		.command_pid = (uint32_t)r->workload.pid,
 		.opts = r->opts,
 		.event_name = r->attrs.entry[ATTR_SAMPLE].name,
 		.ring_bytes_per_cpu = r->bpf ? rings_bytes_per_cpu(r->rings)
@@ -340,6 +342,8 @@ int recording_start(struct recording *r)
 	r->buildids.notes = &r->notes;
 	if (!err)
 		err = hostinfo_read(&r->host);
+	if (!err)
+		err = hostenv_read("", r->opts->pid_count == 1 ? r->opts->pids[0] : 0, &r->env);
 	vdso_find(&r->vdso);
 	r->args.wanted = r->opts->command_lines;
 	r->args.environment = r->opts->environment;

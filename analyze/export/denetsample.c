@@ -8,6 +8,7 @@
 
 #include "analyze/export/denet.h"
 #include "analyze/export/denetenv.h"
+#include "analyze/metatext.h"
 #include "analyze/metric/metricname.h"
 #include "analyze/metric/metricsum.h"
 #include "analyze/metric/syscallcat.h"
@@ -45,6 +46,7 @@ struct maker {
 	struct sample *samples;
 	size_t count, capacity;
 	uint64_t first_interval, start_ns;
+	uint32_t pid; /* of the process that is asked for, or was recorded; 0: there are several */
 };
 
 /* ---- rows ---- */
@@ -108,7 +110,8 @@ static int on_row(void *ctx, const struct metric_row *r)
 	return 0;
 }
 
-#define ALL SIZE_MAX
+#define ALL  SIZE_MAX
+#define NONE SIZE_MAX
 
 /* One group of a table, or ALL together; false: it has no such field. */
 static bool total(const struct metricsum *s, size_t group, const char *field, uint64_t *out)
@@ -122,6 +125,14 @@ static bool total(const struct metricsum *s, size_t group, const char *field, ui
 		sum += metricsum_slots(s, i)[slot];
 	*out = sum;
 	return true;
+}
+
+static uint64_t number_of(const struct metricsum *s, size_t group, const char *field)
+{
+	uint64_t n = 0;
+
+	(void)total(s, group, field, &n);
+	return n;
 }
 
 static const char *text_of(const struct maker *m, const struct metricsum *s, size_t group,
@@ -229,7 +240,8 @@ static void put_perf(const struct metricsum *s, FILE *to)
 	static const char *const names[][2] = { { "cycles", "cycles" },
 						{ "instructions", "instructions" },
 						{ "cache_refs", "cache_references" },
-						{ "cache_misses", "cache_misses" } };
+						{ "cache_misses", "cache_misses" },
+						{ "stalled_backend", "stalled_cycles_backend" } };
 	const char *comma = "";
 	uint64_t n;
 
@@ -381,35 +393,75 @@ static int put_together(const struct maker *m, const struct sample *s, const str
 	return err == -ENODATA ? 0 : err;
 }
 
-/* One process of the tree.  Whose child it is nobody wrote down. */
+static void put_metrics(const struct maker *m, const struct sample *s, size_t process, FILE *to)
+{
+	uint64_t threads = 0;
+
+	(void)total(&s->sums[OF_PROCESSES], process, "now_threads", &threads);
+	fprintf(to, "{\"ts_ms\": %" PRIu64 ", ", milliseconds(m, s->to_ns));
+	put_usage(s, process, to);
+	put_net(m, &s->sums[OF_INTERFACES], to);
+	put_uptime(m, s, to);
+	fprintf(to, "\"thread_count\": %" PRIu64 "}", threads);
+}
+
+/* One process of the tree. */
 static void put_child(const struct maker *m, const struct sample *s, size_t process, FILE *to)
 {
 	const struct metricsum *p = &s->sums[OF_PROCESSES];
 	const char *comm = text_of(m, p, process, "comm");
-	uint64_t pid = 0, threads = 0;
 
-	(void)total(p, process, "pid", &pid);
-	(void)total(p, process, "now_threads", &threads);
-	fprintf(to, "{\"pid\": %" PRIu64 ", \"command\": ", pid);
+	fprintf(to, "{\"pid\": %" PRIu64 ", \"command\": ", number_of(p, process, "pid"));
 	say_json(to, comm, strlen(comm));
-	fprintf(to, ", \"metrics\": {\"ts_ms\": %" PRIu64 ", ", milliseconds(m, s->to_ns));
-	put_usage(s, process, to);
-	put_net(m, &s->sums[OF_INTERFACES], to);
-	put_uptime(m, s, to);
-	fprintf(to, "\"thread_count\": %" PRIu64 "}}", threads);
+	fputs(", \"metrics\": ", to);
+	put_metrics(m, s, process, to);
+	putc('}', to);
+}
+
+/* The process that all others come from: the one that was recorded, else the only one without a parent here. */
+static size_t root_of(const struct maker *m, const struct metricsum *p)
+{
+	uint32_t pid = p->table ? metricrows_slot(p->table, "pid") : METRICROWS_NONE;
+	uint32_t ppid = p->table ? metricrows_slot(p->table, "is_ppid") : METRICROWS_NONE;
+	size_t root = NONE, k;
+
+	for (size_t i = 0; pid != METRICROWS_NONE && m->pid && i < p->count; i++) {
+		if (metricsum_slots(p, i)[pid] == m->pid)
+			return i;
+	}
+	for (size_t i = 0; ppid != METRICROWS_NONE && !m->pid && i < p->count; i++) {
+		for (k = 0; k < p->count; k++) {
+			if (metricsum_slots(p, k)[pid] == metricsum_slots(p, i)[ppid])
+				break;
+		}
+		if (k < p->count)
+			continue;
+		if (root != NONE)
+			return NONE;
+		root = i;
+	}
+	return root;
 }
 
 static int put_tree(const struct maker *m, const struct sample *s, FILE *to)
 {
 	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	size_t root = root_of(m, p);
+	const char *comma = "";
 	int err;
 
-	fprintf(to,
-		"{\"kind\": \"tree\", \"ts_ms\": %" PRIu64 ", \"parent\": null, \"children\": [",
+	fprintf(to, "{\"kind\": \"tree\", \"ts_ms\": %" PRIu64 ", \"parent\": ",
 		milliseconds(m, s->to_ns));
+	if (root == NONE)
+		fputs("null", to);
+	else
+		put_metrics(m, s, root, to);
+	fputs(", \"children\": [", to);
 	for (size_t i = 0; p->table && i < p->count; i++) {
-		if (i)
-			fputs(", ", to);
+		if (i == root)
+			continue;
+		fputs(comma, to);
+		comma = ", ";
 		put_child(m, s, i, to);
 	}
 	fputs("], \"aggregated\": ", to);
@@ -427,10 +479,10 @@ static void finish(struct sample *s)
 }
 
 /* A line for the machine, one for what was recorded, and one an interval. */
-static int put_stream(struct maker *m, const struct filter *filter, FILE *to)
+static int put_stream(struct maker *m, FILE *to)
 {
 	struct denetenv env = {
-		.filter = filter,
+		.pid = m->pid,
 		.start_ms = milliseconds(m, m->start_ns),
 		.has_pressure = m->has[OF_PRESSURE],
 		.has_counters = m->has[OF_CPUS],
@@ -453,7 +505,7 @@ static int put_all(struct maker *m, const struct filter *filter, FILE *to)
 	int err;
 
 	if (m->intervals) {
-		err = put_stream(m, filter, to);
+		err = put_stream(m, to);
 	} else {
 		if (m->count)
 			s = m->samples;
@@ -490,10 +542,35 @@ static const struct metric_table *known(const struct metricrows *rows, enum of o
 	return of == OF_CALLS && metricrows_slot(t, "count") == METRICROWS_NONE ? NULL : t;
 }
 
+/* The only process that is asked for, or that --pid of the recorder named, or its command. */
+static uint32_t process_of(const struct capture *c, const struct filter *f)
+{
+	char *meta;
+	const char *first;
+	uint64_t pid = 0;
+
+	if (f->pid_count && !f->not_pids)
+		return f->pid_count == 1 ? f->pids[0] : 0;
+	meta = metatext_read(c, EBX_META_START);
+	if (!meta || !metatext_is(meta, "system_wide", "false"))
+		goto out;
+	first = metatext_first(metatext_after(meta, "pids"));
+	if (!first)
+		metatext_number(meta, "command_pid", &pid);
+	else if (metatext_number(first, NULL, &pid) &&
+		 metatext_next(first + strspn(first, "0123456789")))
+		pid = 0;
+out:
+	free(meta);
+	return pid <= INT32_MAX ? (uint32_t)pid : 0;
+}
+
 int denetsample_write(const struct capture *c, struct strings *names, const struct filter *filter,
 		      bool intervals, FILE *to)
 {
-	struct maker m = { .c = c, .names = names, .intervals = intervals };
+	struct maker m = {
+		.c = c, .names = names, .intervals = intervals, .pid = process_of(c, filter)
+	};
 	bool any = false;
 	int err = metricrows_open(c, &m.rows);
 

@@ -80,6 +80,32 @@ while at < len(text):
 	# a line for the machine, one for what was recorded, and one an interval
 	same 5 "$(wc -l <intervals.json)"
 	same "env metadata tree tree tree" "$(sed 's/^{"kind": "\([a-z]*\)".*/\1/' intervals.json | paste -sd' ')"
+	# Of the whole machine the parent is who has none there, if it is one alone; of one process it is that one.
+	parents='print join ",", map { $_->{kind} ne "tree" ? () : $_->{parent} ? $_->{parent}{thread_count} : 0 }
+		map { decode_json($_) } <STDIN>'
+	same 3,0,11 "$(perl -MJSON::PP -e "$parents" <intervals.json)"
+	ebprec metrics -i tables.data --json=denet --interval --pid 31 >one.json
+	denet one.json
+	same 41,0,53 "$(perl -MJSON::PP -e "$parents" <one.json)"
+	same 0 "$(grep -c '"children": \[{' one.json)"
+	# Recorded with COMMAND, or with --pid
+	sed 's/"system_wide": true/"system_wide": false/' "$golden/metrics/story" >story
+	gen_tables of.data <story
+	same 41,0,53 "$(ebprec metrics -i of.data --json=denet --interval | perl -MJSON::PP -e "$parents")"
+	sed -i 's/"pids": \[\]/"pids": [ 501 ]/' story
+	gen_tables of.data <story
+	same 0,71,2 "$(ebprec metrics -i of.data --json=denet --interval | perl -MJSON::PP -e "$parents")"
+	sed -i 's/"pids": \[ 501 \]/"pids": [501, 31]/' story
+	gen_tables of.data <story
+	same 3,0,11 "$(ebprec metrics -i of.data --json=denet --interval | perl -MJSON::PP -e "$parents")"
+	# What a hostile recorder says makes no JSON that is none.
+	for bad in '"\\u0022"' '"\\q"' '"' '[' '[1' '["a' '["a" "b"]' '{}' '[[[' '-1' '["\\ud800"]' 'null' '' '[,]' '"a\\'; do
+		sed "s|^meta .*|meta {\"affinity\": $bad, \"governors\": $bad, \"freqs_khz\": $bad, \"freq_cpus\": $bad, \"node_bytes\": $bad, \"node_distances\": $bad, \"thp\": $bad, \"cgroup\": $bad, \"smt_active\": $bad, \"system_wide\": false, \"pids\": $bad|" \
+			"$golden/metrics/story" >story
+		gen_tables of.data <story
+		ebprec metrics -i of.data --json=denet --interval >of.json
+		denet of.json || fail "$bad: $(head -1 of.json)"
+	done
 	refuses ebprec metrics -i waits.data --json=denet
 	contains "$stderr" "has neither system calls nor counters"
 	run ebprec metrics -i tables.data --json=other
@@ -98,6 +124,7 @@ while at < len(text):
 			for my $name (qw(mem_rss_kb disk_read_bytes page_faults_cached thread_count)) {
 				my $sum = 0;
 				$sum += $_->{metrics}{$name} for @{$t->{children} // []};
+				$sum += $t->{parent}{$name} if $t->{parent};
 				die "$name: $sum\n" if $sum != ($t->{aggregated}{$name} // 0);
 			}
 		}

@@ -6,6 +6,7 @@
  *	cgroup ID PATH
  *	row TIME PID TID CPU TABLE NAME=VALUE...
  *	lost TIME TABLE COUNT
+ *	meta JSON			what the recorder says at the start
  *	flush
  *
  * Times are ns.  Values of numbers are as in C, commas between elements; a field that is not named is 0.
@@ -255,6 +256,8 @@ static int put(struct story *s, char *line)
 		return put_cgroup(s, line);
 	if (!strcmp(verb, "lost"))
 		return put_lost(s, line);
+	if (!strcmp(verb, "meta"))
+		return writer_object(s->w, EBX_META, EBX_META_START, line, strlen(line));
 	return strcmp(verb, "flush") ? -EINVAL : writer_flush(s->w, true);
 }
 

@@ -282,6 +282,7 @@ static void counters_grow_by_what_was_added_in_the_interval(void **state)
 	assert_int_equal(value(&m, "counters_process", "", "now_rss_bytes"),
 			 6 * sysconf(_SC_PAGESIZE));
 	assert_int_equal(value(&m, "counters_process", "", "now_threads"), 4);
+	assert_int_equal(value(&m, "counters_process", "", "is_ppid"), 1);
 	machine_done(&m);
 }
 

@@ -190,7 +190,7 @@ static int try_path(struct search *s, const struct mountinfo *ns, const char *pa
 	if (!mount)
 		return 0;
 	stop = mountinfo_seen(s->host, mount, inside, tell, s);
-	if (!stop && !strcmp(mount->type, "overlay")) {
+	if (!stop && mountinfo_is_overlay(mount)) {
 		s->group++;
 		stop = mountinfo_layers(mount, inside, tell_layer, s);
 	}

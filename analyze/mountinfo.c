@@ -386,13 +386,18 @@ static int take(void *ctx, const char *path)
 	return 1;
 }
 
+bool mountinfo_is_overlay(const struct mount *mount)
+{
+	return !strcmp(mount->type, "overlay") || !strcmp(mount->type, "fuse.fuse-overlayfs");
+}
+
 int mountinfo_layers(const struct mount *overlay, const char *inside, mountinfo_fn fn, void *ctx)
 {
 	static const char *const lower[] = { "lowerdir=", "lowerdir+=", "datadir+=" };
 	char *upper = NULL;
 	int stop;
 
-	if (strcmp(overlay->type, "overlay") != 0)
+	if (!mountinfo_is_overlay(overlay))
 		return 0;
 	tell_layers(overlay->options, "upperdir=", NULL, "", take, &upper);
 	stop = tell_layers(overlay->options, "upperdir=", NULL, inside, fn, ctx);

@@ -45,6 +45,9 @@ typedef int (*mountinfo_fn)(void *ctx, const char *path);
 int mountinfo_seen(const struct mountinfo *m, const struct mount *of, const char *inside,
 		   mountinfo_fn fn, void *ctx);
 
+/* It shows layers: the kernel's overlayfs, or a fuse-overlayfs with what was found out of it. */
+bool mountinfo_is_overlay(const struct mount *mount);
+
 /*
  * The layers of an overlay mount that may hold a path in it, topmost first, as paths of whoever
  * mounted it.  Nothing for other mounts.  What fn returned, -ENOMEM.

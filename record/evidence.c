@@ -12,6 +12,7 @@
 #include "format/cursor.h"
 #include "format/filefacts.h"
 #include "record/clock.h"
+#include "record/fuselayers.h"
 #include "record/mapids.h"
 #include "record/slurp.h"
 
@@ -37,6 +38,7 @@ static uint32_t add_mounts(struct evidence *e, uint64_t object, const char *path
 	if (!slurp(path, &text) && text.size_bytes && text.size_bytes < UINT32_MAX)
 		crc = crc32c(0, text.data, text.size_bytes);
 	if (crc != was) {
+		fuselayers_add(&text);
 		outbuf_u64(&e->mounts, object);
 		outbuf_u32(&e->mounts, (uint32_t)text.size_bytes);
 		outbuf_add(&e->mounts, text.data, text.size_bytes);

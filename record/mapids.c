@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "record/clock.h"
+#include "record/mapcopy.h"
 #include "record/mapfile.h"
 
 #define READING_MAX_NS 2000000000ULL  /* a few reads, of a disk that has much to do */
@@ -106,6 +107,7 @@ struct reading {
 	unsigned peer_count;
 	uint32_t seen_by; /* the process by which it was opened */
 	int fd;           /* owned; or negative errno */
+	bool is_copy;     /* nobody may open the file: it is what the process has of it */
 	bool is_read;
 	struct stat st;
 	struct elffacts facts;
@@ -130,6 +132,10 @@ static void work(struct aside_job *job)
 
 	if (!r->peer_count)
 		r->fd = mapfile_open(&r->map);
+	if (r->fd < 0 && !r->peer_count) {
+		r->fd = mapcopy_open(&r->map, MAPCOPY_HEADS);
+		r->is_copy = r->fd >= 0;
+	}
 	for (unsigned i = 0; r->fd < 0 && i < r->peer_count; i++) {
 		r->fd = mapfile_open_by(&r->map, r->peers[i].pid);
 		r->seen_by = r->peers[i].pid;
@@ -137,6 +143,8 @@ static void work(struct aside_job *job)
 	if (r->fd < 0 || fstat(r->fd, &r->st))
 		return;
 	r->is_read = !r->by_process || !elffacts_is_of_others(&r->st);
+	if (r->is_copy)
+		r->st = (struct stat){ 0 }; /* those of the file are not known */
 	if (r->is_read)
 		elffacts_read(r->fd, &r->facts);
 }
@@ -257,7 +265,7 @@ void mapids_lookup(struct mapids *b, struct siderec_map *m)
 	m->build_id = r->facts.build_id;
 	if (b->evidence)
 		evidence_file(b->evidence, m, r->seen_by, &r->st, &r->facts);
-	if (b->on_file)
+	if (b->on_file && !r->is_copy)
 		b->on_file(b->on_file_arg, m->path, r->fd, &r->facts);
 	reading_free(r);
 }

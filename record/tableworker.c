@@ -15,6 +15,7 @@
 
 #include "record/clock.h"
 #include "record/elfworker.h"
+#include "record/mapcopy.h"
 #include "record/mapfile.h"
 #include "record/rights.h"
 
@@ -103,6 +104,8 @@ static void run_job(struct tablejob *job, struct tableworker *w)
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 	int fd = mapfile_open(&job->source);
 
+	if (fd < 0)
+		fd = mapcopy_open(&job->source, MAPCOPY_WHOLE);
 	job->err = fd < 0 ? -ESTALE : ruleset_new(&job->rules);
 	if (!job->err)
 		job->err = make_table(job, w, fd);

@@ -54,9 +54,17 @@ bool locate_is_anonymous(const char *path)
 
 bool locate_is_whiteout(const struct name_roots *roots, const char *path)
 {
+	const char *name = strrchr(path, '/');
+	char *beside;
 	struct stat st;
+	bool is = !roots_stat(roots->symfs, path, &st) && S_ISCHR(st.st_mode) && !st.st_rdev;
 
-	return !roots_stat(roots->symfs, path, &st) && S_ISCHR(st.st_mode) && !st.st_rdev;
+	if (is || !name ||
+	    asprintf(&beside, "%.*s/.wh.%s", (int)(name - path), path, name + 1) < 0)
+		return is;
+	is = !roots_stat(roots->symfs, beside, &st);
+	free(beside);
+	return is;
 }
 
 /* ---- identity ---- */

@@ -31,7 +31,10 @@ void located_done(struct located *l); /* closes and frees */
 /* Whether a mapping of this name has no file behind it: "//anon", "[heap]", "/memfd:...". */
 bool locate_is_anonymous(const char *path);
 
-/* Whether an overlay's layer says at this path that the file is not there (a device 0:0). */
+/*
+ * Whether an overlay's layer says at this path that the file is not there: a device 0:0, or where nobody
+ * may make one, a file beside it (".wh.NAME").
+ */
 bool locate_is_whiteout(const struct name_roots *roots, const char *path);
 
 /*

@@ -23,6 +23,7 @@ setup_file() {
 	need_bpf
 	cd "$BATS_FILE_TMPDIR" || return
 	local v l
+	stat -c %a /dev/fuse >fuse.mode
 	for v in one two; do
 		cat >$v.c <<-END
 			__attribute__((noinline)) int layer_$v(int n)
@@ -58,6 +59,7 @@ teardown_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	pod rmi -f ebprec-test:two ebprec-test:one >/dev/null 2>&1 || :
 	userdel -rf ebprec-user >/dev/null 2>&1 || :
+	chmod "$(cat fuse.mode)" /dev/fuse
 }
 
 setup() {
@@ -222,6 +224,13 @@ own_named() {
 		fail "$(grep '^own;' folded | tail -3; ebprec report --symbols-report -q -i x.data | grep own)"
 }
 
+# own_leaf - without its unwind tables, which are in no mapping of it: the function that ran
+own_leaf() {
+	ebprec report --folded -i x.data >folded 2>err
+	grep -q '^own;.*own_inner ' folded ||
+		fail "$(grep '^own;' folded | tail -3; ebprec report --symbols-report -q -i x.data | grep own)"
+}
+
 @test "a bind mount whose names hold blanks and backslashes" {
 	mkdir 'my \tools'
 	own 'my \tools/own'
@@ -318,24 +327,52 @@ native() {
 	grep -qE ' podman +around$' rows || fail "$(cat rows)"
 }
 
-@test "a user's own container: its functions have their names" {
+# users_pod OPTION... - a user's podman with these options runs what $home/inside.sh says, in an image
+users_pod() {
 	command -v newuidmap >/dev/null
-	local home
 	id ebprec-user >/dev/null 2>&1 || useradd -m ebprec-user
 	home=$(getent passwd ebprec-user | cut -d: -f6)
 	cp "$BATS_FILE_TMPDIR/one.tar" "$home/"
-	# The kernel's own overlayfs; a fuse-overlayfs of a user nobody else may look into, root neither.
-	cat >"$home/run.sh" <<-'END'
-		cd && export XDG_RUNTIME_DIR=$HOME/run && mkdir -p -m 700 "$XDG_RUNTIME_DIR"
-		P="podman --runtime runc --cgroup-manager cgroupfs --events-backend file --storage-driver overlay"
-		$P load -q -i one.tar >/dev/null 2>&1 &&
-			$P run --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none --name own \
-				ebprec-test:one /opt/spinner
-		kill "$(cat "$XDG_RUNTIME_DIR/libpod/tmp/pause.pid")" # it holds the namespace
+	cat >"$home/run.sh" <<-END
+		cd && export XDG_RUNTIME_DIR=\$HOME/run && mkdir -p -m 700 "\$XDG_RUNTIME_DIR"
+		P="podman --runtime runc --cgroup-manager cgroupfs --events-backend file --storage-driver overlay $*"
+		\$P load -q -i one.tar >/dev/null 2>&1 &&
+			\$P run -i --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none --name own \
+				ebprec-test:one /bin/sh -c "\$(cat inside.sh)" <stdin
+		kill "\$(cat "\$XDG_RUNTIME_DIR/libpod/tmp/pause.pid")" # it holds the namespace
 	END
+	: >"$home/stdin"
+	echo /opt/spinner >"$home/inside.sh"
+}
+
+# What the user does, recorded; then no other store has the image.
+users_work() {
 	work() { su ebprec-user -s /bin/bash -c "bash $home/run.sh" >said 2>&1 || :; }
 	recorded
 	pod rmi -f ebprec-test:one ebprec-test:two >/dev/null 2>&1
+}
+
+@test "a user's own container: its functions have their names" {
+	users_pod
+	users_work
 	HOME=$home named spinner layer_one || fail "$(cat said)"
 	userdel -r ebprec-user 2>/dev/null || :
+}
+
+@test "a user's own fuse-overlayfs, into which root may not look" {
+	users_pod --storage-opt overlay.mount_program=/usr/bin/fuse-overlayfs
+	chmod 666 /dev/fuse # as it is on ordinary machines
+	own "$home/stdin"
+	echo '/opt/spinner; cat >/tmp/own; chmod +x /tmp/own; /tmp/own' >"$home/inside.sh"
+	users_work
+	[ -e "$home/.local/share/containers/storage/overlay/.has-mount-program" ] || fail "$(cat said)"
+	# Build-ids come from the memory of the process, the layers from whoever serves them: HOME is not asked.
+	HOME=/nowhere named spinner layer_one || fail "$(cat said)"
+	HOME=/nowhere own_leaf
+	ebprec bundle -q -o whole.data x.data
+	userdel -r ebprec-user 2>/dev/null || :
+	ebprec report --folded x.data 2>/dev/null >after
+	grep -q '^spinner;' after
+	if grep -qE 'layer_one|own_inner' after; then fail "names of what is gone: $(grep layer_one after)"; fi
+	ebprec report --folded whole.data 2>/dev/null | cmp - folded
 }

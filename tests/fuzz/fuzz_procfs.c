@@ -10,6 +10,7 @@
 
 #include "record/cgroups.h"
 #include "record/cpulist.h"
+#include "record/fuselayers.h"
 #include "record/hostinfo.h"
 #include "record/jitfiles.h"
 #include "record/ksyms.h"
@@ -48,6 +49,22 @@ static void read_ksyms(const char *data)
 	ksyms_free(k);
 }
 
+static void read_layers(const char *data, size_t size_bytes)
+{
+	struct outbuf out = { 0 };
+	const char *point;
+	char device[32];
+
+	fuselayers_device(data, "/a b", device, sizeof(device));
+	if (!fuselayers_parse(data, size_bytes, &out, &point)) {
+		if (!out.size_bytes || *point != '/' || point >= data + size_bytes ||
+		    memchr(out.data, '\n', out.size_bytes))
+			abort();
+		fuselayers_device(data, point, device, sizeof(device));
+	}
+	outbuf_done(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	char *text = malloc(size_bytes + 1), small[16];
@@ -69,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	if (!cpulist_parse(text, &cpus))
 		cpulist_done(&cpus);
 	read_ksyms(text);
+	read_layers(text, size_bytes + 1);
 	free(text);
 	return 0;
 }

@@ -200,6 +200,18 @@ static void mountinfo_passes_over_what_is_no_line(void **state)
 	mountinfo_free(NULL);
 }
 
+/* Of a fuse-overlayfs the recorder adds the layers; without them there are none. */
+static void mountinfo_fuse_overlays_have_layers_when_told(void **state)
+{
+	static const char told[] = "1 0 0:44 / / rw - fuse.fuse-overlayfs fuse-overlayfs "
+				   "rw,user_id=0,lowerdir=/a\\054b:/c,upperdir=/d\n";
+	static const char not_told[] =
+		"1 0 0:44 / / rw - fuse.fuse-overlayfs fuse-overlayfs rw,user_id=0\n";
+
+	assert_string_equal(candidates(told, HOST, "/x"), "/d/x\n/a,b/x\n/c/x\n");
+	assert_string_equal(candidates(not_told, HOST, "/x"), "");
+}
+
 /* Mounts that hang on each other in a ring, and many on one point. */
 static void mountinfo_rings_end(void **state)
 {
@@ -224,6 +236,7 @@ int main(void)
 		cmocka_unit_test(mountinfo_bind_mounts_and_subvolumes_are_seen_elsewhere),
 		cmocka_unit_test(mountinfo_names_may_hold_anything),
 		cmocka_unit_test(mountinfo_layers_come_topmost_first),
+		cmocka_unit_test(mountinfo_fuse_overlays_have_layers_when_told),
 		cmocka_unit_test(mountinfo_passes_over_what_is_no_line),
 		cmocka_unit_test(mountinfo_rings_end),
 	};

@@ -460,16 +460,10 @@ static int prepare_comms(struct second_pass *p)
 /* Samples with copies of stacks are unwound on the way. */
 static int prepare_unwinder(struct second_pass *p, const struct model *model)
 {
-	const uint64_t need = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	const char *arch = capture_feature_string(p->c, PERFFILE_ARCH);
-	enum unwind_arch how = UNWIND_X86_64;
+	enum unwind_arch how;
 
-	if ((p->attr->attr.sample_type & need) != need)
+	if (!unwinder_can(p->c, p->attr, &how))
 		return 0;
-	if (arch && !strcmp(arch, "aarch64"))
-		how = UNWIND_AARCH64;
-	else if (arch && strcmp(arch, "x86_64"))
-		return 0; /* registers we do not know */
 	return unwinder_new(model, p->query->symfs, how, &p->unwinder);
 }
 

@@ -178,6 +178,7 @@ struct frames {
 	const struct script *s;
 	uint32_t user_space, kernel_space, pid;
 	unsigned asked;
+	bool copied; /* user frames were walked in a copy of the stack */
 };
 
 static uint32_t file_of(const struct script *s, uint32_t model_number)
@@ -367,7 +368,10 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 	return put(m, m->made, size_bytes);
 }
 
-/* The innermost frame of each context is an address, the others are where calls return to. */
+/*
+ * The innermost frame of each context is an address, the others are where calls return to.  Of those
+ * that were walked in a copy perf prints the address before, which is in the call.
+ */
 static int put_chain(const struct frames *f, const struct perf_sample *sample)
 {
 	unsigned mode = sample->cpumode;
@@ -384,7 +388,10 @@ static int put_chain(const struct frames *f, const struct perf_sample *sample)
 			is_return = false;
 			continue;
 		}
-		err = put_frame(f, mode, addr, is_return);
+		if (is_return && f->copied && mode == PERF_RECORD_MISC_USER)
+			err = put_frame(f, mode, addr - !!addr, false);
+		else
+			err = put_frame(f, mode, addr, is_return);
 		is_return = true;
 	}
 	return err;
@@ -507,9 +514,10 @@ static void write_cgroup(const struct script *s, uint64_t id, unsigned asked, FI
 	write_name(*container ? container : *cgroup == '/' ? "[host]" : "[unknown]", to);
 }
 
-static int write_stack(const struct script *s, const struct perf_sample *sample, uint64_t types,
-		       uint32_t space, unsigned asked, FILE *to)
+static int write_stack(const struct script *s, const struct perf_sample *sample,
+		       const struct perf_event_attr *attr, uint32_t space, unsigned asked, FILE *to)
 {
+	struct perf_sample walked = *sample;
 	struct frames f = {
 		.s = s,
 		.user_space = space,
@@ -518,17 +526,20 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 		.asked = asked,
 	};
 	struct script_memory *m = s->memory;
+	struct stackinfo info;
 	struct line line;
 	struct spot spot;
 	int err;
 
 	if (!(asked & SCRIPT_IP))
 		return 0;
-	if (types & PERF_SAMPLE_CALLCHAIN) {
+	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN) {
+		f.copied = s->seat &&
+			   unwinder_sample(s->seat, &walked, attr->sample_regs_user, space, &info);
 		m->sample_bytes = 0;
 		err = put(m, "\n", 1);
 		if (!err)
-			err = put_chain(&f, sample);
+			err = put_chain(&f, &walked);
 		fwrite(m->sample, 1, m->sample_bytes, to);
 		return err;
 	}
@@ -553,7 +564,7 @@ int script_sample(const struct script *s, const struct perf_sample *sample,
 	write_event(s, sample, attr, asked, to);
 	if (asked & (SCRIPT_CGROUP | SCRIPT_CONTAINER))
 		write_cgroup(s, sample->cgroup, asked, to);
-	err = write_stack(s, sample, types, where.space, asked, to);
+	err = write_stack(s, sample, &attr->attr, where.space, asked, to);
 	putc('\n', to);
 	return err;
 }

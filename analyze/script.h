@@ -17,6 +17,7 @@
 #include "analyze/model.h"
 #include "analyze/sym/resolve.h"
 #include "analyze/tracetext.h"
+#include "analyze/unwinder.h"
 #include "format/capture.h"
 #include "format/perfrec.h"
 
@@ -55,7 +56,8 @@ struct script {
 	const struct model *model;
 	const struct strings *names;
 	struct resolver *resolver;
-	struct tracetext *trace; /* NULL: tracepoints have no text */
+	struct tracetext *trace;     /* NULL: tracepoints have no text */
+	struct unwinder_seat *seat;  /* NULL: no sample has a copy of a stack */
 	int event_width;         /* of the longest event name */
 	bool any_chain; /* an event of the file has stacks: where they are shown, comms are not padded */
 	bool ns;        /* times with nine decimals */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyze/sym/locate.h"
@@ -159,6 +160,19 @@ bool unwinder_sample(struct unwinder_seat *seat, struct perf_sample *sample, uin
 }
 
 /* ---- the whole ---- */
+
+bool unwinder_can(const struct capture *c, const struct capture_attr *attr, enum unwind_arch *arch)
+{
+	const uint64_t need = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	const char *name = capture_feature_string(c, PERFFILE_ARCH);
+
+	if ((attr->attr.sample_type & need) != need)
+		return false;
+	if (name && strcmp(name, "x86_64") != 0 && strcmp(name, "aarch64") != 0)
+		return false; /* registers we do not know */
+	*arch = name && !strcmp(name, "aarch64") ? UNWIND_AARCH64 : UNWIND_X86_64;
+	return true;
+}
 
 int unwinder_seat_new(struct unwinder *u, struct unwinder_seat **out)
 {

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "analyze/model.h"
+#include "format/capture.h"
 #include "format/perfrec.h"
 #include "format/stackinfo.h"
 #include "format/unwind.h"
@@ -24,6 +25,8 @@ enum { UNWINDER_FRAME_MAX = 1024 };
 struct unwinder;      /* opaque */
 struct unwinder_seat; /* opaque */
 
+/* Whether samples of the event have copies of stacks of a machine that can be walked here: which. */
+bool unwinder_can(const struct capture *c, const struct capture_attr *attr, enum unwind_arch *arch);
 /* model: sealed, borrowed.  symfs: as the resolver's, borrowed.  -ENOMEM. */
 int unwinder_new(const struct model *model, const char *symfs, enum unwind_arch arch,
 		 struct unwinder **out);

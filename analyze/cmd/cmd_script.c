@@ -78,6 +78,7 @@ struct run {
 	bool asked_cgroup, last_passes;
 	const struct capture_attr *only; /* NULL: all events */
 	struct members *members;         /* NULL: no sample tells of other events */
+	struct unwinder *unwinder;       /* NULL: no sample has a copy of a stack */
 	uint64_t broken, shown;
 };
 
@@ -145,6 +146,22 @@ static int show(void *ctx, const struct perf_event_header *header, const struct 
 		     : show_one(run, &sample, attr);
 }
 
+/* Stacks that were copied are walked as they are printed. */
+static int prepare_unwinder(const struct capture *c, const char *symfs, struct run *run)
+{
+	enum unwind_arch how;
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count && !run->unwinder; i++)
+		if (unwinder_can(c, &attrs[i], &how))
+			err = unwinder_new(run->model, symfs, how, &run->unwinder);
+	if (!err && run->unwinder)
+		err = unwinder_seat_new(run->unwinder, &run->script.seat);
+	return err;
+}
+
 static void prepare_events(const struct capture *c, struct script *s)
 {
 	size_t count;
@@ -191,6 +208,19 @@ struct asked {
 	struct pick pick;
 };
 
+static int choose_event(const struct script_opts *o, const struct report *r,
+			const struct capture_attr **out)
+{
+	size_t attr, count;
+
+	if (!o->event)
+		return SAY_OK;
+	if (load_choose_event(r->capture, &r->scan, o->event, &attr))
+		return say_error("no event '%s' in '%s' (see 'ebprec info')", o->event, o->input);
+	*out = &capture_attrs(r->capture, &count)[attr];
+	return SAY_OK;
+}
+
 static int run_script(const struct script_opts *o, struct report *r, struct filter *filter,
 		      const struct asked *asked)
 {
@@ -199,18 +229,14 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	const struct timespan all = TIMESPAN_ALL;
 	struct samplesort_stats stats = { 0 };
 	struct nameroots roots = { 0 };
-	size_t attr, count, broken;
+	size_t broken;
 	struct filehints *hints = NULL;
 	struct bundles bundles = { 0 };
 	char *kallsyms = NULL, *vdso = NULL;
 	int err;
 
-	if (o->event) {
-		if (load_choose_event(r->capture, &r->scan, o->event, &attr))
-			return say_error("no event '%s' in '%s' (see 'ebprec info')", o->event,
-					 o->input);
-		run.only = &capture_attrs(r->capture, &count)[attr];
-	}
+	if (choose_event(o, r, &run.only))
+		return SAY_FAILED;
 	err = nameroots_make(&o->names, &roots, NULL, NULL);
 	if (err && err != -ENOENT)
 		return say_error("cannot print '%s': %s", o->input, strerror(-err));
@@ -245,6 +271,8 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		setvbuf(stdout, NULL, _IOFBF, OUT_BYTES);
 		err = script_begin(&run.script);
 	}
+	if (!err)
+		err = prepare_unwinder(r->capture, names.roots.symfs, &run);
 	/* What a member has grown by is known from the beginning on. */
 	if (!err && members_any(r->capture))
 		err = members_new(r->capture, &run.members);
@@ -252,6 +280,8 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		err = samplesort_run(r->capture, run.members ? &all : &filter->span, show, &run,
 				     &stats);
 	members_free(run.members);
+	unwinder_seat_free(run.script.seat);
+	unwinder_free(run.unwinder);
 	script_end(&run.script);
 	tracetext_free(run.script.trace);
 	resolver_free(run.script.resolver);

@@ -75,6 +75,32 @@ setup_file() {
 		}'
 }
 
+# chains COMMAND... - of each sample of a script: when it was, and its frames as "address(file)"
+chains() {
+	"$@" -F comm,time,ip,sym,dso -i "$BATS_FILE_TMPDIR/deep.data" 2>/dev/null | awk '
+		/^[^ \t]/ { printf "%s%s", (NR > 1 ? "\n" : ""), $2; next }
+		NF { printf " %s%s", $1, $NF }
+		END { print "" }'
+}
+
+@test "script prints the frames that perf script prints, and those where perf gives up" {
+	cd "$BATS_TEST_TMPDIR"
+	chains perf script --no-inline >perf.txt
+	chains ebprec script -q >ours.txt
+	# The names, too: of main() and what it calls perf has them all.
+	contains "$(ebprec script -q -i "$BATS_FILE_TMPDIR/deep.data")" " by_value+0x"
+	awk '
+		FNR == NR { perf[FNR] = $0; next }
+		{
+			all++
+			same += index($0 " ", perf[FNR] " ") == 1
+		}
+		END {
+			printf "%d of %d\n", same, all
+			exit !(all > 100 && same >= 0.99 * all && all == length(perf))
+		}' perf.txt ours.txt || fail "$(diff perf.txt ours.txt | head -n 8)"
+}
+
 @test "frames are those that perf's own unwinder finds" {
 	perf script -i "$BATS_FILE_TMPDIR/deep.data" --no-inline -F comm,ip,sym --comm deep 2>/dev/null |
 		awk '

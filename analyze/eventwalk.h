@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * eventwalk - the records of one event, or of the lives of tasks, in the order of the file
+ * eventwalk - the records of one event in the order of the file, or of the lives of tasks in that of time
  *
  * For lists that are made of few records of a capture.  Samples are load.h's business.
  */
@@ -25,7 +25,10 @@ int eventwalk_samples(const struct capture *c, uint32_t stream_mask, const struc
 uint64_t eventwalk_lost(const struct capture *c, const struct perf_event_header *record,
 			const struct capture_attr *of);
 
-/* Calls fn for each FORK, COMM and EXIT; not 0 ends the walk and is returned. */
+/*
+ * Calls fn for each FORK, COMM and EXIT, those without a time first; not 0 ends the walk and is returned.
+ * A record that is 32768 of these too late in the file comes when it does.  -ENOMEM.
+ */
 int eventwalk_tasks(const struct capture *c, int (*fn)(void *ctx, const struct perfrec_side *side),
 		    void *ctx);
 

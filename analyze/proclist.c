@@ -84,11 +84,15 @@ static int see_fork(struct proclist *l, const struct perfrec_side *side)
 
 	if (side->task.pid != side->task.tid)
 		return 0;
-	if (earlier != HASHIDX_NONE && !l->list[earlier].end_ns)
-		l->list[earlier].end_ns = start_ns;
-	err = add(l, side->task.pid, &e);
-	if (err)
-		return err;
+	e = earlier == HASHIDX_NONE ? NULL : &l->list[earlier];
+	/* Of who was there before, the name may be told first. */
+	if (!e || e->start_ns || e->was_there || e->end_ns || side->id.time_ns) {
+		if (e && !e->end_ns)
+			e->end_ns = start_ns;
+		err = add(l, side->task.pid, &e);
+		if (err)
+			return err;
+	}
 	e->ppid = side->task.ppid;
 	e->was_there = !side->id.time_ns;
 	e->start_ns = start_ns;

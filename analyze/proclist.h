@@ -26,7 +26,7 @@ struct proclist_entry {
 
 /* Embedded by the owner; all zero is an empty one.  Read freely. */
 struct proclist {
-	struct proclist_entry *list; /* in the order of the file */
+	struct proclist_entry *list; /* in the order of time */
 	size_t count, capacity;
 	struct hashidx index; /* pid -> its last entry */
 	struct arglist args;

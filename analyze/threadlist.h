@@ -18,7 +18,7 @@ struct threadlist_entry {        /* a FORK record, or a COMM of a thread without
 
 /* Read freely. */
 struct threadlist {
-	struct threadlist_entry *list; /* in the order of the file; an id may be there again */
+	struct threadlist_entry *list; /* in the order of time; an id may be there again */
 	size_t count, capacity;
 	struct hashidx index; /* tid -> its last entry */
 };

@@ -123,6 +123,8 @@ static void show_moment(struct view *v, const char *key, bool known, bool before
 	else if (before)
 		view_text(v, key, "before");
 	else {
+		if (since_ns < 0 && since_ns > -500000) /* -0.000 would be odd */
+			since_ns = 0;
 		snprintf(text, sizeof(text), "%.3f s", (double)since_ns / 1e9);
 		view_text(v, key, text);
 	}

@@ -51,10 +51,10 @@ static const struct option diff_options[] = {
 
 static const struct usage diff_usage = {
 	.command = "diff",
-	.words = "[OPTIONS] BEFORE AFTER",
-	.about = "Compares two captures by function.  The interval is where 95 % of the changes\n"
-		 "are when the blocks of both recordings are drawn again; where 0 is inside, the\n"
-		 "change is noise.\n",
+	.words = "[OPTIONS] [BEFORE AFTER]",
+	.about = "Compares two captures by function; without words, ebprec.data.old and\n"
+		 "ebprec.data.  The interval is where 95 % of the changes are when the blocks of\n"
+		 "both recordings are drawn again; where 0 is inside, the change is noise.\n",
 	.options = diff_options,
 	.reads = USAGE_READS,
 	.shows = true,
@@ -470,11 +470,17 @@ int cmd_diff(int argc, char **argv)
 	struct diff_opts opts = { .pick = PICKOPTS_DEFAULTS };
 	struct diff d = { .opts = &opts };
 	double min_percent, limit = 0;
+	char *usual[] = { "ebprec.data.old", "ebprec.data", NULL };
 	char **words;
 	int status, err;
 
-	if (!usage_parse(&diff_usage, &opts, argc, argv, 2, 2, &words, &status))
+	if (!usage_parse(&diff_usage, &opts, argc, argv, 0, 2, &words, &status))
 		return status;
+	if (!*words)
+		words = usual;
+	if (!words[1])
+		return usage_error(&diff_usage, "'ebprec diff' needs more words: %s",
+				   diff_usage.words);
 	status = read_options(&opts, &d, &min_percent, &limit);
 	if (status)
 		return status;

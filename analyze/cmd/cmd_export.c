@@ -44,7 +44,7 @@ static const struct option export_options[] = {
 
 static const struct usage export_usage = {
 	.command = "export",
-	.words = "--to FORM | --raw [OPTIONS] [-i FILE] [-o FILE]",
+	.words = "--to FORM | --raw [OPTIONS] [-o FILE] [[-i] FILE]",
 	.about = "Writes what is in a capture in another form.  perf reads captures as they are;\n"
 		 "--raw is for tools that do not know compressed perf.data.\n",
 	.options = export_options,
@@ -171,12 +171,16 @@ static int choose(const struct export_opts *o, const struct exporter **out)
 
 int cmd_export(int argc, char **argv)
 {
-	struct export_opts opts = { .input = "ebprec.data", .pick = PICKOPTS_DEFAULTS };
+	struct export_opts opts = { .pick = PICKOPTS_DEFAULTS };
 	const struct exporter *e = NULL;
 	struct picked picked;
+	char **words;
 	int status;
 
-	if (!usage_parse(&export_usage, &opts, argc, argv, 0, 0, NULL, &status))
+	if (!usage_parse(&export_usage, &opts, argc, argv, 0, 1, &words, &status))
+		return status;
+	status = cmd_input(&export_usage, words, &opts.input);
+	if (status)
 		return status;
 	if (opts.list)
 		return list_forms();

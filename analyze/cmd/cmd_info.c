@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/feature.h"
 #include "analyze/jsontext.h"
@@ -530,7 +531,7 @@ out:
 
 int cmd_info(int argc, char **argv)
 {
-	struct info_opts opts = { .input = "ebprec.data" };
+	struct info_opts opts = { 0 };
 	struct parse_err where = { 0 };
 	struct capture *c;
 	char **words;
@@ -538,8 +539,9 @@ int cmd_info(int argc, char **argv)
 
 	if (!usage_parse(&info_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
-	if (words[0])
-		opts.input = words[0];
+	status = cmd_input(&info_usage, words, &opts.input);
+	if (status)
+		return status;
 	err = capture_open(opts.input, &c, &where);
 	if (err)
 		return say_cannot_open(opts.input, err, &where);

@@ -52,9 +52,10 @@ static const struct option metrics_options[] = {
 
 static const struct usage metrics_usage = {
 	.command = "metrics",
-	.words = "[NAME] [OPTIONS]",
+	.words = "[OPTIONS] [NAME] [[-i] FILE]",
 	.about = "Shows the tables that the instruments of a recording filled ('ebprec record\n"
-		 "--with syscalls'): all of them, or those of the instrument or table NAME.\n",
+		 "--with syscalls'): all of them, or those of the instrument or table NAME.\n"
+		 "A word with a dot or slash is the file.\n",
 	.options = metrics_options,
 	.reads = USAGE_READS,
 	.shows = true,
@@ -172,15 +173,21 @@ static void done(struct metrics *m)
 
 int cmd_metrics(int argc, char **argv)
 {
-	struct metrics_opts opts = { .input = "ebprec.data", .top = UINT32_MAX };
+	struct metrics_opts opts = { .top = UINT32_MAX };
 	struct parse_err where = { 0 };
 	struct filter filter;
 	struct metrics *m;
 	struct capture *c;
+	const char *name = NULL;
 	char **words;
 	int status, err;
 
-	if (!usage_parse(&metrics_usage, &opts, argc, argv, 0, 1, &words, &status))
+	if (!usage_parse(&metrics_usage, &opts, argc, argv, 0, 2, &words, &status))
+		return status;
+	if (*words && (words[1] || !strpbrk(*words, "./")))
+		name = *words++;
+	status = cmd_input(&metrics_usage, words, &opts.input);
+	if (status)
 		return status;
 	if (opts.json && opts.csv)
 		return usage_error(&metrics_usage, "--csv or --json, not both");
@@ -214,7 +221,7 @@ int cmd_metrics(int argc, char **argv)
 	filter_init(&filter);
 	status = make_filter(&opts, c, &filter);
 	if (!status)
-		status = run(m, c, &filter, words[0]);
+		status = run(m, c, &filter, name);
 	filter_done(&filter);
 	done(m);
 	capture_close(c);

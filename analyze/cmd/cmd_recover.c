@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/outfile.h"
 #include "analyze/rewrite/rewrite.h"
@@ -24,6 +25,8 @@ struct recover_opts {
 };
 
 static const struct option recover_options[] = {
+	{ OPT_STRING, 'i', "input", "FILE", offsetof(struct recover_opts, input), 0, 0,
+	  "the capture" },
 	{ OPT_STRING, 'o', "output", "FILE", offsetof(struct recover_opts, output), 0, 0,
 	  "write the whole capture here and leave the broken one as it is" },
 	{ OPT_FLAG, 'q', "quiet", NULL, offsetof(struct recover_opts, quiet), 0, 0,
@@ -33,7 +36,7 @@ static const struct option recover_options[] = {
 
 static const struct usage recover_usage = {
 	.command = "recover",
-	.words = "[-o FILE] FILE",
+	.words = "[-o FILE] [-i] FILE",
 	.about = "Makes a capture whole whose recorder was killed, that was cut off, or that is\n"
 		 "broken in some places: every part with a right checksum is kept.  Works in\n"
 		 "place, unless -o is given.  A capture that is whole stays as it is.\n",
@@ -244,9 +247,14 @@ int cmd_recover(int argc, char **argv)
 	char **words;
 	int fd, status, err;
 
-	if (!usage_parse(&recover_usage, &opts, argc, argv, 1, 1, &words, &status))
+	if (!usage_parse(&recover_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
-	opts.input = words[0];
+	if (!opts.input && !*words) /* it changes the file: none is taken unnamed */
+		return usage_error(&recover_usage, "'ebprec recover' needs more words: %s",
+				   recover_usage.words);
+	status = cmd_input(&recover_usage, words, &opts.input);
+	if (status)
+		return status;
 	err = capture_open(opts.input, &c, &where);
 	if (err)
 		return say_cannot_open(opts.input, err, &where);

@@ -31,7 +31,7 @@ static const struct option slice_options[] = {
 
 static const struct usage slice_usage = {
 	.command = "slice",
-	.words = "--time FROM,TO | --last SECONDS [-i FILE] -o FILE",
+	.words = "--time FROM,TO | --last SECONDS -o FILE [[-i] FILE]",
 	.about = "Copies a part of a capture's time into a capture of its own: the samples from\n"
 		 "FROM to TO, both included, and all the mappings and names they need.\n",
 	.options = slice_options,
@@ -106,10 +106,14 @@ static int run(const struct usage *u, const struct copy_opts *opts)
 
 int cmd_slice(int argc, char **argv)
 {
-	struct copy_opts opts = { .input = "ebprec.data" };
+	struct copy_opts opts = { 0 };
+	char **words;
 	int status;
 
-	if (!usage_parse(&slice_usage, &opts, argc, argv, 0, 0, NULL, &status))
+	if (!usage_parse(&slice_usage, &opts, argc, argv, 0, 1, &words, &status))
+		return status;
+	status = cmd_input(&slice_usage, words, &opts.input);
+	if (status)
 		return status;
 	if (!opts.when.time && !opts.when.last && !opts.when.during && !opts.when.between.first)
 		return usage_error(&slice_usage, "'ebprec slice' needs '--time FROM,TO'");

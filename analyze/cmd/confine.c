@@ -137,6 +137,7 @@ static void add_roots(struct paths *p, const struct usage *u, const void *opts, 
 	}
 	add_named(p, u, opts, words);
 	add(p, "ebprec.data");
+	add(p, "ebprec.data.old");
 	add(p, home); /* perf's cache of files */
 	for (size_t i = 0; i < sizeof(system_paths) / sizeof(system_paths[0]); i++)
 		add(p, system_paths[i]);

@@ -63,7 +63,7 @@ says() {
 
 @test "words that lack or are too many" {
 	says 2 "ebprec: 'b' is one word too many (see 'ebprec info --help')" info a b
-	says 2 "ebprec: 'ebprec recover' needs more words: [-o FILE] FILE (see 'ebprec recover --help')" \
+	says 2 "ebprec: 'ebprec recover' needs more words: [-o FILE] [-i] FILE (see 'ebprec recover --help')" \
 		recover
 	says 2 "ebprec: 'ebprec slice' needs '--time FROM,TO' (see 'ebprec slice --help')" \
 		slice -i good.data -o x
@@ -72,6 +72,30 @@ says() {
 	says 2 "ebprec: 'ebprec export' needs a form: '--to' or '--raw' (see 'ebprec export --help')" \
 		export -i good.data -o x
 	[ ! -e x ] || fail "a wrong command line made a file"
+}
+
+@test "every command takes the file with -i or without, not twice" {
+	for command in info report script summary "export --to folded" "export --raw -o x" "slice --last 1s -o x" \
+		"bundle -o x" "scrub -o x" "recover -o x" marks sched metrics; do
+		for file in good.data "-i good.data"; do
+			rm -f x
+			# shellcheck disable=SC2086 # words
+			ebprec $command $file >out 2>err </dev/null || echo "status $?" >>err
+			cat out err >"said-${#file}"
+			[[ $command != *"-o x" ]] || [ -s x ] || fail "$command $file: $(cat err)"
+		done
+		same "$(cat said-9)" "$(cat said-12)"
+		# shellcheck disable=SC2086 # words
+		run -2 ebprec $command -i good.data other.data
+		contains "$output" "two captures were named: 'good.data' and 'other.data'"
+	done
+	# Of a word without a dot or slash, metrics takes the name of a table.
+	says 1 "$(ebprec metrics -i good.data 2>&1 || :)" metrics good.data
+	says 1 "$(ebprec metrics syscalls -i good.data 2>&1 || :)" metrics syscalls good.data
+	# As it is with perf diff, what was recorded last is compared with what it replaced.
+	cp good.data ebprec.data.old
+	cp good.data ebprec.data
+	same "$(ebprec diff -q good.data good.data)" "$(ebprec diff -q)"
 }
 
 @test "a time span that is none" {

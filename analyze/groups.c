@@ -8,8 +8,7 @@
 #include "analyze/vec.h"
 
 struct groups {
-	unsigned fields;
-	uint64_t quantum_ns;
+	struct groups_key key;
 	pthread_mutex_t lock;
 	struct group *list;
 	size_t count, capacity;
@@ -24,8 +23,7 @@ int groups_new(unsigned fields, uint64_t quantum_ns, struct groups **out)
 
 	if (!g)
 		return -ENOMEM;
-	g->fields = fields;
-	g->quantum_ns = quantum_ns;
+	g->key = (struct groups_key){ fields, quantum_ns };
 	pthread_mutex_init(&g->lock, NULL);
 	*out = g;
 	return 0;
@@ -41,20 +39,9 @@ void groups_free(struct groups *g)
 	free(g);
 }
 
-void groups_trim(const struct groups *g, struct group *group)
+struct groups_key groups_key(const struct groups *g)
 {
-	if (!(g->fields & GROUP_COMM))
-		group->comm = 0;
-	if (!(g->fields & GROUP_PID))
-		group->pid = 0;
-	if (!(g->fields & GROUP_TID))
-		group->tid = 0;
-	if (!(g->fields & GROUP_CPU))
-		group->cpu = 0;
-	if (!(g->fields & GROUP_CGROUP))
-		group->cgroup = 0;
-	group->time_ns = g->fields & GROUP_TIME ? group->time_ns - group->time_ns % g->quantum_ns
-						: 0;
+	return g->key;
 }
 
 static int add(struct groups *g, const struct group *group, uint32_t *out)
@@ -90,7 +77,7 @@ int groups_add(struct groups *g, const struct group *group, uint32_t *out)
 	struct group trimmed = *group;
 	int err;
 
-	groups_trim(g, &trimmed);
+	groups_trim(&g->key, &trimmed);
 	pthread_mutex_lock(&g->lock);
 	err = add(g, &trimmed, out);
 	pthread_mutex_unlock(&g->lock);

@@ -38,8 +38,26 @@ void groups_free(struct groups *g); /* NULL is fine */
 
 /* Leaves the fields that do not count 0.  Any thread.  -ENOMEM, -EOVERFLOW. */
 int groups_add(struct groups *g, const struct group *group, uint32_t *out);
+/* What counts in all groups of a table. */
+struct groups_key {
+	unsigned fields; /* enum group_fields or-ed */
+	uint64_t quantum_ns;
+};
+
+struct groups_key groups_key(const struct groups *g);
+
 /* Sets what does not count to 0, so that equal groups are equal in all bytes. */
-void groups_trim(const struct groups *g, struct group *group);
+static inline void groups_trim(const struct groups_key *key, struct group *group)
+{
+	group->comm = key->fields & GROUP_COMM ? group->comm : 0;
+	group->pid = key->fields & GROUP_PID ? group->pid : 0;
+	group->tid = key->fields & GROUP_TID ? group->tid : 0;
+	group->cpu = key->fields & GROUP_CPU ? group->cpu : 0;
+	group->cgroup = key->fields & GROUP_CGROUP ? group->cgroup : 0;
+	group->time_ns = key->fields & GROUP_TIME
+				 ? group->time_ns - group->time_ns % key->quantum_ns
+				 : 0;
+}
 
 /* Once nobody adds any more.  Borrowed, to be changed at will. */
 struct group *groups_list(struct groups *g, size_t *count);

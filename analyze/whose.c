@@ -24,7 +24,7 @@ struct thread_slot {
 struct whose {
 	const struct model *model;
 	struct groups *groups;
-	struct group_slot *last_group;         /* mostly that of the next sample */
+	struct groups_key key;                 /* of the groups */
 	uint64_t kernel_from_ns, kernel_to_ns; /* when the space of the kernel is this one */
 	uint32_t kernel_space;
 	struct group_slot group_slots[GROUP_SLOTS];
@@ -39,7 +39,8 @@ int whose_new(const struct model *model, struct groups *groups, struct whose **o
 		return -ENOMEM;
 	w->model = model;
 	w->groups = groups;
-	w->last_group = w->group_slots;
+	if (groups)
+		w->key = groups_key(groups);
 	w->kernel_from_ns = 1; /* > to: not asked yet */
 	for (size_t i = 0; i < THREAD_SLOTS; i++)
 		w->thread_slots[i].from_ns = 1;
@@ -74,45 +75,63 @@ uint32_t whose_kernel_space(struct whose *w, uint64_t time_ns)
 	return w->kernel_space;
 }
 
-static uint64_t group_hash(const struct group *g)
+/*
+ * Numbers in registers: a struct that has just been written in parts and is read as a whole makes the CPU
+ * wait.
+ */
+static bool is_of(const struct group_slot *slot, const struct groups_key *key,
+		  const struct perf_sample *sample, uint32_t comm)
 {
-	return hash_pair((uint64_t)g->comm << 32 | g->pid,
-			 g->time_ns ^ g->cgroup ^ ((uint64_t)g->tid << 32 | (uint32_t)g->cpu));
+	const struct group *g = &slot->group;
+
+	return slot->number && (!(key->fields & GROUP_COMM) || g->comm == comm) &&
+	       (!(key->fields & GROUP_PID) || g->pid == sample->pid) &&
+	       (!(key->fields & GROUP_TID) || g->tid == sample->tid) &&
+	       (!(key->fields & GROUP_CPU) || g->cpu == sample->cpu) &&
+	       (!(key->fields & GROUP_CGROUP) || g->cgroup == sample->cgroup) &&
+	       (!(key->fields & GROUP_TIME) || sample->time_ns - g->time_ns < key->quantum_ns);
 }
 
-static bool is_of(const struct group_slot *slot, const struct group *group)
+static struct group_slot *slot_of(struct whose *w, const struct perf_sample *sample, uint32_t comm)
 {
-	return slot->number && !memcmp(&slot->group, group, sizeof(*group));
+	unsigned fields = w->key.fields;
+	uint64_t hash = fields & GROUP_COMM ? comm : 0;
+
+	if (fields & (GROUP_PID | GROUP_TID))
+		hash = hash_fold(hash, fields & GROUP_TID ? sample->tid : sample->pid);
+	if (fields & GROUP_CPU)
+		hash = hash_fold(hash, (uint32_t)sample->cpu);
+	if (fields & GROUP_CGROUP)
+		hash = hash_fold(hash, sample->cgroup);
+	if (fields & GROUP_TIME)
+		hash = hash_fold(hash, sample->time_ns / w->key.quantum_ns);
+	return &w->group_slots[hash % GROUP_SLOTS];
 }
 
 int whose_group(struct whose *w, const struct perf_sample *sample, uint32_t comm, uint32_t *out)
 {
-	struct group group = {
-		.cgroup = sample->cgroup,
-		.time_ns = sample->time_ns,
-		.comm = comm,
-		.pid = sample->pid,
-		.tid = sample->tid,
-		.cpu = sample->cpu,
-	};
-	struct group_slot *slot = w->last_group;
-	uint32_t number;
+	struct group_slot *slot;
+	struct group group;
 	int err;
 
 	if (!w->groups) {
 		*out = comm;
 		return 0;
 	}
-	groups_trim(w->groups, &group);
-	if (!is_of(slot, &group))
-		slot = &w->group_slots[group_hash(&group) % GROUP_SLOTS];
-	if (!is_of(slot, &group)) {
-		err = groups_add(w->groups, &group, &number);
+	slot = slot_of(w, sample, comm);
+	if (!is_of(slot, &w->key, sample, comm)) {
+		group = (struct group){ .cgroup = sample->cgroup,
+					.time_ns = sample->time_ns,
+					.comm = comm,
+					.pid = sample->pid,
+					.tid = sample->tid,
+					.cpu = sample->cpu };
+		groups_trim(&w->key, &group);
+		err = groups_add(w->groups, &group, out);
 		if (err)
 			return err;
-		*slot = (struct group_slot){ group, number + 1 };
+		*slot = (struct group_slot){ group, *out + 1 };
 	}
-	w->last_group = slot;
 	*out = slot->number - 1;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <assert.h>
 
 #include "analyze/mapcache.h"
+#include "analyze/trails.h"
 #include "analyze/vec.h"
 #include "analyze/whose.h"
 #include "format/cursor.h"
@@ -82,6 +83,7 @@ struct sampler {
 	struct sampler_counts counts;
 	struct mapcache *maps;
 	struct whose *whose;
+	struct trails *trails;
 	struct stack_slot *whole;
 	struct item *items;
 	size_t item_count;
@@ -113,27 +115,35 @@ static const uint64_t *path_at(const struct sampler *s, const struct run *run, s
 /* The path of each frame: a hash of the places from the root to it. */
 static int trace_run(struct sampler *s, struct run *run)
 {
-	uint64_t path = stacks_root_path(root_of(run)), *out;
-	size_t count = run->cut.count;
+	size_t count = run->cut.count, known = 0;
+	struct trail *trail = NULL;
 	struct mapcache_walk walk;
 	struct place place;
+	uint64_t path, *out;
 	int err = vec_reserve(&s->paths, &s->path_capacity, s->path_count + count);
 
 	if (err)
 		return err;
-	if (run->outer)
-		path = *path_at(s, run->outer, run->outer->cut.count - 1);
 	run->path = s->path_count;
 	s->path_count += count;
 	out = &s->paths[run->path];
+	if (!run->outer)
+		trail = trails_of(s->trails, &run->cut, root_of(run));
+	if (trail)
+		known = trail_follow(trail, &run->cut, out);
+	path = known        ? out[known - 1]
+	       : run->outer ? *path_at(s, run->outer, run->outer->cut.count - 1)
+			    : stacks_root_path(root_of(run));
 	mapcache_begin(s->maps, &run->cut, &walk);
-	for (size_t i = count; i-- > 0;) {
+	for (size_t i = count - known; i-- > 0;) {
 		mapcache_place(&walk, &run->cut, frame_at(run, i), i != 0, &place);
 		path = hash_fold(path, places_hash(&place));
-		*out++ = path;
-		if (i <= FETCH_CALLERS)
-			stacks_fetch(&s->stacks, path);
+		out[count - 1 - i] = path;
 	}
+	for (size_t i = 0; i < count && i <= FETCH_CALLERS; i++)
+		stacks_fetch(&s->stacks, out[count - 1 - i]);
+	if (trail)
+		trail_leave(trail, &run->cut, out, known);
 	return 0;
 }
 
@@ -377,7 +387,7 @@ static int add_to_sum(struct sampler *s, uint32_t group, const struct sampler_su
 	return 0;
 }
 
-/* Sums up stack, group and end, and announces their slot.  Two sums at a time: a CPU can do that at once. */
+/* Announces the slot of stack, group and end.  Two sums at a time: a CPU can do that at once. */
 static void fetch_stack(struct sampler *s, struct item *item)
 {
 	const uint8_t *chain = item->chain;
@@ -407,16 +417,17 @@ static int put(struct sampler *s, const struct perf_sample *sample, const struct
 	struct item *item = &s->items[s->item_count];
 	int err;
 
-	*item = (struct item){
-		.chain = sample->chain,
-		.chain_count = sample->chain_count,
-		.period = sample->period,
-		.key.end = end,
-		.context.user_space = where->space,
-		.context.kernel_space = whose_kernel_space(s->whose, sample->time_ns),
-		.context.cpumode = sample->cpumode,
-		.bare = bare,
-	};
+	/* The rest is written by the steps that know it; clearing it all took longer than anything here. */
+	item->chain = sample->chain;
+	item->chain_count = sample->chain_count;
+	item->period = sample->period;
+	item->key.end = end;
+	item->context = (struct chaincut_context){ where->space,
+						   whose_kernel_space(s->whose, sample->time_ns),
+						   sample->cpumode };
+	item->slot = NULL;
+	item->entry = item->same = 0;
+	item->bare = bare;
 	le64_store(item->ip, sample->ip);
 	err = whose_group(s->whose, sample, comm, &item->key.group);
 	if (!err && s->sums_groups) {
@@ -461,6 +472,8 @@ int sampler_new(const struct model *model, struct groups *groups, bool few, stru
 	if (s->whole && s->items && s->runs)
 		err = mapcache_new(model, &s->maps);
 	if (!err)
+		err = trails_new(&s->trails);
+	if (!err)
 		err = whose_new(model, groups, &s->whose);
 	if (!err)
 		err = stacks_init(&s->stacks);
@@ -492,8 +505,17 @@ static void free_caches(struct sampler *s)
 	free(s->whole);
 	free(s->items);
 	free(s->runs);
+	trails_free(s->trails);
 	free(s->paths);
 	free(s->wants);
+	s->maps = NULL;
+	s->whose = NULL;
+	s->trails = NULL;
+	s->whole = NULL;
+	s->items = NULL;
+	s->runs = NULL;
+	s->paths = NULL;
+	s->wants = NULL;
 }
 
 void sampler_free(struct sampler *s)
@@ -516,13 +538,6 @@ void sampler_finish(struct sampler *s)
 	stacks_finish(&s->stacks);
 	places_finish(&s->places);
 	free_caches(s);
-	s->maps = NULL;
-	s->whose = NULL;
-	s->whole = NULL;
-	s->items = NULL;
-	s->runs = NULL;
-	s->paths = NULL;
-	s->wants = NULL;
 }
 
 int sampler_finish_sorted(struct sampler *s)

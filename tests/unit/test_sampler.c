@@ -98,7 +98,7 @@ static int by_text(const void *a, const void *b)
 /* All stacks as sorted text: "comm user... | kernel... =count". */
 static const char *dump(const struct fixture *f, const struct sampler *s)
 {
-	static char text[200000], lines[4000][500];
+	static char text[600000], lines[4000][1500];
 	const struct stacks *part;
 	struct stacks whole, *st = &whole;
 
@@ -123,7 +123,7 @@ static const char *dump(const struct fixture *f, const struct sampler *s)
 	qsort(lines, st->entry_count, sizeof(lines[0]), by_text);
 	text[0] = '\0';
 	for (size_t i = 0; i < st->entry_count; i++) {
-		assert_true(strlen(text) + 510 < sizeof(text));
+		assert_true(strlen(text) + 1510 < sizeof(text));
 		strcat(strcat(text, lines[i]), "\n");
 	}
 	stacks_done(st);
@@ -275,6 +275,52 @@ static void too_many_contexts_are_counted(void **state)
 	teardown(&f);
 }
 
+/* The callers of the last stack are remembered, but not those of the other tree, nor as a leaf. */
+static void last_stack_of_the_other_tree_is_not_followed(void **state)
+{
+	struct fixture f = setup();
+
+	TAKE(f.s, 10, PERF_CONTEXT_USER, 0x1010, PERF_CONTEXT_KERNEL, 0xf001, 0xf002, 0xf003);
+	TAKE(f.s, 10, PERF_CONTEXT_KERNEL, 0xf009, 0xf002, 0xf003);
+	TAKE(f.s, 10, PERF_CONTEXT_KERNEL, 0xf003);
+	TAKE(f.s, 10, PERF_CONTEXT_USER, 0x1010, PERF_CONTEXT_KERNEL, 0xf002, 0xf003);
+	assert_string_equal(dump(&f, f.s), "ten k:f003r k:f002 file:10 | =1\n"
+					   "ten k:f003r k:f002r k:f001 file:10 | =1\n"
+					   "ten | k:f003 =1\n"
+					   "ten | k:f003r k:f002r k:f009 =1\n");
+	teardown(&f);
+}
+
+/* Long stacks of three processes that begin alike: one sampler, and one for each sample alone. */
+static void stacks_before_change_nothing(void **state)
+{
+	static const uint32_t pids[] = { 10, 11, 77 };
+	uint64_t chain[70] = { PERF_CONTEXT_USER };
+	struct fixture f = setup();
+	struct sampler *sum, *alone;
+	char *want;
+
+	assert_int_equal(sampler_new(f.m, NULL, true, &sum), 0);
+	srand(3);
+	for (unsigned i = 0; i < 300; i++) {
+		size_t changed = (size_t)(rand() % 69), count = 2 + (size_t)(rand() % 68);
+
+		for (size_t k = 70 - changed; k < 70; k++) /* innermost first: the end stays */
+			chain[70 - k] = 0x1000 + (uint64_t)(rand() % 0x40);
+		take(f.s, pids[i % 3], PERF_RECORD_MISC_USER, chain, count);
+		assert_int_equal(sampler_new(f.m, NULL, true, &alone), 0);
+		take(alone, pids[i % 3], PERF_RECORD_MISC_USER, chain, count);
+		assert_int_equal(sampler_join(sum, alone), 0);
+		sampler_free(alone);
+	}
+	want = strdup(dump(&f, sum));
+	assert_non_null(want);
+	assert_string_equal(dump(&f, f.s), want);
+	free(want);
+	sampler_free(sum);
+	teardown(&f);
+}
+
 /* A leaf and a caller at one address, deeper and shallower chains: what a look-up of whole stacks must not mix. */
 static void repeated_prefixes_give_the_same_as_fresh_ones(void **state)
 {
@@ -352,6 +398,8 @@ int main(void)
 		cmocka_unit_test(unknown_marker_is_stepped_over),
 		cmocka_unit_test(guest_and_hypervisor_frames_stay_apart),
 		cmocka_unit_test(kernel_frames_behind_user_frames_stay_in_order),
+		cmocka_unit_test(last_stack_of_the_other_tree_is_not_followed),
+		cmocka_unit_test(stacks_before_change_nothing),
 		cmocka_unit_test(too_many_contexts_are_counted),
 		cmocka_unit_test(repeated_prefixes_give_the_same_as_fresh_ones),
 		cmocka_unit_test(merged_samplers_say_what_one_would),

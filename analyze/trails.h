@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * trails - the callers that the last stack of a space had, and their paths
+ *
+ * The next stack of a process mostly begins alike, and an address means the same place there at all
+ * times.  So the paths (stacks.h) of outermost callers that did not change are taken over, and only those
+ * further in have to be found.
+ *
+ * Of fixed size; only saves time.  Used by one thread.
+ */
+#ifndef EBPREC_ANALYZE_TRAILS_H
+#define EBPREC_ANALYZE_TRAILS_H
+
+#include "analyze/chaincut.h"
+
+#define TRAILS_FRAMES 48u /* the outermost ones, of longer stacks */
+
+struct trail {
+	uint32_t space, root;
+	enum place_kind kind;
+	uint32_t count;                /* 0: free */
+	uint64_t addrs[TRAILS_FRAMES]; /* outermost first */
+	uint64_t paths[TRAILS_FRAMES];
+};
+
+struct trails; /* opaque */
+
+/* -ENOMEM. */
+int trails_new(struct trails **out);
+void trails_free(struct trails *t); /* NULL is fine */
+
+/*
+ * The trail of the run's space, below this root of the stacks; NULL: it has none.  Until another one is
+ * asked for.
+ */
+struct trail *trails_of(struct trails *t, const struct chaincut_run *run, uint32_t root);
+/*
+ * Puts the paths of the outermost callers that are those of the trail to paths[0] and on.  Returns how many.
+ * The innermost frame is never among them: it is no return address, and so another place.
+ */
+size_t trail_follow(const struct trail *trail, const struct chaincut_run *run, uint64_t *paths);
+/* Keeps those of this run, of which the first known ones were followed. */
+void trail_leave(struct trail *trail, const struct chaincut_run *run, const uint64_t *paths,
+		 size_t known);
+
+#endif

@@ -513,5 +513,6 @@ int cmd_report(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */
 	/* Keep large tables out of the heap: they then grow without a copy, and go when freed. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 	return opts.process ? ask_process(&opts) : ask_and_report(&opts, children);
 }

@@ -242,8 +242,34 @@ enum mark_source {
 	MARK_SOURCE_FIRST = 2,   /* and so on: what the user named */
 };
 
-#define PROBE_ARGS_MAX   12 /* of a USDT probe; the kernel's own limit in libbpf */
+#define PROBE_ARGS_MAX   12 /* of a USDT probe; sys/sdt.h knows no more */
 #define PROBE_DATA_BYTES 192
+
+/* Where an argument of a USDT probe is, when the probe is hit. */
+enum usdt_kind {
+	USDT_UNKNOWN, /* nowhere that we know how to look */
+	USDT_CONST,   /* value */
+	USDT_REG,     /* a register */
+	USDT_MEMORY,  /* at register + (index << scale) + value */
+};
+#define USDT_NO_REG 0xff
+
+struct usdt_arg {
+	__u64 value;
+	__u8 kind;
+	__u8 reg, index; /* in struct pt_regs, in words of 8 bytes; USDT_NO_REG: none */
+	__u8 scale;
+	__u8 bytes; /* 1, 2, 4 or 8 */
+	__u8 is_signed;
+	__u8 zero[2];
+};
+
+struct usdt_args {
+	__u32 count, zero;
+	struct usdt_arg arg[PROBE_ARGS_MAX];
+};
+
+#define USDT_ARGS_MAX 1024 /* of all probes together that the user names */
 
 /* A probe that is taken for a mark. */
 struct probe_event {
@@ -251,7 +277,9 @@ struct probe_event {
 	__u32 pid, tid;
 	__u32 source; /* enum mark_source */
 	__u32 data_bytes;
-	__u8 data[PROBE_DATA_BYTES]; /* USDT: arguments, as __s64; tracepoints: their raw bytes */
+	/* USDT: a word with a bit for each argument that cannot be read, arguments, as __s64; of
+	 * tracepoints: their raw bytes. */
+	__u8 data[PROBE_DATA_BYTES];
 };
 
 /* ---- instruments with tables: metric.bpf.h ---- */
@@ -282,5 +310,6 @@ _Static_assert(__builtin_offsetof(struct exec_event, data) == EXEC_EVENT_HEAD_BY
 _Static_assert(sizeof(struct exit_event) == 88, "bpf/user contract");
 _Static_assert(sizeof(struct mark_event) == 56, "bpf/user contract");
 _Static_assert(sizeof(struct probe_event) == 32 + PROBE_DATA_BYTES, "bpf/user contract");
+_Static_assert(sizeof(struct usdt_args) == 8 + 16 * PROBE_ARGS_MAX, "bpf/user contract");
 
 #endif

@@ -18,8 +18,6 @@
 
 #include <linux/ptrace.h>
 #include <bpf/bpf_tracing.h>
-#define BPF_USDT_MAX_SPEC_CNT 1024
-#include <bpf/usdt.bpf.h>
 
 struct mark_short {
 	struct mark_event ev;
@@ -135,29 +133,81 @@ int function_hit(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("usdt")
+/* What the arguments of a place are, told by its cookie. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, USDT_ARGS_MAX);
+	__type(key, __u32);
+	__type(value, struct usdt_args);
+} usdt_places SEC(".maps");
+
+/* A register by its number, which somebody's file says: never outside of them. */
+static __always_inline bool read_register(struct pt_regs *ctx, __u8 reg, __u64 *out)
+{
+	return reg < sizeof(*ctx) / 8 &&
+	       !bpf_probe_read_kernel(out, sizeof(*out), (void *)ctx + reg * 8);
+}
+
+static __always_inline bool read_argument(struct pt_regs *ctx, const struct usdt_arg *a, __u64 *out)
+{
+	__u64 value = a->value, base = 0, index = 0;
+	__u32 bytes = a->bytes, unused;
+
+	if (bytes < 1 || bytes > 8)
+		return false;
+	switch (a->kind) {
+	case USDT_CONST:
+		break;
+	case USDT_REG:
+		if (!read_register(ctx, a->reg, &value))
+			return false;
+		break;
+	case USDT_MEMORY:
+		if (a->reg != USDT_NO_REG && !read_register(ctx, a->reg, &base))
+			return false;
+		if (a->index != USDT_NO_REG && !read_register(ctx, a->index, &index))
+			return false;
+		base += value + (index << (a->scale & 3));
+		value = 0;
+		if (bpf_probe_read_user(&value, bytes, (const void *)base))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	unused = (64 - 8 * bytes) & 63;
+	value <<= unused;
+	*out = a->is_signed ? (__u64)((__s64)value >> unused) : value >> unused;
+	return true;
+}
+
+SEC("uprobe")
 int usdt_hit(struct pt_regs *ctx)
 {
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	const struct usdt_args *args;
+	__u32 place = cookie >> 32;
 	struct probe_event *ev;
-	int i, count;
+	__u64 *words, value;
 	void *ring;
-	long value;
+	__u32 i;
 
-	ev = begin_probe(bpf_usdt_cookie(ctx), &ring);
+	args = bpf_map_lookup_elem(&usdt_places, &place);
+	ev = args ? begin_probe(cookie, &ring) : NULL;
 	if (!ev)
 		return 0;
-	count = bpf_usdt_arg_cnt(ctx);
-	for (i = 0; i < PROBE_ARGS_MAX; i++) {
+	words = (__u64 *)ev->data;
+	words[0] = 0; /* which arguments cannot be read */
+	for (i = 0; i < PROBE_ARGS_MAX && i < args->count; i++) {
 		value = 0;
-		if (i >= count || bpf_usdt_arg(ctx, i, &value))
-			break;
-		((__u64 *)ev->data)[i] = value;
-		ev->data_bytes = (i + 1) * sizeof(__u64);
+		if (!read_argument(ctx, &args->arg[i], &value))
+			words[0] |= 1ull << i;
+		words[1 + i] = value;
 	}
+	ev->data_bytes = (1 + i) * sizeof(__u64);
 	bpf_ringbuf_submit(ev, wake_flags(ring));
 	return 0;
 }
-
 /* Of a tracepoint 0 would hide the event from all others who listen, perf among them. */
 SEC("tracepoint")
 int tracepoint_hit(void *ctx)

@@ -25,6 +25,7 @@ int elfparts_read(const struct source *file, struct elfparts *out)
 	if (!out->sections)
 		return -ENOMEM;
 	out->file = file;
+	out->names = e.e_shstrndx;
 	out->section_count = source_read(file, e.e_shoff, out->sections,
 					 count * sizeof(Elf64_Shdr)) /
 			     sizeof(Elf64_Shdr);
@@ -40,6 +41,26 @@ void elfparts_done(struct elfparts *p)
 	free(p->sections);
 	p->sections = NULL;
 	p->section_count = p->segment_count = 0;
+}
+
+const Elf64_Shdr *elfparts_section(const struct elfparts *p, const char *name)
+{
+	size_t bytes = strlen(name) + 1;
+	const Elf64_Shdr *names;
+	char there[32];
+
+	if (p->names >= p->section_count || bytes > sizeof(there))
+		return NULL;
+	names = &p->sections[p->names];
+	for (size_t i = 0; i < p->section_count; i++) {
+		uint64_t at = p->sections[i].sh_name;
+
+		if (at < names->sh_size && names->sh_size - at >= bytes &&
+		    !__builtin_add_overflow(at, names->sh_offset, &at) &&
+		    source_read(p->file, at, there, bytes) == bytes && !memcmp(there, name, bytes))
+			return &p->sections[i];
+	}
+	return NULL;
 }
 
 bool elfparts_offset(const struct elfparts *p, uint64_t addr, uint32_t flags, uint64_t *out)

@@ -20,11 +20,15 @@ struct elfparts {
 	Elf64_Phdr segments[ELFPARTS_SEGMENTS_MAX];
 	Elf64_Shdr *sections; /* owned */
 	size_t segment_count, section_count;
+	uint32_t names; /* which section has the names of sections */
 };
 
 /* -ENOEXEC: it is no x86-64 ELF file; -ENOMEM.  *out needs no elfparts_done() then. */
 int elfparts_read(const struct source *file, struct elfparts *out);
 void elfparts_done(struct elfparts *p);
+
+/* The first section of this name, which has fewer than 32 bytes; NULL: there is none. */
+const Elf64_Shdr *elfparts_section(const struct elfparts *p, const char *name);
 
 /* The offset of an address in the file, in a loaded segment with these flags (PF_X); false: it has none. */
 bool elfparts_offset(const struct elfparts *p, uint64_t addr, uint32_t flags, uint64_t *out);

@@ -196,6 +196,36 @@ int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *ou
 	return (int)place.err;
 }
 
+int elfworker_probe(struct elfworker *w, int fd, const char *provider, const char *name,
+		    struct usdtelf_probe *out)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS;
+	struct elfworker_probe ask = { 0 };
+	struct elfworker_found found;
+	int err;
+
+	if (strlen(provider) >= sizeof(ask.provider) || strlen(name) >= sizeof(ask.name))
+		return -ENOENT;
+	memcpy(ask.provider, provider, strlen(provider));
+	memcpy(ask.name, name, strlen(name));
+	err = start(w);
+	if (err)
+		return err;
+	if (helper_send(w->socket, fd, ELFWORKER_ASK_PROBE, 1) ||
+	    helper_send(w->socket, -1, &ask, sizeof(ask)))
+		return died(w, false);
+	err = hear(w, &found, sizeof(found), until);
+	if (!err && (found.err > 0 || found.err < -4095 || found.count > USDTELF_SITES_MAX))
+		return died(w, false);
+	if (!err && !found.err)
+		err = hear(w, out->sites, found.count * sizeof(*out->sites), until);
+	if (err)
+		return died(w, err == -ETIMEDOUT);
+	out->count = found.err ? 0 : found.count;
+	out->zero = 0;
+	return found.err;
+}
+
 uint64_t elfworker_cpu_ns(struct elfworker *w)
 {
 	return w->dead_cpu_ns + (w->pid ? cpu_ns_of(w->pid) : 0);

@@ -19,6 +19,7 @@
 
 #include "format/unwtable.h"
 #include "record/elffacts.h"
+#include "record/usdtelf.h"
 
 /* The program's first word; its main() calls serve(). */
 #define ELFWORKER_OPTION       "--elf-worker"
@@ -39,6 +40,9 @@ int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unw
 int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out);
 /* What elfsymbol_offset() says.  -ECHILD as above. */
 int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out);
+/* What usdtelf_find() says.  -ECHILD as above. */
+int elfworker_probe(struct elfworker *w, int fd, const char *provider, const char *name,
+		    struct usdtelf_probe *out);
 /* CPU time of all these processes so far. */
 uint64_t elfworker_cpu_ns(struct elfworker *w);
 /* What happened to it last: "killed by signal 11"; static or the worker's; "" when nothing did. */

@@ -6,16 +6,18 @@
 #include <stdint.h>
 
 #include "format/unwtable.h"
+#include "record/usdtelf.h"
 
 #define ELFWORKER_TABLE_MAX (256u << 20) /* bytes */
 
 /*
- * A question is one byte with a descriptor, and of a symbol ELFSYMBOL_NAME_MAX bytes more, its name; the
- * answer about facts is a struct elffacts.
+ * A question is one byte with a descriptor, of a symbol ELFSYMBOL_NAME_MAX bytes more, its name, and of a
+ * probe a struct elfworker_probe.  The answer about facts is a struct elffacts.
  */
 #define ELFWORKER_ASK_TABLE  "t"
 #define ELFWORKER_ASK_FACTS  "f"
 #define ELFWORKER_ASK_SYMBOL "s"
+#define ELFWORKER_ASK_PROBE  "p"
 
 /* The answer about a table, and behind it the bytes. */
 struct elfworker_answer {
@@ -26,6 +28,16 @@ struct elfworker_answer {
 struct elfworker_place {
 	int64_t err;
 	uint64_t off_bytes;
+};
+
+struct elfworker_probe {
+	char provider[USDTELF_NAME_MAX], name[USDTELF_NAME_MAX];
+};
+
+/* Behind it the places, count of them, when err is 0. */
+struct elfworker_found {
+	int32_t err;
+	uint32_t count;
 };
 
 /* Bytes name a file, and here both sides know which one. */

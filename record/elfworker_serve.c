@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* The side of the room `elfworker` that reads files, and may do nothing else. */
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -123,8 +124,34 @@ static int answer_symbol(int fd)
 	return say(&place, sizeof(place));
 }
 
+static int answer_probe(int fd)
+{
+	struct usdtelf_probe *probe = calloc(1, sizeof(*probe));
+	struct elfworker_found found = { 0 };
+	struct source file = { .fd = fd };
+	struct elfworker_probe ask;
+	struct stat st;
+	int none, err = probe ? helper_receive(HELPER_FD, &none, &ask, sizeof(ask)) : -ENOMEM;
+
+	if (!err) {
+		ask.provider[sizeof(ask.provider) - 1] = ask.name[sizeof(ask.name) - 1] = '\0';
+		found.err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -ENOEXEC : 0;
+		file.size_bytes = found.err ? 0 : (uint64_t)st.st_size;
+		if (!found.err)
+			found.err = usdtelf_find(&file, ask.provider, ask.name, probe);
+		found.count = found.err ? 0 : probe->count;
+		err = say(&found, sizeof(found));
+	}
+	if (!err)
+		err = say(probe->sites, found.count * sizeof(*probe->sites));
+	free(probe);
+	return err;
+}
+
 static int answer(int fd, char word)
 {
+	if (word == *ELFWORKER_ASK_PROBE)
+		return answer_probe(fd);
 	if (word == *ELFWORKER_ASK_FACTS)
 		return answer_facts(fd);
 	return word == *ELFWORKER_ASK_SYMBOL ? answer_symbol(fd) : answer_table(fd);

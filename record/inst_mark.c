@@ -43,6 +43,7 @@ struct mark_state {
 	struct keymap files; /* that have been looked into, by device and inode */
 	struct mark_probe *probes;
 	size_t probe_count;
+	uint32_t usdt_count; /* lists in the map of arguments */
 	bool stopped;
 };
 
@@ -258,16 +259,55 @@ static int attach_function(struct instrument_ctx *c, const struct mark_probe *p,
 	return err;
 }
 
+/* The cookie of a place: which arguments it has, and whose it is. */
+static int attach_place(struct mark_state *s, int fd, const struct usdtelf_probe *probe, uint32_t i,
+			uint64_t cookie)
+{
+	const struct usdtelf_site *site = &probe->sites[i];
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_bytes);
+	struct bpf_map *map = s->skel->maps.usdt_places;
+	uint32_t at = s->usdt_count;
+	char path[32];
+	int err;
+
+	if (!i || memcmp(&site->args, &site[-1].args, sizeof(site->args)) != 0) {
+		if (at == USDT_ARGS_MAX || s->link_count >= LINKS_MAX)
+			return -EOVERFLOW;
+		err = bpf_map__update_elem(map, &at, sizeof(at), &site->args, sizeof(site->args),
+					   BPF_ANY);
+		if (err)
+			return err;
+		s->usdt_count++;
+	}
+	opts.bpf_cookie = (uint64_t)(s->usdt_count - 1) << 32 | cookie;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return add_link(s, bpf_program__attach_uprobe_opts(s->skel->progs.usdt_hit, -1, path,
+							   site->nop_bytes, &opts));
+}
+
+static int attach_usdt(struct instrument_ctx *c, const struct mark_probe *p, uint64_t cookie)
+{
+	struct usdtelf_probe *probe = calloc(1, sizeof(*probe));
+	int fd, err;
+
+	if (!probe)
+		return -ENOMEM;
+	err = fd = probefile_open(p->spec.file);
+	if (fd >= 0)
+		err = probefile_usdt(fd, c->reader, p->spec.group, p->spec.name, probe);
+	for (uint32_t i = 0; !err && i < probe->count; i++)
+		err = attach_place(c->state, fd, probe, i, cookie);
+	if (fd >= 0)
+		close(fd);
+	free(probe);
+	return err;
+}
+
 static int attach_probe(struct instrument_ctx *c, struct mark_probe *p, uint64_t cookie)
 {
-	struct mark_state *s = c->state;
-	LIBBPF_OPTS(bpf_usdt_opts, usdt, .usdt_cookie = cookie);
-
 	switch (p->spec.kind) {
 	case MARKSPEC_USDT:
-		return add_link(s,
-				bpf_program__attach_usdt(s->skel->progs.usdt_hit, -1, p->spec.file,
-							 p->spec.group, p->spec.name, &usdt));
+		return attach_usdt(c, p, cookie);
 	case MARKSPEC_UPROBE:
 		return attach_function(c, p, cookie);
 	default:
@@ -277,15 +317,17 @@ static int attach_probe(struct instrument_ctx *c, struct mark_probe *p, uint64_t
 
 static const char *hint_of(const struct markspec *spec, int err)
 {
-	const char *hint = spec->kind == MARKSPEC_UPROBE ? probefile_hint(err) : NULL;
+	const char *hint = spec->kind == MARKSPEC_TP ? NULL : probefile_hint(err);
 
+	if (spec->kind == MARKSPEC_USDT && err == -ENOENT)
+		return "no such file, or it has no such probe (readelf -n lists them)";
 	if (hint)
 		return hint;
-	if (err != -ENOENT && err != -ESRCH && err != -EINVAL)
-		return spec->kind == MARKSPEC_TP ? instrument_hint(err) : hint_of_uprobe(err);
-	return spec->kind == MARKSPEC_TP
-		       ? "there is no such tracepoint (see /sys/kernel/tracing/events)"
-		       : "no such file, or it has no such probe (readelf -n lists them)";
+	if (spec->kind != MARKSPEC_TP)
+		return hint_of_uprobe(err);
+	return err != -ENOENT && err != -ESRCH && err != -EINVAL
+		       ? instrument_hint(err)
+		       : "there is no such tracepoint (see /sys/kernel/tracing/events)";
 }
 
 static int attach_probes(struct instrument_ctx *c)
@@ -366,13 +408,30 @@ static int emit_mark(struct instrument_ctx *c, const struct event_header *h, uin
 	return rec.raw_bytes ? emit_sample(c->emit, ATTR_MARK, &rec) : -EBADMSG;
 }
 
+/* "arg1=1 arg2=? arg3=-7" */
+static void arguments_text(const struct probe_event *ev, char *out, size_t out_bytes)
+{
+	const long long *words = (const void *)ev->data;
+	size_t count = ev->data_bytes / sizeof(*words), used = 0;
+
+	for (size_t i = 1; i < count && used < out_bytes; i++) {
+		const char *space = i > 1 ? " " : "";
+
+		if (words[0] >> (i - 1) & 1)
+			used += (size_t)snprintf(out + used, out_bytes - used, "%sarg%zu=?", space,
+						 i);
+		else
+			used += (size_t)snprintf(out + used, out_bytes - used, "%sarg%zu=%lld",
+						 space, i, words[i]);
+	}
+}
+
 static int on_probe(struct instrument_ctx *c, const struct probe_event *ev)
 {
 	const struct mark_state *s = c->state;
 	const struct mark_probe *p;
 	char text[MARK_TEXT_BYTES] = "";
 	struct tracing_mark m = { .message = text };
-	size_t used = 0;
 
 	if (ev->h.size_bytes < sizeof(*ev) || ev->source < MARK_SOURCE_FIRST ||
 	    ev->source - MARK_SOURCE_FIRST >= s->probe_count || ev->data_bytes > PROBE_DATA_BYTES)
@@ -382,11 +441,8 @@ static int on_probe(struct instrument_ctx *c, const struct probe_event *ev)
 	m.name = p->spec.name;
 	if (p->spec.kind == MARKSPEC_TP)
 		tptext_write(&p->text, ev->data, ev->data_bytes, text, sizeof(text));
-	else
-		for (size_t i = 0; i < ev->data_bytes / 8; i++)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%sarg%zu=%lld",
-						 i ? " " : "", i + 1,
-						 ((const long long *)(const void *)ev->data)[i]);
+	else if (p->spec.kind == MARKSPEC_USDT)
+		arguments_text(ev, text, sizeof(text));
 	return emit_mark(c, &ev->h, ev->pid, ev->tid, &m);
 }
 

@@ -3,7 +3,7 @@
  * markelf - where in an ELF file are the probes of format/ebprec-mark.h?
  *
  * Any program that runs may say it has some, so its file is taken for hostile: read with bounds and
- * never mapped.  libbpf's own search for USDT probes is left to files that the user names.
+ * never mapped.
  */
 #ifndef EBPREC_RECORD_MARKELF_H
 #define EBPREC_RECORD_MARKELF_H

@@ -63,17 +63,38 @@ int probefile_open(const char *name)
 	return fd < 0 ? open_regular(name) : fd; /* in the folder where we are */
 }
 
+/* As a source that lives as long as the descriptor. */
+static int source_of(int fd, struct source *out)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	*out = (struct source){ .fd = fd, .size_bytes = (uint64_t)st.st_size };
+	return 0;
+}
+
 int probefile_function(int fd, struct elfworker *reader, const char *function, uint64_t *out)
 {
-	struct source file = { .fd = fd };
-	struct stat st;
+	struct source file;
+	int err;
 
 	if (reader)
 		return elfworker_symbol(reader, fd, function, out);
-	if (fstat(fd, &st))
-		return -errno;
-	file.size_bytes = (uint64_t)st.st_size;
-	return elfsymbol_offset(&file, function, out);
+	err = source_of(fd, &file);
+	return err ? err : elfsymbol_offset(&file, function, out);
+}
+
+int probefile_usdt(int fd, struct elfworker *reader, const char *provider, const char *name,
+		   struct usdtelf_probe *out)
+{
+	struct source file;
+	int err;
+
+	if (reader)
+		return elfworker_probe(reader, fd, provider, name, out);
+	err = source_of(fd, &file);
+	return err ? err : usdtelf_find(&file, provider, name, out);
 }
 
 const char *probefile_hint(int err)
@@ -88,6 +109,8 @@ const char *probefile_hint(int err)
 	case -EBADMSG:
 	case -EFBIG:
 		return "its table of symbols is broken";
+	case -EOVERFLOW:
+		return "it is in more places than can be listened to";
 	case -EINVAL:
 		return "no regular file";
 	case -ECHILD:

@@ -187,6 +187,17 @@ ${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(said x.data)"
 	same 2 "$(grep -c '^marker/points dur=0 ns: point' got)"
 }
 
+@test "USDT probes: each place of one, semaphores, and arguments wherever they are" {
+	at=usdt:$(command -v probes):tests
+	ebprec record -q --mark "$at:args" --mark "$at:twice" --mark "$at:counted" -o x.data -- probes 2
+	once='tests/args dur=0 ns: arg1=-5 arg2=-5 arg3=1432778736 arg4=240 arg5=-16 arg6=-7 arg7=4294967295 arg8=123456789012345 arg9=-42 arg10=4242 arg11=? arg12=?
+tests/twice dur=0 ns: arg1=1
+tests/twice dur=0 ns: arg1=2
+tests/counted dur=0 ns: arg1=7'
+	same "$once
+$once" "$(said x.data)"
+}
+
 @test "probes that are not there end the recording before it begins" {
 	for what in uprobe:libc.so.6:no_such_function tp:sched:no_such_event usdt:libc.so.6:libc:no_such_probe \
 		uprobe:/no/such/file:f; do

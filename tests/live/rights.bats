@@ -168,16 +168,18 @@ helper() {
 	contains "$(perf buildid-list -i x.data)" "$id $PWD/theirs"
 }
 
-@test "functions that the user names are looked for in that process, not by root" {
+@test "functions and probes that the user names are looked for in that process, not by root" {
 	cp "$(command -v ownheap)" theirs
-	chown 65534 theirs
-	chmod 777 theirs
+	cp "$(command -v probes)" theirs-too
+	chown 65534 theirs theirs-too
+	chmod 777 theirs theirs-too
 	strace -f -y -e trace=execve,read,pread64,mmap -o trace \
-		"$BUILD/ebprec-record" -q --without sched --mark "uprobe:$PWD/theirs:keep_small" --with heap \
-		--heap-lib ./theirs --sample-bytes 1 -o x.data -- sh -c 'sleep 0.2' 3>&-
+		"$BUILD/ebprec-record" -q --without sched --mark "uprobe:$PWD/theirs:keep_small" --mark "usdt:$PWD/theirs-too:tests:twice" \
+		--with heap --heap-lib ./theirs --sample-bytes 1 -o x.data -- sh -c 'sleep 0.2' 3>&-
 	reader=$(sed -n 's/^\([0-9]*\) .*execve(.*"--elf-facts".*/\1/p' trace)
 	[ -n "$reader" ] || fail "there is no such process"
 	grep '/theirs>' trace >reads || fail "nobody read it"
+	grep '/theirs-too>' trace >>reads || fail "nobody read the one with probes"
 	! grep -v "^$reader " reads || fail "another process did"
 	# And broken ones end it, with a reason.
 	head -c 5000 theirs >short
@@ -186,6 +188,8 @@ helper() {
 	contains "$stderr" "cannot listen to 'uprobe:$PWD/short:keep_small': No such file or directory (no such file, or it has no such function)"
 	perl -pe 'substr($_, 0x3a, 2, "\0\0") if $. == 1' theirs >headless
 	refuses "$BUILD/ebprec-record" -q --mark "uprobe:$PWD/headless:keep_small" -o y.data -- touch ran
+	contains "$stderr" "(it is no ELF file of x86-64)"
+	refuses "$BUILD/ebprec-record" -q --mark "usdt:$PWD/headless:tests:twice" -o y.data -- touch ran
 	contains "$stderr" "(it is no ELF file of x86-64)"
 	mkfifo fifo
 	refuses "$BUILD/ebprec-record" -q --mark "uprobe:$PWD/fifo:f" -o y.data -- touch ran

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "format/duration.h"
+
 #define HELP_WIDTH       80
 #define HELP_COLUMN_MAX  30
 #define NEAREST_WORD_MAX 40  /* longer words have no neighbour worth naming */
@@ -64,19 +66,9 @@ static bool read_u64(const char *text, const char **end, uint64_t *out)
 
 static bool read_seconds(const char *text, uint64_t *out_ns)
 {
-	uint64_t ns, digit_ns = 100000000;
+	uint64_t ns;
 
-	if (!read_u64(text, &text, &ns) || __builtin_mul_overflow(ns, 1000000000, &ns))
-		return false;
-	if (*text == '.') {
-		if (!is_digit(*++text))
-			return false;
-		for (; is_digit(*text); text++, digit_ns /= 10) {
-			if (__builtin_add_overflow(ns, (uint64_t)(*text - '0') * digit_ns, &ns))
-				return false;
-		}
-	}
-	if (*text)
+	if (!duration_read(text, true, &text, &ns) || *text)
 		return false;
 	*out_ns = ns;
 	return true;
@@ -90,6 +82,11 @@ static bool read_size(const char *text, uint64_t *out_bytes)
 	if (!read_u64(text, &text, &v))
 		return false;
 	switch (*text) {
+	case 'b':
+	case 'B':
+		shift = 0;
+		text++;
+		break;
 	case 'k':
 	case 'K':
 		shift = 10;
@@ -164,7 +161,7 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 		if (!read_seconds(value, to))
 			return fail(
 				p->error,
-				"option '--%s' needs a number of seconds such as 2.5, not '%.60s'",
+				"option '--%s' needs a time such as 2.5, 300ms or 10m, not '%.60s'",
 				o->long_name, value);
 		return 0;
 	case OPT_SIZE:

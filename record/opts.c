@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/duration.h"
 #include "record/markspec.h"
 #include "record/metriclist.h"
 #include "record/opttable.h"
@@ -287,30 +288,38 @@ static enum opts_result check_marks(const struct record_opts *o, struct option_e
 	return OPTS_RUN;
 }
 
-/* 60s, 10m, 2h or 64K, 64M, 2G: small letters are times. */
+/* 60s, 1.5h, 500ms or 64K, 64M, 2G: of the letters that are both, small ones are times. */
 static bool read_limit(const char *text, const char **end, struct record_limit *out)
 {
 	static const struct {
-		char letter;
-		uint64_t ns, bytes;
-	} units[] = {
-		{ 's', 1000000000ULL, 0 }, { 'm', 60000000000ULL, 0 }, { 'h', 3600000000000ULL, 0 },
-		{ 'K', 0, 1ULL << 10 },    { 'M', 0, 1ULL << 20 },     { 'G', 0, 1ULL << 30 },
-	};
+		const char *letters;
+		unsigned shift;
+	} sizes[] = { { "Kk", 10 }, { "M", 20 }, { "Gg", 30 } };
 	unsigned long n;
-	size_t i;
 
-	if (!decimal(text, end, 1000000, &n) || !n)
+	if (duration_read(text, false, end, &out->ns))
+		return out->ns > 0;
+	if (!decimal(text, end, 1000000, &n) || !n || !**end)
 		return false;
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (**end == units[i].letter) {
-			out->ns = n * units[i].ns;
-			out->bytes = n * units[i].bytes;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		if (strchr(sizes[i].letters, **end)) {
+			out->bytes = (uint64_t)n << sizes[i].shift;
 			(*end)++;
 			return true;
 		}
 	}
 	return false;
+}
+
+/* bytes 0: no limit was given. */
+static enum opts_result check_room(const char *option, uint64_t bytes, struct option_error *error)
+{
+	return !bytes || bytes >= RECORD_LIMIT_MIN_BYTES
+		       ? OPTS_RUN
+		       : wrong(error,
+			       "option '--%s' needs at least %dK: the beginning and the end of a "
+			       "capture take some hundred KiB",
+			       option, RECORD_LIMIT_MIN_BYTES >> 10);
 }
 
 static enum opts_result read_trigger(struct record_opts *o, const char *words,
@@ -363,6 +372,13 @@ static enum opts_result read_limits(struct record_opts *o, struct option_error *
 			o->keep_files = (unsigned)files;
 		}
 	}
+	result = check_room("ring", o->keep.bytes, error);
+	if (result == OPTS_RUN)
+		result = check_room("rotate", o->turn.bytes, error);
+	if (result == OPTS_RUN)
+		result = check_room("max-size", o->max_file_bytes, error);
+	if (result != OPTS_RUN)
+		return result;
 	if (o->triggers.count && !o->ring)
 		return wrong(error, "option '--trigger' goes with '--ring'");
 	for (i = 0; i < o->triggers.count; i++) {
@@ -378,26 +394,13 @@ static enum opts_result read_limits(struct record_opts *o, struct option_error *
 	return OPTS_RUN;
 }
 
-/* A number and us, ms or s. */
 static enum opts_result read_slower(struct record_opts *o, struct option_error *error)
 {
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	double number;
-	char *end;
+	const char *end;
 
-	if (!o->slower)
+	if (!o->slower ||
+	    (duration_read(o->slower, false, &end, &o->slower_ns) && !*end && o->slower_ns))
 		return OPTS_RUN;
-	number = strtod(o->slower, &end);
-	for (size_t i = 0; end != o->slower && i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].name) != 0 || !(number * units[i].ns >= 1) ||
-		    !(number * units[i].ns < 1e15))
-			continue;
-		o->slower_ns = (uint64_t)(number * units[i].ns);
-		return OPTS_RUN;
-	}
 	return wrong(error, "option '--slower' needs a time with its unit, as 10ms, not '%.60s'",
 		     o->slower);
 }

@@ -14,6 +14,8 @@ enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
 
 #define RECORD_PIDS_MAX 256
 
+#define RECORD_LIMIT_MIN_BYTES (512 << 10) /* of a file, and of what --ring keeps */
+
 struct record_opts {
 	/* As given; the defaults are opts_parse()'s.  table_cache NULL: where it is by default. */
 	bool all, quiet, version, list, doctor, bpf, bundle, command_lines, environment,

@@ -8,29 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/duration.h"
+
 #define PSI_WINDOW_MIN_US 500000 /* the kernel's limits */
 #define PSI_WINDOW_MAX_US 10000000
 
 /* "50ms", "500us", "2s" in us, moved behind it; 0: none. */
 static uint64_t read_us(const char **text)
 {
-	static const struct {
-		const char *name;
-		uint64_t us;
-	} units[] = { { "us", 1 }, { "ms", 1000 }, { "s", 1000000 } };
-	uint64_t v = 0;
+	uint64_t ns;
 
-	while (**text >= '0' && **text <= '9' && v < 1000000000)
-		v = v * 10 + (uint64_t)(*(*text)++ - '0');
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		size_t bytes = strlen(units[i].name);
-
-		if (!strncmp(*text, units[i].name, bytes)) {
-			*text += bytes;
-			return v * units[i].us;
-		}
-	}
-	return 0;
+	return duration_read(*text, false, text, &ns) ? ns / 1000 : 0;
 }
 
 static int parse_psi(const char *text, struct trigger *out)

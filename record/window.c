@@ -133,7 +133,8 @@ static int drop_first(struct window *w)
 	return err;
 }
 
-/* A part goes when all that is behind it covers the time, or when there is no room. */
+/* A part goes when all that is behind it covers the time, or when there is no room.  The last
+ * one stays: a capture without a sample helps nobody. */
 static bool too_much(const struct window *w, uint64_t now_ns)
 {
 	const struct part *p = &w->parts[w->first];
@@ -143,7 +144,7 @@ static bool too_much(const struct window *w, uint64_t now_ns)
 	if (!w->keep_ns && !w->keep_bytes)
 		return true;
 	return (w->keep_ns && p->end_ns + w->keep_ns < now_ns) ||
-	       (w->keep_bytes && w->bytes > w->keep_bytes);
+	       (w->keep_bytes && w->bytes > w->keep_bytes && w->end - w->first > 1);
 }
 
 /* ---- what comes in ---- */

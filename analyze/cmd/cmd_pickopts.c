@@ -9,6 +9,7 @@
 #include "analyze/marklist.h"
 #include "analyze/cmd/reportopts.h"
 #include "analyze/say.h"
+#include "format/duration.h"
 
 #define NS_PER_SECOND 1000000000u
 
@@ -132,19 +133,9 @@ void pickopts_done(struct picked *p)
 static int parse_last(const char *text, const struct timespan *whole, struct timespan *out)
 {
 	uint64_t last_ns;
-	double value, unit = NS_PER_SECOND;
-	char *end;
 
-	value = strtod(text, &end);
-	if (!strcmp(end, "ms"))
-		unit = NS_PER_SECOND / 1000.0;
-	else if (!strcmp(end, "m"))
-		unit *= 60;
-	else if (*end && strcmp(end, "s") != 0)
+	if (!duration_read(text, true, &text, &last_ns) || *text)
 		return -EINVAL;
-	if (end == text || !(value >= 0 && value < 1e9))
-		return -EINVAL;
-	last_ns = (uint64_t)(value * unit);
 	if (out->from_ns < whole->to_ns - (last_ns < whole->to_ns ? last_ns : whole->to_ns))
 		out->from_ns = whole->to_ns - last_ns;
 	return 0;

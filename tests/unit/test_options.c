@@ -258,11 +258,13 @@ static void options_errors_say_what_is_wrong(void **state)
 		{ "-Z 2", "option '--pack' needs a number from 3 to 9, not '2'" },
 		{ "-Z4x", "option '--pack' needs a number from 3 to 9, not '4x'" },
 		{ "--pack=", "option '--pack' needs a number from 3 to 9, not ''" },
-		{ "-d .5", "option '--duration' needs a number of seconds such as 2.5, not '.5'" },
-		{ "-d 1.", "option '--duration' needs a number of seconds such as 2.5, not '1.'" },
-		{ "-d 1s", "option '--duration' needs a number of seconds such as 2.5, not '1s'" },
+		{ "-d .", "option '--duration' needs a time such as 2.5, 300ms or 10m, not '.'" },
+		{ "-d 1.5x",
+		  "option '--duration' needs a time such as 2.5, 300ms or 10m, not '1.5x'" },
+		{ "-d -1s",
+		  "option '--duration' needs a time such as 2.5, 300ms or 10m, not '-1s'" },
 		{ "-d 18446744074",
-		  "option '--duration' needs a number of seconds such as 2.5, not "
+		  "option '--duration' needs a time such as 2.5, 300ms or 10m, not "
 		  "'18446744074'" },
 		{ "-m G", "option '--ring' needs a size such as 64M or 2G, not 'G'" },
 		{ "-m 1T", "option '--ring' needs a size such as 64M or 2G, not '1T'" },

@@ -122,6 +122,14 @@ static void opts_read_values(void **state)
 	assert_int_equal(parse("--rotate 10m,3 --max-size 2G", &o, &error), OPTS_RUN);
 	assert_true(o.turn.ns == 600000000000ULL && !o.turn.bytes && o.keep_files == 3);
 	assert_int_equal(o.max_file_bytes, 2ULL << 30);
+	assert_int_equal(parse("--ring 1.5s --interval 250ms -d .3s", &o, &error), OPTS_RUN);
+	assert_int_equal(o.keep.ns, 1500000000);
+	assert_int_equal(o.interval_ns, 250000000);
+	assert_int_equal(o.duration_ns, 300000000);
+	assert_int_equal(parse("--ring 512k", &o, &error), OPTS_RUN);
+	assert_int_equal(o.keep.bytes, 512 << 10);
+	assert_int_equal(parse("--max-size 2000000B", &o, &error), OPTS_RUN);
+	assert_int_equal(o.max_file_bytes, 2000000);
 	assert_int_equal(parse("--rotate 100M", &o, &error), OPTS_RUN);
 	assert_true(!o.turn.ns && o.turn.bytes == 100 << 20 && !o.keep_files);
 }
@@ -176,6 +184,11 @@ static void opts_say_in_one_line_what_is_wrong(void **state)
 		{ "--ring 5s --trigger runq:5ms --trigger runq:6ms", "can be given once" },
 		{ "-o - --bundle", "'--output -' and '--bundle'" },
 		{ "--ring 60", "'60'" },
+		{ "--ring 511K", "'--ring' needs at least 512K" },
+		{ "--rotate 1K", "'--rotate' needs at least 512K" },
+		{ "--max-size 10k",
+		  "'--max-size' needs at least 512K: the beginning and the end of a" },
+		{ "--ring 0.0s", "'0.0s'" },
 		{ "--ring 0s", "'0s'" },
 		{ "--ring 60sx", "'60sx'" },
 		{ "--ring 1001000000h", "'1001000000h'" },

@@ -121,6 +121,14 @@ static void parts_beyond_the_size_are_dropped(void **state)
 	}
 	assert_in_range(window_part_count(window), 10, 20);
 	end();
+	/* However little is asked for, the last one stays. */
+	begin(0, 1);
+	for (uint64_t i = 0; i < 3; i++) {
+		maker_noisy_sample(&from, 9996, i + 1);
+		take(i + 1, NULL);
+		assert_int_equal(window_part_count(window), 1);
+	}
+	end();
 }
 
 /* A name that came after the first sample that is kept is not yet the state. */

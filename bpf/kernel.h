@@ -166,8 +166,11 @@ struct request_queue {
 	struct gendisk *disk; /* in the request itself before 5.17 */
 };
 
+enum mq_rq_state { MQ_RQ_IDLE = 0 };
+
 struct request {
 	struct request_queue *q;
+	enum mq_rq_state state;
 	unsigned int cmd_flags;  /* enum request_flags */
 	unsigned int __data_len; /* bytes left */
 };
@@ -209,6 +212,10 @@ struct sock {
 	unsigned short sk_protocol;
 	int sk_err;
 	struct socket *sk_socket; /* NULL: no program has it (any more) */
+};
+
+struct inet_sock {
+	__u16 inet_sport; /* high byte first; stays when skc_num is given back */
 };
 
 struct tcp_sock {

@@ -42,8 +42,10 @@ struct thread_now {
 	__u64 slice_ns; /* since when, all in all */
 	__u64 ready_ns; /* wants to run since then; 0: does not, or runs */
 	__u64 sleep_ns; /* slept since then, up to ready_ns; 0: was preempted */
-	__u64 voluntary, involuntary; /* the kernel's counts when it came */
-	__u64 start_ns;               /* of the thread: ids are used again */
+	__u64 voluntary, involuntary; /* the kernel's counts when it came, or left */
+	__u64 left_ns,
+		exec_ns; /* when it last left, and the kernel's account of its run time then */
+	__u64 start_ns;  /* of the thread: ids are used again */
 };
 
 /*
@@ -115,6 +117,28 @@ static __always_inline struct runq_cpus_value *count_cpu(bool idle, __u64 now_ns
 	return v;
 }
 
+/*
+ * It runs and was not seen to come: there are kernels that tell no switches away from some threads.  From
+ * the kernel's own account then, so that a thread's times still add up to its life.
+ */
+static __always_inline void came_unseen(struct task_struct *t, struct thread_now *s,
+					struct runq_value *v, __u64 now_ns)
+{
+	__u64 off_ns = now_ns - s->left_ns, ran_ns = t->se.sum_exec_runtime - s->exec_ns;
+	__u64 slept_ns = s->sleep_ns && s->ready_ns ? s->ready_ns - s->sleep_ns : 0;
+
+	if (ran_ns > off_ns - slept_ns)
+		ran_ns = off_ns - slept_ns;
+	v->run_ns += ran_ns;
+	v->runs++;
+	v->sleep_ns += s->ready_ns || !s->sleep_ns ? slept_ns : off_ns - ran_ns;
+	if (s->ready_ns || !s->sleep_ns) {
+		v->wait_ns += off_ns - slept_ns - ran_ns;
+		v->waits++;
+	}
+	s->ready_ns = s->sleep_ns = 0;
+}
+
 static __always_inline void leave(struct task_struct *t, bool preempt, __u64 now_ns)
 {
 	struct thread_now *s = now_of(t);
@@ -124,8 +148,6 @@ static __always_inline void leave(struct task_struct *t, bool preempt, __u64 now
 
 	if (!s)
 		return;
-	s->ready_ns = wants ? now_ns : 0;
-	s->sleep_ns = wants ? 0 : now_ns;
 	v = entry_of(t);
 	if (v && s->on_ns) {
 		v->run_ns += now_ns - s->on_ns;
@@ -136,11 +158,19 @@ static __always_inline void leave(struct task_struct *t, bool preempt, __u64 now
 				v->hist_run_ns[slot]++;
 		}
 	}
-	if (v && s->on_ns) {
+	if (v && !s->on_ns && s->left_ns)
+		came_unseen(t, s, v, now_ns);
+	if (v && (s->on_ns || s->left_ns)) {
 		v->voluntary += t->nvcsw - s->voluntary;
 		v->involuntary += t->nivcsw - s->involuntary;
 	}
+	s->ready_ns = wants ? now_ns : 0;
+	s->sleep_ns = wants ? 0 : now_ns;
 	s->on_ns = s->slice_ns = 0;
+	s->left_ns = now_ns;
+	s->exec_ns = t->se.sum_exec_runtime;
+	s->voluntary = t->nvcsw;
+	s->involuntary = t->nivcsw;
 	if (t->exit_state) /* for the last time */
 		bpf_map_delete_elem(&runq_now, &tid);
 }
@@ -233,10 +263,12 @@ int runq_flush(void *ctx)
 	s = now_of(t);
 	if (!s)
 		return 0;
-	v = s->on_ns ? entry_of(t) : 0;
-	if (v)
+	v = s->on_ns || s->left_ns ? entry_of(t) : 0;
+	if (v && s->on_ns)
 		v->run_ns += now_ns - s->on_ns;
-	if (!s->on_ns) {
+	else if (v)
+		came_unseen(t, s, v, now_ns);
+	if (!s->on_ns && !s->left_ns) {
 		s->voluntary = t->nvcsw;
 		s->involuntary = t->nivcsw;
 	}

@@ -145,6 +145,8 @@ static __always_inline void send_connect(struct sock *sk, const struct tcp_now *
 	row->of_pid = ev->pid = now->pid;
 	ev->tid = now->tid;
 	PUT_ADDRESSES(row, sk);
+	if (!row->lport)
+		row->lport = __builtin_bswap16(BPF_CORE_READ((struct inet_sock *)sk, inet_sport));
 	row->error = error;
 	row->took_ns = ev->weight = took_ns;
 	stack_put(ev, &tcp_stacks, key);

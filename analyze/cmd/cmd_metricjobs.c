@@ -248,6 +248,16 @@ int metricjobs_row(void *ctx, const struct metric_row *r)
 	return err;
 }
 
+void metricjobs_end(struct metricjobs *m)
+{
+	for (size_t i = 0; i < m->job_count && !m->ask->interval; i++) {
+		if (!m->jobs[i].table->is_interval || !m->jobs[i].sum_count)
+			continue;
+		m->jobs[i].sums[0].from_ns = m->rows->from_ns;
+		m->jobs[i].sums[0].to_ns = m->rows->to_ns;
+	}
+}
+
 bool metricjobs_is_empty(const struct metricjobs *m)
 {
 	size_t count = 0;

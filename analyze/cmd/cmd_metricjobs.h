@@ -60,6 +60,8 @@ int metricjobs_make(struct metricjobs *m, const char *name);
 bool metricjobs_want_cgroups(const struct metricjobs *m);
 /* A row for metricrows_walk(); ctx: the struct metricjobs.  -ENOMEM, -EOVERFLOW. */
 int metricjobs_row(void *ctx, const struct metric_row *r);
+/* All rows have come: what is not shown by intervals is of all of them, also of those without a row. */
+void metricjobs_end(struct metricjobs *m);
 /* Whether no row has come. */
 bool metricjobs_is_empty(const struct metricjobs *m);
 /* Shows what was added up.  0, or the exit status after an error was said. */

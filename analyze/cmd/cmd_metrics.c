@@ -155,6 +155,7 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 		err = metricrows_walk(&m->rows, m->names, f, metricjobs_row, &m->jobs);
 	if (err)
 		return say_error("cannot read '%s': %s", m->opts->input, strerror(-err));
+	metricjobs_end(&m->jobs);
 	if (metricjobs_is_empty(&m->jobs))
 		say_note("no row in '%s' is of what was asked for", m->opts->input);
 	return metricjobs_show(&m->jobs);

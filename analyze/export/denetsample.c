@@ -581,6 +581,10 @@ int denetsample_write(const struct capture *c, struct strings *names, const stru
 		any |= m.has[i] != NULL;
 	}
 	err = any ? metricrows_walk(&m.rows, names, filter, on_row, &m) : -ENODATA;
+	if (!err && !intervals && m.count) { /* also intervals without a row of who is asked for */
+		m.samples[0].from_ns = m.rows.from_ns;
+		m.samples[0].to_ns = m.rows.to_ns;
+	}
 	if (!err)
 		err = put_all(&m, filter, to);
 	done(&m);

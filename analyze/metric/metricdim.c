@@ -113,6 +113,11 @@ static void text_protocol(const uint64_t *values, char out[METRICNAME_BYTES])
 		snprintf(out, METRICNAME_BYTES, "ip%s_%" PRIu64, six, values[1]);
 }
 
+static void text_fault(const uint64_t *values, char out[METRICNAME_BYTES])
+{
+	snprintf(out, METRICNAME_BYTES, "%s", values[0] ? "major" : "minor");
+}
+
 static void text_result(const uint64_t *values, char out[METRICNAME_BYTES])
 {
 	if (values[0])
@@ -137,6 +142,7 @@ static void text_lock(const uint64_t *values, char out[METRICNAME_BYTES])
 }
 
 static const struct metric_dim dims[] = {
+	{ "fault", "FAULT", { "major" }, text_fault, NULL },
 	{ "address", "ADDRESS", { "address" }, text_address, NULL },
 	{ "ip", "IP", { "family" }, text_family, NULL },
 	{ "saddr", "SADDR", { "saddr_hi", "saddr_lo" }, text_ip, NULL },

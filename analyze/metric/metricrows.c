@@ -176,6 +176,24 @@ static const struct metric_table *table_of(const struct walk *w, const struct pe
 	return NULL;
 }
 
+/* An interval goes on where a table has no row of it, or none of who is asked for. */
+static void see_interval(struct walk *w, const struct metric_table *t, const struct perf_sample *s)
+{
+	const struct metric_field *since = metricfmt_find(&t->fmt, "since_ns");
+	uint64_t since_ns;
+
+	if (!since || since->off_bytes + since->size_bytes > s->raw_bytes ||
+	    !filter_has_time(w->filter, s->time_ns))
+		return;
+	since_ns = metricfmt_number(since, s->raw, s->raw_bytes, 0);
+	if (since_ns > s->time_ns)
+		return;
+	if (!w->m->to_ns || since_ns < w->m->from_ns)
+		w->m->from_ns = since_ns;
+	if (s->time_ns > w->m->to_ns)
+		w->m->to_ns = s->time_ns;
+}
+
 static int take(struct walk *w, const struct perf_event_header *h)
 {
 	const struct metric_table *t = table_of(w, h);
@@ -186,6 +204,8 @@ static int take(struct walk *w, const struct perf_event_header *h)
 
 	if (!t || perfrec_sample(h, h->size, &t->attr->attr, &s, NULL) || !s.raw)
 		return 0;
+	if (t->is_interval)
+		see_interval(w, t, &s);
 	if (!filter_passes(w->filter, s.pid, s.tid, s.cpu, s.time_ns))
 		return 0;
 	err = decode(w, t, &s, slots);

@@ -37,6 +37,8 @@ struct metricrows {
 	struct metric_table *tables;
 	size_t count, capacity;
 	uint64_t lost; /* what the capture says is missing */
+	/* Of all intervals of the times that the filter has, whosever rows they hold; 0: there are none. */
+	uint64_t from_ns, to_ns;
 };
 
 struct metric_row {

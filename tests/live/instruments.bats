@@ -121,7 +121,7 @@ between() {
 
 @test "faults: each major one has a stack, and minor ones have them in proportion" {
 	truth work
-	same "$major" "$(field m.data faults_stacks major=1 count --by major --pid "$pid")"
+	same "$major" "$(field m.data faults_stacks fault=major count --by fault --pid "$pid")"
 	ebprec report -q --of faults --folded -i m.data >faults.folded
 	same "$(field m.data faults_stacks '' count --by process --top 0)" \
 		"$(weight <faults.folded)"
@@ -130,7 +130,7 @@ between() {
 		fail "$(grep ^work faults.folded)"
 	# All minor faults of the machine, and one in 97 of them with as much weight.
 	minor=$(field m.data faults '' minor --top 0)
-	sampled=$(field m.data faults_stacks major=0 count --by major --top 0)
+	sampled=$(field m.data faults_stacks fault=minor count --by fault --top 0)
 	[ $((sampled % 97)) -eq 0 ]
 	[ "$sampled" -le $((minor * 2 + 1000)) ] || fail "$sampled of $minor"
 	# What the kernel faults in for itself (get_user_pages) is no event of perf's.
@@ -147,8 +147,7 @@ between() {
 }
 
 @test "runq: switches are those that wait4 says, and CPU time is that of exits" {
-	# What was lost may have been of these, and a thread that comes onto a CPU unseen is not seen to leave it.
-	lost=$((2 * $(account m.data lost rows)))
+	lost=$(account m.data lost rows) # they may have been of these
 	for name in work killed; do
 		truth $name
 		near $((vol - 1 - lost)) "$(field m.data runq "pid=$pid" voluntary)" $((5 + lost))
@@ -280,9 +279,14 @@ sum() {
 	awk -v "row=$2" '$1 == row { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' "$1"
 }
 
+# most N - what of N is told at least: not all kernels tell what interrupts all processes (docs/TESTING.md)
+most() {
+	echo $(($1 * 95 / 100 - 5))
+}
+
 @test "irq: counts are those of /proc/interrupts and /proc/softirqs" {
 	for name in RCU TIMER BLOCK SCHED; do
-		between $name $(($(sum inner1.soft $name:) - $(sum inner0.soft $name:))) \
+		between $name "$(most $(($(sum inner1.soft $name:) - $(sum inner0.soft $name:))))" \
 			"$(field m.data irq "irq=$name" count --by irq)" \
 			$(($(sum outer1.soft $name:) - $(sum outer0.soft $name:)))
 	done
@@ -294,7 +298,7 @@ sum() {
 		END { print row }' inner0.irq inner1.irq)
 	[ -n "$row" ] || return 0 # no device had anything to say
 	read -r number name <<<"$row"
-	between "$name" $(($(sum inner1.irq "$number") - $(sum inner0.irq "$number"))) \
+	between "$name" "$(most $(($(sum inner1.irq "$number") - $(sum inner0.irq "$number"))))" \
 		"$(field m.data irq "irq=$name" count --by irq)" \
 		$(($(sum outer1.irq "$number") - $(sum outer0.irq "$number")))
 }

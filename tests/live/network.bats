@@ -81,6 +81,8 @@ dev() {
 	same 11 "$(grep -c " 4  *127.0.0.1 .* 127.0.0.1 *$port4 .* ok$" connects)"
 	same 7 "$(grep -c " 6  *::1 .* ::1 *$port6 .* ok$" connects)"
 	same 3 "$(grep -c ECONNREFUSED connects)"
+	# The port is theirs no more when the refusal is told.
+	same "" "$(awk '/ECONNREFUSED/ && !$(NF - 4)' connects)"
 }
 
 @test "tcp: connections weigh how long they took, in the stack of who asked" {

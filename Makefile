@@ -183,8 +183,8 @@ check-waits: all tests $(call have,waits)	## times of threads against the kernel
 check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 	$(Q)scripts/check-mixed.sh $(O)
 
-check-containers: all tests $(call have,containers)	## names in real containers; half a minute; root, BPF, podman
-	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/containers/containers.bats
+check-containers: all tests $(call have,containers)	## names in real containers and sandboxes; a minute or two; root, BPF, podman
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/containers
 
 check-lines: all tests $(call have,lines)	## inlined functions and lines of a large capture against three tools; minutes; root and BPF
 	$(Q)scripts/check-lines.sh $(O)

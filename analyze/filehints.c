@@ -148,6 +148,7 @@ static void complete(const void *ctx, struct resolver_file *f)
 		f->segment_count = a->segment_count;
 		return;
 	}
+	f->not_read = h->count && f->inode && !f->build_id.size_bytes;
 }
 
 struct search {

@@ -178,7 +178,7 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, uint32_t see
 	f.segment_count = facts->segment_count;
 	memcpy(f.segments, facts->segments, sizeof(f.segments));
 	begin(e);
-	f.mount_namespace = see_namespace(e, seen_by);
+	f.mount_namespace = seen_by ? see_namespace(e, seen_by) : e->own_namespace;
 	f.root = root_of(seen_by, root);
 	f.cgroup = cgroup_of(seen_by, &cgroup);
 	size = filefacts_encode(&f, entry);

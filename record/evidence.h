@@ -46,7 +46,7 @@ struct evidence {
 void evidence_done(struct evidence *e);
 /*
  * What it is (st) and what is in it.  seen_by: the process by whose path it was found, m->pid or one of its
- * mount namespace.  What cannot be read is left out; memory that lacks, too.
+ * mount namespace; 0: the recorder itself, of a process that is gone.  What cannot be read is left out; memory that lacks, too.
  */
 void evidence_file(struct evidence *e, const struct siderec_map *m, uint32_t seen_by,
 		   const struct stat *st, const struct elffacts *facts);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "record/clock.h"
+#include "record/inodefile.h"
 #include "record/mapcopy.h"
 #include "record/mapfile.h"
 
@@ -105,7 +106,8 @@ struct reading {
 	bool by_process;                            /* files of others are */
 	struct evidence_peer peers[EVIDENCE_PEERS]; /* by whose roots it is opened; none: its own */
 	unsigned peer_count;
-	uint32_t seen_by; /* the process by which it was opened */
+	uint32_t seen_by; /* the process by which it was opened; 0: the recorder, at `found` */
+	char *found;      /* owned, or NULL */
 	int fd;           /* owned; or negative errno */
 	bool is_copy;     /* nobody may open the file: it is what the process has of it */
 	bool is_read;
@@ -118,6 +120,7 @@ static void reading_free(struct reading *r)
 	if (r->fd >= 0)
 		close(r->fd);
 	free((char *)r->map.path);
+	free(r->found);
 	free(r);
 }
 
@@ -132,6 +135,10 @@ static void work(struct aside_job *job)
 
 	if (!r->peer_count)
 		r->fd = mapfile_open(&r->map);
+	if (r->fd < 0 && !r->peer_count) {
+		r->fd = inodefile_open(&r->map, &r->found);
+		r->seen_by = r->found ? 0 : r->seen_by;
+	}
 	if (r->fd < 0 && !r->peer_count) {
 		r->fd = mapcopy_open(&r->map, MAPCOPY_HEADS);
 		r->is_copy = r->fd >= 0;
@@ -243,6 +250,16 @@ static struct reading *read_file(struct mapids *b, const struct siderec_map *m)
 	return err == -ENOENT ? read_by_peers(b, m) : r;
 }
 
+/* By the path that led to it. */
+static void tell_evidence(struct evidence *e, const struct siderec_map *m, const struct reading *r)
+{
+	struct siderec_map as = *m;
+
+	if (r->found)
+		as.path = r->found;
+	evidence_file(e, &as, r->seen_by, &r->st, &r->facts);
+}
+
 void mapids_lookup(struct mapids *b, struct siderec_map *m)
 {
 	struct reading *r;
@@ -263,8 +280,9 @@ void mapids_lookup(struct mapids *b, struct siderec_map *m)
 	b->missing_count += !r->facts.build_id.size_bytes;
 	remember(b, key, &r->facts.build_id);
 	m->build_id = r->facts.build_id;
+	m->seen_by = r->seen_by != m->pid ? r->seen_by : 0;
 	if (b->evidence)
-		evidence_file(b->evidence, m, r->seen_by, &r->st, &r->facts);
+		tell_evidence(b->evidence, m, r);
 	if (b->on_file && !r->is_copy)
 		b->on_file(b->on_file_arg, m->path, r->fd, &r->facts);
 	reading_free(r);

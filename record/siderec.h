@@ -35,7 +35,8 @@ struct siderec_map {
 	struct buildid build_id;          /* size_bytes 0: device and inode are written instead */
 	uint32_t prot, flags;
 	const char *path;
-	bool is_stuck; /* its file system does not answer: not to be opened */
+	bool is_stuck;    /* its file system does not answer: not to be opened */
+	uint32_t seen_by; /* another process that has the file at that path; 0: not known */
 };
 
 size_t siderec_mmap2(struct siderec *r, const struct siderec_map *m);

@@ -15,6 +15,7 @@
 
 #include "record/clock.h"
 #include "record/elfworker.h"
+#include "record/inodefile.h"
 #include "record/mapcopy.h"
 #include "record/mapfile.h"
 #include "record/rights.h"
@@ -99,13 +100,24 @@ static int make_table(struct tablejob *job, struct tableworker *w, int fd)
 	return err == -ESTALE ? -EIO : err;
 }
 
+static int open_source(const struct siderec_map *m)
+{
+	int fd = mapfile_open(m);
+	char *path = NULL;
+
+	if (fd < 0 && m->seen_by)
+		fd = mapfile_open_by(m, m->seen_by);
+	if (fd < 0)
+		fd = inodefile_open(m, &path);
+	free(path);
+	return fd < 0 ? mapcopy_open(m, MAPCOPY_WHOLE) : fd;
+}
+
 static void run_job(struct tablejob *job, struct tableworker *w)
 {
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
-	int fd = mapfile_open(&job->source);
+	int fd = open_source(&job->source);
 
-	if (fd < 0)
-		fd = mapcopy_open(&job->source, MAPCOPY_WHOLE);
 	job->err = fd < 0 ? -ESTALE : ruleset_new(&job->rules);
 	if (!job->err)
 		job->err = make_table(job, w, fd);

@@ -80,12 +80,14 @@ static bool is_file(const struct siderec_map *m)
 static void remember_source(struct table *f, const struct siderec_map *m)
 {
 	char *path = strdup(m->path);
+	uint32_t seen_by = m->seen_by ? m->seen_by : f->source.seen_by;
 
 	if (!path)
 		return;
 	free((char *)f->source.path);
 	f->source = *m;
 	f->source.path = path;
+	f->source.seen_by = seen_by;
 }
 
 uint32_t unwtables_of(struct unwtables *t, const struct siderec_map *m)

@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "analyze/sym/locate_priv.h"
@@ -59,8 +60,7 @@ bool locate_is_whiteout(const struct name_roots *roots, const char *path)
 	struct stat st;
 	bool is = !roots_stat(roots->symfs, path, &st) && S_ISCHR(st.st_mode) && !st.st_rdev;
 
-	if (is || !name ||
-	    asprintf(&beside, "%.*s/.wh.%s", (int)(name - path), path, name + 1) < 0)
+	if (is || !name || asprintf(&beside, "%.*s/.wh.%s", (int)(name - path), path, name + 1) < 0)
 		return is;
 	is = !roots_stat(roots->symfs, beside, &st);
 	free(beside);
@@ -99,13 +99,20 @@ static enum name_reason reason_of(int err)
 	return err == -EACCES || err == -EPERM ? NAME_NO_PERMISSION : NAME_FILE_GONE;
 }
 
+/* Device and inode are those of the machine itself; where files have several devices, they say nothing. */
+static bool is_another(const struct resolver_file *f, const struct stat *st)
+{
+	return f->inode && f->inode != st->st_ino && f->dev_major == major(st->st_dev) &&
+	       f->dev_minor == minor(st->st_dev);
+}
+
 /*
  * Without a build-id.  The inode alone proves nothing: on btrfs and overlayfs it may be another
  * one, and it may have been given to another file.  deleted: the path had the kernel's mark, so
  * what is there now is probably another file.
  */
 static enum name_reason check_stat(const struct resolver_file *f, const struct stat *st,
-				   bool deleted, enum name_trust *trust)
+				   bool deleted, bool is_host, enum name_trust *trust)
 {
 	uint64_t mtime_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000ULL +
 			    (uint64_t)st->st_mtim.tv_nsec;
@@ -118,6 +125,10 @@ static enum name_reason check_stat(const struct resolver_file *f, const struct s
 			       ? NAME_FOUND
 			       : NAME_FILE_CHANGED;
 	}
+	if (is_host && !same_inode && f->not_read)
+		return NAME_NOT_READ; /* what is there now was there for the recorder, too */
+	if (is_host && is_another(f, st))
+		return NAME_FILE_CHANGED;
 	return deleted && !same_inode ? NAME_FILE_GONE : NAME_FOUND;
 }
 
@@ -137,7 +148,7 @@ static enum name_reason open_checked(const struct name_roots *roots, const struc
 	if (has_id)
 		reason = check_id(fd, &f->build_id);
 	else
-		reason = check_stat(f, &st, deleted, &trust);
+		reason = check_stat(f, &st, deleted, roots_is_host(roots->symfs), &trust);
 	if (reason != NAME_FOUND) {
 		close(fd);
 		return reason;
@@ -240,6 +251,8 @@ enum name_reason locate_open(const struct name_roots *roots, const struct resolv
 	if (locate_is_anonymous(f->path))
 		return NAME_ANONYMOUS;
 	reason = by_path(roots, f, out);
+	if (reason == NAME_FILE_GONE && f->not_read)
+		return NAME_NOT_READ;
 	if (reason == NAME_FOUND || !f->build_id.size_bytes)
 		return reason;
 	if (!locate_by_id(roots, &f->build_id, false, out) ||

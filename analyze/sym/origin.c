@@ -10,6 +10,8 @@ static const struct {
 			     "have its compiler write a perf-PID.map, as node --perf-basic-prof" },
 	[NAME_FILE_GONE] = { "the file is not on this machine",
 			     "analyze where it was recorded, or give its files with --symfs" },
+	[NAME_NOT_READ] = { "it was gone before the recorder could read it",
+			    "record while it or its container lives longer" },
 	[NAME_NO_PERMISSION] = { "the file may not be read", "run as a user who may read it" },
 	[NAME_BUILD_ID_DIFFERS] = { "another version of the file is there now",
 				    "restart the program and record again" },

@@ -28,6 +28,7 @@ enum name_reason {
 	NAME_BETWEEN,          /* no symbol covers this place */
 	NAME_BAD_ELF,          /* the file is broken */
 	NAME_KERNEL_HIDDEN, /* kernel addresses were hidden (kptr_restrict), or no kallsyms in the capture */
+	NAME_NOT_READ, /* it was gone before the recorder saw it */
 	NAME_REASONS,
 };
 
@@ -66,6 +67,7 @@ struct resolver_file {
 	uint64_t inode; /* 0: not known */
 	uint32_t dev_major, dev_minor;
 	uint64_t size_bytes, mtime_ns;            /* when it was recorded; both 0: not known */
+	bool not_read; /* the recorder tells of the files that it saw, and this is not among them */
 	const struct filefacts_segment *segments; /* executable ones; borrowed from hints */
 	uint32_t segment_count;
 	uint32_t

@@ -192,3 +192,23 @@ found_at() {
 	grep -q '^bare;' after
 	if grep -E '(known|bare|other)_inner' after; then fail "names of another deployment"; fi
 }
+
+@test "programs of a millisecond, each in a mount namespace of its own: by inode and generation" {
+	case $(stat -f -c %T .) in ext2/ext3 | xfs | f2fs) ;; *) skip "a file system without handles of this kind" ;; esac
+	mkdir there here
+	sed 's/i < 100000/i < 3000/; s/while (.*) bare/for (int k = 0; k < 50; k++) bare/' "$BATS_FILE_TMPDIR/bare.c" >bare.c
+	cc -O1 -static -Wl,--build-id=none -o there/bare bare.c
+	cc -O1 -static -Wl,--build-id=0x0011223344556677 -o there/known bare.c
+	cp "$BATS_FILE_TMPDIR/other" here/bare
+	cp "$BATS_FILE_TMPDIR/decoy" here/known
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec record -q -a -F 4999 -o x.data -- sh -c 'for i in $(seq 20); do
+		unshare -m sh -c "mount --bind there here && exec here/bare"
+		unshare -m sh -c "mount --bind there here && exec here/known"; done'
+	ebprec report --folded -i x.data 2>err >folded
+	for who in bare known; do
+		grep -qE "^$who;.*bare_outer;bare_inner " folded || fail "$(grep "^$who" folded)"
+	done
+	if grep -E '^(known|bare);.*other_' folded; then fail "names of another program"; fi
+	found_at bare "$PWD/there/bare"
+}

@@ -12,6 +12,7 @@
 #include "record/cpulist.h"
 #include "record/fuselayers.h"
 #include "record/hostinfo.h"
+#include "record/inodefile.h"
 #include "record/jitfiles.h"
 #include "record/ksyms.h"
 #include "record/procmaps.h"
@@ -63,6 +64,7 @@ static void read_layers(const char *data, size_t size_bytes)
 		fuselayers_device(data, point, device, sizeof(device));
 	}
 	outbuf_done(&out);
+	free(inodefile_mount(data, 254, 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)

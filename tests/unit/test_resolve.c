@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -585,6 +586,51 @@ static void resolve_without_an_id_size_and_time_decide(void **state)
 	resolver_free(r);
 }
 
+/* What lies at the path on the machine itself, with another inode on the same device. */
+static void resolve_another_inode_at_the_path_is_another_file(void **state)
+{
+	struct env *e = *state;
+	char path[128];
+	struct stat st;
+	struct resolver_file f;
+
+	sh(e, "cp $f/layout.no-id $r/app");
+	snprintf(path, sizeof(path), "%s/app", e->root);
+	assert_int_equal(stat(path, &st), 0);
+	for (int i = 0; i < 8; i++) {
+		struct resolver *r = resolver_of(NULL, NULL);
+		bool other = i & 1, elsewhere = i & 2;
+		enum name_reason want = NAME_FOUND;
+
+		f = file_of(path, false);
+		f.dev_major = major(st.st_dev) + elsewhere; /* overlayfs, btrfs */
+		f.dev_minor = minor(st.st_dev);
+		f.inode = st.st_ino + other;
+		f.not_read = i & 4; /* the recorder would have read what is there */
+		if (other && f.not_read)
+			want = NAME_NOT_READ;
+		else if (other && !elsewhere)
+			want = NAME_FILE_CHANGED;
+		assert_int_equal(
+			resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->reason,
+			want);
+		resolver_free(r);
+	}
+	/* A folder that the user named is asked all the same, and the name is said to be a guess. */
+	struct resolver *r = resolver_of(e->root, NULL);
+
+	f = file_of("/app", false);
+	f.inode = st.st_ino + 1;
+	f.not_read = true;
+	assert_int_equal(resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->reason,
+			 NAME_FOUND);
+	f.path = "/missing";
+	f.inode++;
+	assert_int_equal(resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->reason,
+			 NAME_NOT_READ);
+	resolver_free(r);
+}
+
 static void resolve_what_has_no_file_is_anonymous(void **state)
 {
 	static const char *const paths[] = {
@@ -725,6 +771,8 @@ int main(void)
 		TEST(resolve_with_the_debug_file_alone_guesses_no_place),
 		TEST(resolve_minidebuginfo_joins_the_exports),
 		TEST(resolve_without_an_id_size_and_time_decide),
+		cmocka_unit_test_setup_teardown(resolve_another_inode_at_the_path_is_another_file,
+						setup, teardown),
 		cmocka_unit_test(resolve_what_has_no_file_is_anonymous),
 		cmocka_unit_test(resolve_vdso_is_our_own_if_it_is_the_same),
 		cmocka_unit_test(resolve_kernel_addresses),

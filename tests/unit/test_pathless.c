@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* fuselayers and mapcopy: what root may not look into */
+/* fuselayers, mapcopy, inodefile: files to which no path leads */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -19,6 +21,7 @@
 
 #include "record/elffacts.h"
 #include "record/fuselayers.h"
+#include "record/inodefile.h"
 #include "record/mapcopy.h"
 
 #define WORDS(s) s, sizeof(s) /* with the last NUL */
@@ -236,6 +239,99 @@ static void what_is_not_mapped_has_no_copy(void **state)
 	unlink(path);
 }
 
+/* ---- inodefile ---- */
+
+static void a_device_is_mounted_somewhere(void **state)
+{
+	static const char mounts[] =
+		"20 1 0:5 / /dev rw - devtmpfs d rw\n"
+		"21 1 254:0 / /a\\040b\\134 rw,noatime shared:1 master:2 - ext4 /dev/vda rw\n"
+		"22 1 254:0 /x /later rw - ext4 /dev/vda rw\n"
+		"23 1 254:1 / /x rw - xfs /dev/vdb rw\n"
+		"24 1 254:2 / /n rw - nfs4 h:/ rw\n"
+		"25 1 254:3 / relative rw - ext4 /dev/vdc rw\n"
+		"26 1 254:4 / /no-type rw\n"
+		"27 1 254:5\n"
+		"28 1 254:6 / /ext44 rw - ext44 x rw\n"
+		"\n- ext4\n"
+		"29 1 254:7 / ";
+	static const struct {
+		uint32_t minor;
+		const char *point;
+	} cases[] = {
+		{ 0, "/a b\\" }, { 1, "/x" }, { 2, NULL }, { 3, NULL }, { 4, NULL },
+		{ 5, NULL },     { 6, NULL }, { 7, NULL }, { 8, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *point = inodefile_mount(mounts, 254, cases[i].minor);
+
+		if (!cases[i].point != !point || (point && strcmp(point, cases[i].point) != 0))
+			fail_msg("254:%u is at %s", cases[i].minor, point ? point : "no place");
+		free(point);
+	}
+	assert_null(inodefile_mount("", 254, 0));
+}
+
+static void what_has_no_handle_is_not_opened(void **state)
+{
+	char *path = NULL;
+	struct stat st;
+	struct siderec_map m = own_map(&st);
+
+	assert_int_equal(inodefile_open(&m, &path), -ENOENT); /* any generation */
+	m.inode_generation = 1;
+	m.dev_major = 0; /* overlayfs, btrfs, tmpfs */
+	assert_int_equal(inodefile_open(&m, &path), -ENOENT);
+	m.dev_major = UINT32_MAX;
+	assert_int_equal(inodefile_open(&m, &path), -ENOENT);
+	m = own_map(&st);
+	m.inode_generation = 1ULL << 32;
+	assert_int_equal(inodefile_open(&m, &path), -ENOENT);
+	/* Another generation is another file; without the right, or elsewhere, it is not asked. */
+	m.inode_generation = 0xfffffff1;
+	assert_true(inodefile_open(&m, &path) < 0);
+	assert_null(path);
+}
+
+/* Where the kernel allows it: the file itself, under the name that it has now, or deleted. */
+static void a_handle_leads_to_the_file_wherever_it_is(void **state)
+{
+	char path[] = "/tmp/ebprec-inodefile-XXXXXX", moved[64], *found = NULL;
+	struct siderec_map m = { .pid = 1, .path = "/nowhere" };
+	int file = mkstemp(path), generation = 0, fd;
+	struct stat st, there;
+
+	assert_true(file >= 0);
+	snprintf(moved, sizeof(moved), "%s.moved", path);
+	assert_int_equal(rename(path, moved), 0);
+	assert_int_equal(fstat(file, &st), 0);
+	m.dev_major = major(st.st_dev);
+	m.dev_minor = minor(st.st_dev);
+	m.inode = st.st_ino;
+	if (ioctl(file, FS_IOC_GETVERSION, &generation))
+		generation = 0;
+	m.inode_generation = (uint32_t)generation;
+	fd = inodefile_open(&m, &found);
+	if (fd < 0)
+		assert_true(fd == -EPERM || fd == -ENOENT || fd == -EOPNOTSUPP);
+	else
+		assert_true(!fstat(fd, &there) && there.st_ino == st.st_ino &&
+			    there.st_dev == st.st_dev);
+	if (found)
+		assert_string_equal(found, moved);
+	if (fd >= 0)
+		close(fd);
+	free(found);
+	found = NULL;
+	unlink(moved);
+	fd = inodefile_open(&m, &found); /* it is open, so it is there */
+	assert_null(found);
+	if (fd >= 0)
+		close(fd);
+	close(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,7 +342,10 @@ int main(void)
 		cmocka_unit_test(a_copy_tells_what_the_file_tells),
 		cmocka_unit_test(a_copy_has_the_bytes_of_all_that_is_mapped),
 		cmocka_unit_test(what_is_not_mapped_has_no_copy),
+		cmocka_unit_test(a_device_is_mounted_somewhere),
+		cmocka_unit_test(what_has_no_handle_is_not_opened),
+		cmocka_unit_test(a_handle_leads_to_the_file_wherever_it_is),
 	};
 
-	return cmocka_run_group_tests_name("fuselayers", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pathless", tests, NULL, NULL);
 }

@@ -17,6 +17,22 @@ load() {
 	sleep 0.02
 }
 
+# recorded FILE OPTION... - the load by perf record.  perf 6.1 crashes on mappings with build-ids, which it
+# gets (on Linux 6.18) while anybody else asks the kernel for them: then once more.
+recorded() {
+	local file=$1 status=1
+	shift
+	for _ in 1 2 3 4 5; do
+		status=0
+		case " $* " in
+		*" -o - "*) perf record -q "$@" bash load.sh >"$file" || status=$? ;;
+		*) perf record -q "$@" -o "$file" bash load.sh || status=$? ;;
+		esac
+		[ $status -ge 128 ] || return $status
+	done
+	return $status
+}
+
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	need_root
@@ -26,20 +42,18 @@ setup_file() {
 	cpu="-e cpu-clock -F 499"
 	# shellcheck disable=SC2086 # words
 	{
-		perf record -q $cpu -g -o plain.data bash load.sh
-		perf record -q $cpu -o flat.data bash load.sh
-		perf record -q $cpu -g -z -o z.data bash load.sh
-		perf record -q $cpu -g -o - bash load.sh >pipe.data
-		perf record -q $cpu -g -z -o - bash load.sh >pipe-z.data
-		perf record -q $cpu --call-graph dwarf,4096 -o dwarf.data bash load.sh
-		perf record -q -e cpu-clock -e task-clock -e page-faults -c 10000 -g -o several.data bash load.sh
-		perf record -q -e sched:sched_switch -e sched:sched_wakeup -e syscalls:sys_enter_read -g -a \
-			-o trace.data bash load.sh
-		perf record -q -e '{cpu-clock,page-faults}:S' -o group.data bash load.sh
-		perf record -q $cpu -g -a --per-thread -o thread.data bash load.sh ||
-			perf record -q $cpu -g --per-thread -o thread.data bash load.sh
+		recorded plain.data $cpu -g
+		recorded flat.data $cpu
+		recorded z.data $cpu -g -z
+		recorded pipe.data $cpu -g -o -
+		recorded pipe-z.data $cpu -g -z -o -
+		recorded dwarf.data $cpu --call-graph dwarf,4096
+		recorded several.data -e cpu-clock -e task-clock -e page-faults -c 10000 -g
+		recorded trace.data -e sched:sched_switch -e sched:sched_wakeup -e syscalls:sys_enter_read -g -a
+		recorded group.data -e '{cpu-clock,page-faults}:S'
+		recorded thread.data $cpu -g -a --per-thread || recorded thread.data $cpu -g --per-thread
 		perf sched record -q -o sched.data bash load.sh
-		perf record -q $cpu --no-buildid --no-buildid-cache -o bare.data bash load.sh
+		recorded bare.data $cpu --no-buildid --no-buildid-cache
 	} 2>perf.err >&2
 	kinds="plain flat z pipe pipe-z dwarf several trace group thread sched bare"
 	export kinds
@@ -71,9 +85,28 @@ heads() {
 }
 
 # samples FILE - how many records of samples perf finds.  Of a group that reads its members it prints one
-# for each of them that counted something.
+# for each of them that counted something.  Where perf breaks down in the middle (see recorded), which it
+# then says, its own statistics are asked, which do not look into mappings.
 samples() {
-	perf script -f -D -i "$1" 2>/dev/null | grep -c 'PERF_RECORD_SAMPLE'
+	local status=0
+	perf script -f -D -i "$1" >dump 2>dump.err || status=$?
+	if [ $status -eq 0 ]; then
+		grep -c 'PERF_RECORD_SAMPLE' dump
+		return
+	fi
+	echo "# perf script -D of $1 ended with $status after $(grep -c PERF_RECORD_SAMPLE dump) samples:" \
+		"$(tail -n 1 dump.err)" >&3
+	stats "$1"
+}
+
+# stats FILE - the same by perf's statistics
+stats() {
+	perf report -f --stats -i "$1" 2>/dev/null | awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }'
+}
+
+# counts FILE WANT GOT - who is wrong, when they differ
+counts() {
+	[ "$2" = "$3" ] || fail "$1: perf script -D has $2 samples, perf report --stats $(stats "$1"), ebprec $3"
 }
 
 @test "info and summary of every kind, the summary as its schema says" {
@@ -108,7 +141,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 @test "script prints every sample of every kind" {
 	for kind in $kinds; do
 		tries $kind 0 ebprec script $kind.data
-		[ $kind = group ] || same "$kind $(samples $kind.data)" "$kind $(ebprec script -q $kind.data | heads)"
+		[ $kind = group ] || counts $kind.data "$(samples $kind.data)" "$(ebprec script -q $kind.data | heads)"
 	done
 }
 
@@ -187,7 +220,7 @@ told() {
 			tries $kind 0 ebprec export --to $form -o exported -i $kind.data
 		done
 		ebprec export -q --raw -o exported -i $kind.data
-		same "$(samples $kind.data)" "$(samples exported)"
+		counts $kind.data "$(samples $kind.data)" "$(samples exported)"
 		tries $kind "0" ebprec diff $kind.data $kind.data
 		tries $kind "0 1" ebprec merge -o merged.data $kind.data $kind.data
 		tries $kind "0 1" ebprec bundle -o bundled.data -i $kind.data

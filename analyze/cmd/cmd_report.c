@@ -247,6 +247,9 @@ static int make_ask(const struct report_opts *o, struct report_ask *ask,
 		status = choose_keys(o, *view, ask);
 	if (!status)
 		status = choose_form(o, *view, ask);
+	/* Programs get whole trees, unless they ask for less. */
+	if (!status && ask->form == FLAT_JSON && strcmp((*view)->name, "functions") != 0)
+		ask->min_percent = 0;
 	if (!status && o->min_percent)
 		status = pickopts_percent(o->min_percent, "min-percent", &report_usage,
 					  &ask->min_percent);

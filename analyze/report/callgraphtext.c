@@ -267,16 +267,33 @@ static void json_node(const struct printer *p, uint32_t node)
 	putc('}', p->to);
 }
 
-static void write_json(struct printer *p)
+/* What is left out is in the total of its parent, as are those below it. */
+static int write_json(struct printer *p)
 {
+	const struct calltree *t = &p->g->tree;
+	uint32_t *depths = calloc(t->count + 1, sizeof(*depths)), depth;
+	bool first = true;
+
+	if (!depths)
+		return -ENOMEM;
 	fprintf(p->to,
 		"{\"schema\": %d,\n \"weight\": \"%s\",\n \"sum\": %" PRIu64 ",\n \"nodes\": [",
 		CALLGRAPH_SCHEMA, p->style->weight, p->g->sum);
-	for (uint32_t i = 1; i < p->g->tree.count; i++) {
+	for (uint32_t i = 1; i < t->count; i++) {
+		depth = depths[t->nodes[i].parent]; /* a parent comes before its children */
+		if (depth == UINT32_MAX || (p->style->max_depth && depth >= p->style->max_depth) ||
+		    percent(p, p->g->totals[i]) < p->style->min_percent) {
+			depths[i] = UINT32_MAX;
+			continue;
+		}
+		depths[i] = depth + 1;
+		fputs(first ? "" : ",", p->to);
 		json_node(p, i);
-		putc(i + 1 < p->g->tree.count ? ',' : '\n', p->to);
+		first = false;
 	}
-	fputs(" ]\n}\n", p->to);
+	fputs("\n ]\n}\n", p->to);
+	free(depths);
+	return 0;
 }
 
 int callgraph_write(const struct callgraph *g, const struct keytab *keys,
@@ -285,10 +302,8 @@ int callgraph_write(const struct callgraph *g, const struct keytab *keys,
 	struct printer p = { .g = g, .keys = keys, .names = names, .style = style, .to = to };
 	int err = 0;
 
-	if (style->json) {
-		write_json(&p);
-		return 0;
-	}
+	if (style->json)
+		return write_json(&p);
 	err = sort_children(&p);
 	if (!err) {
 		write_headings(&p);

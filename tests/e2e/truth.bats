@@ -164,6 +164,13 @@ total() {
 				die "tops $sum{0}, all $d->{sum}\n" if $ARGV[0] =~ /^--(tree|bottom)/ && $sum{0} != $d->{sum};' -- \
 				"$view" || fail "seed $seed, $view"
 		done
+		# What is left out is left out in both forms.
+		for view in "--tree --max-depth 2 --min-percent 0" "--tree --min-percent 4" "--callees entry --max-depth 3"; do
+			# shellcheck disable=SC2086 # words
+			same "$(ebprec report -q ${view/callees entry/callees entry --min-percent 0} r.data |
+				awk '!/^#/ && !/ more)$/ { print $3 }' | sort)" \
+				"$(ebprec report -q --json $view r.data | sed -n 's/.*"id".*"total": \([0-9]*\),.*/\1/p' | sort)"
+		done
 	done
 }
 

@@ -166,6 +166,7 @@ static void release(struct recording *r)
 	containerwatch_done(&r->containers);
 	jitfiles_done(&r->jitfiles);
 	argkeep_done(&r->args);
+	cgroupage_done(&r->cgroups);
 	hostinfo_done(&r->host);
 	hostenv_done(&r->env);
 	cpulist_done(&r->cpus);

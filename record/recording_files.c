@@ -230,6 +230,7 @@ int recording_keep(struct recording *r)
 	from_ns = r->opts->ring ? window_dropped_ns(r->window) : r->segment_ns;
 	argkeep_drop(&r->args, from_ns);
 	prune_facts(r, from_ns, now_ns);
+	window_drop_cgroups(r->window, &r->cgroups, now_ns);
 	emit_round(&r->emit);
 	if (r->segment.writer && !r->segment_failed)
 		return keep_in_segment(r, now_ns);

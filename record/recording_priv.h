@@ -50,6 +50,7 @@ struct recording {
 	struct evidence evidence;
 	struct containerwatch containers;
 	struct jitfiles jitfiles;
+	struct cgroupage cgroups; /* of the window's state */
 	struct argkeep args;
 	bool exec_seen; /* by a BPF program, not by its COMM record */
 	struct hostinfo host;

@@ -14,6 +14,7 @@
 
 #define KERNEL_PID   UINT32_MAX
 #define MMAP2_FIXED  72 /* of an MMAP2 record, up to the path */
+#define CGROUP_FIXED 16 /* of a CGROUP record */
 #define NONE         UINT32_MAX
 #define HEADER_BYTES sizeof(struct perf_event_header)
 
@@ -44,6 +45,7 @@ struct sidestate {
 	uint32_t free_thread;  /* chain */
 	struct keymap by_what; /* cgroups, code, BPF programs: kind and number -> index in global */
 	struct siderecs global;
+	size_t cgroup_count; /* of these */
 	size_t map_count;
 	uint32_t *exited; /* tids whose exit is still to be settled */
 	size_t exited_count, exited_room;
@@ -319,7 +321,30 @@ static int on_mmap2(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 	return 0;
 }
 
-/* What belongs to no process is known by its kind and a number; gone: it is taken back. */
+/* What belongs to no process is known by its kind and a number. */
+static void forget_global(struct sidestate *s, uint32_t type, uint64_t number)
+{
+	uint32_t *at = keymap_get(&s->by_what, type, number);
+	struct siderecs_one *k;
+
+	if (!at)
+		return;
+	siderecs_let_go(s->global.items[*at]);
+	s->cgroup_count -= type == PERF_RECORD_CGROUP;
+	/* The last one takes its place. */
+	k = s->global.items[--s->global.count];
+	if (*at < s->global.count) {
+		uint64_t moved = le32_load(k->bytes) == PERF_RECORD_BPF_EVENT
+					 ? le32_load(k->bytes + 12)
+					 : le64_load(k->bytes + 8);
+
+		s->global.items[*at] = k;
+		*keymap_get(&s->by_what, le32_load(k->bytes), moved) = *at;
+	}
+	keymap_remove(&s->by_what, type, number);
+}
+
+/* gone: it is taken back. */
 static int on_global(struct sidestate *s, const uint8_t *rec, size_t size_bytes, uint64_t number,
 		     bool gone)
 {
@@ -327,20 +352,7 @@ static int on_global(struct sidestate *s, const uint8_t *rec, size_t size_bytes,
 	struct siderecs_one *k;
 
 	if (gone) {
-		if (!at)
-			return 0;
-		siderecs_let_go(s->global.items[*at]);
-		/* The last one takes its place. */
-		k = s->global.items[--s->global.count];
-		if (*at < s->global.count) {
-			uint64_t moved = le32_load(k->bytes) == PERF_RECORD_BPF_EVENT
-						 ? le32_load(k->bytes + 12)
-						 : le64_load(k->bytes + 8);
-
-			s->global.items[*at] = k;
-			*keymap_get(&s->by_what, le32_load(k->bytes), moved) = *at;
-		}
-		keymap_remove(&s->by_what, type, number);
+		forget_global(s, type, number);
 		return 0;
 	}
 	k = siderecs_keep(rec, size_bytes);
@@ -355,8 +367,10 @@ static int on_global(struct sidestate *s, const uint8_t *rec, size_t size_bytes,
 		siderecs_let_go(k);
 		return -ENOMEM;
 	}
-	if (!keymap_put(&s->by_what, type, number, (uint32_t)s->global.count - 1))
+	if (!keymap_put(&s->by_what, type, number, (uint32_t)s->global.count - 1)) {
+		s->cgroup_count += type == PERF_RECORD_CGROUP;
 		return 0;
+	}
 	siderecs_let_go(s->global.items[--s->global.count]);
 	return -ENOMEM;
 }
@@ -423,6 +437,24 @@ void sidestate_settle(struct sidestate *s, uint64_t before_ns)
 			remove_process(s, p);
 	}
 	s->exited_count = left;
+}
+
+void sidestate_drop_cgroups(struct sidestate *s,
+			    bool (*drop)(void *arg, uint64_t id, const char *path), void *arg)
+{
+	size_t at = 0;
+
+	while (at < s->global.count) {
+		const struct siderecs_one *k = s->global.items[at];
+		uint64_t id = le64_load(k->bytes + 8);
+
+		if (le32_load(k->bytes) != PERF_RECORD_CGROUP ||
+		    !memchr(k->bytes + CGROUP_FIXED, 0, k->size_bytes - CGROUP_FIXED) ||
+		    !drop(arg, id, (const char *)k->bytes + CGROUP_FIXED))
+			at++;
+		else /* the last one takes its place */
+			forget_global(s, PERF_RECORD_CGROUP, id);
+	}
 }
 
 /* ---- the state as records ---- */
@@ -547,6 +579,11 @@ void sidestate_free(struct sidestate *s)
 size_t sidestate_process_count(const struct sidestate *s)
 {
 	return s->process_count - s->free_count;
+}
+
+size_t sidestate_cgroup_count(const struct sidestate *s)
+{
+	return s->cgroup_count;
 }
 
 size_t sidestate_map_count(const struct sidestate *s)

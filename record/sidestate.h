@@ -15,6 +15,7 @@
 #ifndef EBPREC_RECORD_SIDESTATE_H
 #define EBPREC_RECORD_SIDESTATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,10 @@ int sidestate_record(struct sidestate *s, const uint8_t *record, size_t size_byt
 /* Forgets the threads that ended before this moment, and processes that have none left. */
 void sidestate_settle(struct sidestate *s, uint64_t before_ns);
 
+/* Forgets the cgroups that may go, as drop says of each. */
+void sidestate_drop_cgroups(struct sidestate *s,
+			    bool (*drop)(void *arg, uint64_t id, const char *path), void *arg);
+
 /*
  * The state as records: the kernel, code, cgroups, then each process with its threads, names and
  * mappings.  Stops when on_record returns an error, and returns it.
@@ -43,6 +48,7 @@ int sidestate_each(struct sidestate *s,
 
 /* For tests and -v. */
 size_t sidestate_process_count(const struct sidestate *s);
+size_t sidestate_cgroup_count(const struct sidestate *s);
 size_t sidestate_map_count(const struct sidestate *s); /* those of forks counted again */
 
 #endif

@@ -254,6 +254,12 @@ int window_each_state(struct window *w,
 	return sidestate_each(w->state, on_record, arg);
 }
 
+void window_drop_cgroups(struct window *w, struct cgroupage *age, uint64_t now_ns)
+{
+	if (cgroupage_begin(age, sidestate_cgroup_count(w->state), w->from_ns, now_ns))
+		sidestate_drop_cgroups(w->state, cgroupage_may_go, age);
+}
+
 size_t window_part_count(const struct window *w)
 {
 	return w->end - w->first;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "format/writer.h"
+#include "record/cgroupage.h"
 #include "record/emit.h"
 
 struct window; /* opaque */
@@ -41,6 +42,8 @@ int window_begin(struct window *w, struct writer *to, uint64_t *record_count);
 int window_each_state(struct window *w,
 		      int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
 		      void *arg);
+/* Forgets the cgroups of the state that may go, when there are many. */
+void window_drop_cgroups(struct window *w, struct cgroupage *age, uint64_t now_ns);
 /* Parts, oldest first; part 0 is the first one. */
 size_t window_part_count(const struct window *w);
 int window_put_part(const struct window *w, size_t part, struct writer *to);

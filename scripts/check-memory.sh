@@ -3,7 +3,7 @@
 #
 # check-memory.sh BUILD_DIR [SECONDS [RATE]] - does the recorder's memory stand still?
 #
-# Three recordings of RATE new programs a second, so that what is kept of one that is gone adds up fast:
+# Four recordings; three of RATE new programs a second, so that what is kept of one that is gone adds up fast:
 # a window of 5 s of programs that are one file; then, of a fifth as many, each a file of its own with a
 # build-id of its own, a window and an ordinary file.
 # Of these alone, so that nobody else's load changes what is in the window; and without a cache of
@@ -74,4 +74,35 @@ record "$warm" --ring 5s
 stands_still "a window of ever new files" 2048
 record "$warm"
 stands_still "a file of ever new files" 2048
+# The kernel tells of each new control group and of none that goes; most are forgotten again.
+cgroups() {
+	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	mkdir "$mount/ebprec-$$"
+	end=$(($(date +%s) + 45))
+	made=0
+	while [ "$(date +%s)" -lt "$end" ]; do
+		for _ in {1..20}; do
+			made=$((made + 1))
+			mkdir "$mount/ebprec-$$/$made"
+			rmdir "$mount/ebprec-$$/$made"
+		done
+		sleep 0.05
+	done
+	rmdir "$mount/ebprec-$$"
+	echo "$made" >"$work/made"
+}
+mkfifo "$work/go"
+"$build/ebprec-record" -q -a --ring 2s -o "$work/r.data" -- cat "$work/go" &
+pid=$!
+cgroups
+: >"$work/go"
+wait "$pid"
+kept=$(perf script -i "$work/r.data" --show-cgroup-events 2>/dev/null | grep -c PERF_RECORD_CGROUP)
+echo "# $(cat "$work/made") control groups, $kept are in a window of 2 s"
+if [ "$kept" -lt $(($(cat "$work/made") * 2 / 3)) ]; then
+	echo "ok - control groups that are gone"
+else
+	echo "not ok - control groups that are gone"
+	failed=1
+fi
 exit "$failed"

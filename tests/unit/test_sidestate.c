@@ -225,6 +225,32 @@ static void a_number_that_is_used_again_is_somebody_else(void **unused)
 	assert_null(strstr((is("fork:9/9<1 "), said), "second"));
 }
 
+static bool odd_ones(void *arg, uint64_t id, const char *path)
+{
+	assert_int_equal(path[0], '/');
+	++*(unsigned *)arg;
+	return id % 2;
+}
+
+static void cgroups_that_may_go_are_forgotten(void **unused)
+{
+	unsigned asked = 0;
+
+	give(siderec_cgroup(&rec, 1, "/one"));
+	give(siderec_cgroup(&rec, 2, "/two"));
+	give_code(0x1001, "code", false);
+	give(siderec_cgroup(&rec, 3, "/three"));
+	give(siderec_cgroup(&rec, 5, "/five"));
+	give(siderec_cgroup(&rec, 5, "/five again"));
+	assert_int_equal(sidestate_cgroup_count(state), 4);
+	sidestate_drop_cgroups(state, odd_ones, &asked);
+	assert_int_equal(asked, 4);
+	assert_int_equal(sidestate_cgroup_count(state), 1);
+	is("code:code cgroup:/two ");
+	give(siderec_cgroup(&rec, 1, "/one more"));
+	is("code:code cgroup:/two cgroup:/one more ");
+}
+
 static void code_that_is_unloaded_is_gone(void **unused)
 {
 	static const uint8_t tag[8] = { 1 };
@@ -295,6 +321,7 @@ int main(void)
 		TEST(who_ended_is_forgotten_when_it_is_settled),
 		TEST(a_leader_stays_while_it_has_threads),
 		TEST(a_number_that_is_used_again_is_somebody_else),
+		TEST(cgroups_that_may_go_are_forgotten),
 		TEST(code_that_is_unloaded_is_gone),
 		TEST(what_is_no_state_and_what_is_cut_is_passed_over),
 		TEST(a_storm_of_children_leaves_nothing),

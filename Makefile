@@ -65,7 +65,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record man unit tests check check-live check-waits check-exports check-kernels check-kills check-foreign \
-	check-mixed check-lines check-memory check-soak check-valgrind check-containers check-faults check-damage storm bench lint fuzz mutate mutate-four install clean help
+	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage storm bench lint fuzz mutate mutate-four install clean help
 
 all: analyze record man			## ebprec, ebprec-record and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -179,6 +179,9 @@ check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites gol
 
 check-waits: all tests $(call have,waits)	## times of threads against the kernel's and libbpf-tools'; a minute; root, BPF
 	$(Q)scripts/run-tests.sh $(O) waits
+
+check-go: all $(O)/tests/oracle/oracle_go $(call have,go)	## programs of Go; 20 s; root, BPF
+	$(Q)PATH=$(abspath $(O)/tests/oracle):$$PATH scripts/run-tests.sh $(O) go
 
 check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 	$(Q)scripts/check-mixed.sh $(O)

@@ -9,6 +9,7 @@
 #include "format/cursor.h"
 #include "format/ehframe.h"
 #include "format/elfunwind.h"
+#include "format/gopclntab.h"
 
 enum {
 	EHDR_BYTES = 64,
@@ -232,6 +233,26 @@ static void take_hook(const struct elfunwind_source *s, const struct section *se
 					 .sub_end_bytes = (uint32_t)(at + sizeof(sub)) };
 }
 
+/* What Go's runtime unwinds by.  No error: without it the file is as if it had none. */
+static void take_go(const struct elfunwind_source *s, const struct section *sec,
+		    const uint8_t *names, uint64_t names_bytes, struct elfunwind *elf)
+{
+	uint8_t text_vaddr[8];
+
+	if (elf->arch != UNWIND_X86_64 || sec->type != SHT_PROGBITS)
+		return;
+	if (is_named(sec, ".go.module", names, names_bytes) &&
+	    sec->size_bytes >= GOPCLNTAB_MODULE_BYTES &&
+	    !read_at(s, sec->off_bytes + GOPCLNTAB_TEXT_AT, text_vaddr, sizeof(text_vaddr)))
+		elf->go_text_vaddr = le64_load(text_vaddr);
+	if (elf->go_table || sec->size_bytes > GOPCLNTAB_MAX_BYTES ||
+	    (!is_named(sec, ".gopclntab", names, names_bytes) &&
+	     !is_named(sec, ".data.rel.ro.gopclntab", names, names_bytes)))
+		return;
+	if (!read_new(s, sec->off_bytes, sec->size_bytes, &elf->go_table))
+		elf->go_bytes = sec->size_bytes;
+}
+
 static int take_eh_frame(const struct elfunwind_source *s, const struct section *sec,
 			 struct elfunwind *elf, struct parse_err *err)
 {
@@ -279,6 +300,7 @@ static int find_by_section(const struct elfunwind_source *s, struct header *h,
 		if (is_named(&sec, ".init", names, strings.size_bytes) ||
 		    is_named(&sec, ".fini", names, strings.size_bytes))
 			take_hook(s, &sec, elf);
+		take_go(s, &sec, names, strings.size_bytes, elf);
 		if (elf->eh_frame || !is_eh_frame(&sec, names, strings.size_bytes))
 			continue;
 		ret = take_eh_frame(s, &sec, elf, err);
@@ -441,5 +463,7 @@ int elfunwind_read(const struct elfunwind_source *source, struct elfunwind *out,
 void elfunwind_done(struct elfunwind *elf)
 {
 	free(elf->eh_frame);
+	free(elf->go_table);
 	elf->eh_frame = NULL;
+	elf->go_table = NULL;
 }

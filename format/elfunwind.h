@@ -3,7 +3,7 @@
  * elfunwind - where an ELF file keeps its unwind information, and nothing else of it
  *
  * Reads the ELF header, the program headers, and .eh_frame: by section headers, or through the
- * segment PT_GNU_EH_FRAME when those were stripped.  format/unwtable.h makes a table of it.
+ * segment PT_GNU_EH_FRAME when those were stripped; and .gopclntab of Go's programs.  format/unwtable.h makes a table of it.
  * Everything is read by pread() into memory (or copied from bytes), bounded by the size of the
  * file and by the limits in unwtable.h.
  */
@@ -47,6 +47,9 @@ struct elfunwind {
 	uint64_t vaddr;          /* of eh_frame[0] */
 	uint64_t file_off_bytes; /* of eh_frame[0] */
 	bool ends_at_zero;       /* found without section headers: the size is only a bound */
+	uint8_t *go_table;       /* owned; NULL when the file is not of Go, or it cannot be read */
+	size_t go_bytes;
+	uint64_t go_text_vaddr; /* where Go's code is, when .go.module says it; else 0 */
 	struct elfunwind_segment exec[UNWTABLE_MAX_EXEC];
 	uint32_t n_exec;
 	/* The first code a program runs, known by its bytes: nothing called it.  0: not known. */

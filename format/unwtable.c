@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/gopclntab.h"
 #include "format/unwtable_priv.h"
 
 /* From add_row(): rbx is needed, begin again.  No errno is positive. */
@@ -119,41 +120,96 @@ static int put_known(struct unwtable *t, uint64_t next_pc)
 	return err;
 }
 
-static void add_known(struct unwtable *t, uint64_t pc, uint64_t end_pc, struct unwind_rule rule)
+static int reserve_known(struct unwtable *t)
+{
+	uint32_t want = t->max_known ? 2 * t->max_known : 16;
+	struct known *p;
+
+	if (t->n_known < t->max_known)
+		return 0;
+	p = realloc(t->known, want * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	t->known = p;
+	t->max_known = want;
+	return 0;
+}
+
+/* What overlaps something that is known already is left out. */
+static int add_known(struct unwtable *t, uint64_t pc, uint64_t end_pc, struct unwind_rule rule)
 {
 	uint32_t at = t->n_known;
+	int err;
 
-	if (end_pc <= pc)
-		return;
-	for (; at && t->known[at - 1].pc > pc; at--)
-		t->known[at] = t->known[at - 1];
+	while (at && t->known[at - 1].pc > pc)
+		at--;
+	if (end_pc <= pc || (at && t->known[at - 1].end_pc > pc) ||
+	    (at < t->n_known && t->known[at].pc < end_pc))
+		return 0;
+	err = reserve_known(t);
+	if (err)
+		return err;
+	memmove(&t->known[at + 1], &t->known[at], (t->n_known - at) * sizeof(t->known[0]));
 	t->known[at] = (struct known){ .pc = pc, .end_pc = end_pc, .rule = rule };
 	t->n_known++;
+	return 0;
+}
+
+/* gopclntab_row_fn: the code of Go in a program. */
+static int add_go(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
+{
+	struct unwtable *t = ctx;
+	struct known *last = t->n_known ? &t->known[t->n_known - 1] : NULL;
+
+	if (last && last->end_pc == pc && !memcmp(&last->rule, rule, sizeof(*rule))) {
+		last->end_pc = end_pc;
+		return 0;
+	}
+	return add_known(t, pc, end_pc, *rule);
+}
+
+/* A table that is broken is of no use, and no reason to do without .eh_frame. */
+static int find_go(struct unwtable *t, const struct elfunwind *elf)
+{
+	struct gopclntab table = { .data = elf->go_table,
+				   .size_bytes = elf->go_bytes,
+				   .text_vaddr = elf->go_text_vaddr };
+	int err = elf->go_table ? gopclntab_rows(&table, add_go, t) : 0;
+
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		t->n_known = 0;
+	return 0;
 }
 
 /*
  * A program's first code often has no rule, as in glibc's dynamic linker, and stacks that reach it
  * are whole.  .init and .fini have none either.
  */
-static void find_known(struct unwtable *t, const struct elfunwind *elf)
+static int find_known(struct unwtable *t, const struct elfunwind *elf)
 {
 	const struct unwind_rule outermost = { .cfa = UNWIND_CFA_RA_UNDEF };
 	const struct unwind_rule outside = { .cfa = UNWIND_CFA_SP, .cfa_off = 8 };
 	const struct unwind_rule inside = { .cfa = UNWIND_CFA_SP, .cfa_off = 16 };
 	uint64_t pc = elf->start_vaddr, end_pc;
+	int err = find_go(t, elf);
 
-	if (pc && pc <= UINT64_MAX - UNWTABLE_START_BYTES)
-		add_known(t, pc, pc + UNWTABLE_START_BYTES, outermost);
-	for (uint32_t i = 0; i < elf->n_hooks; i++) {
+	if (!err && pc && pc <= UINT64_MAX - UNWTABLE_START_BYTES)
+		err = add_known(t, pc, pc + UNWTABLE_START_BYTES, outermost);
+	for (uint32_t i = 0; i < elf->n_hooks && !err; i++) {
 		pc = elf->hooks[i].vaddr;
 		end_pc = pc + elf->hooks[i].size_bytes;
-		if (t->n_known && elf->start_vaddr < end_pc &&
+		if (elf->start_vaddr && elf->start_vaddr < end_pc &&
 		    elf->start_vaddr + UNWTABLE_START_BYTES > pc)
 			continue;
-		add_known(t, pc, pc + elf->hooks[i].sub_end_bytes, outside);
-		add_known(t, pc + elf->hooks[i].sub_end_bytes, end_pc - 1, inside);
-		add_known(t, end_pc - 1, end_pc, outside);
+		err = add_known(t, pc, pc + elf->hooks[i].sub_end_bytes, outside);
+		if (!err)
+			err = add_known(t, pc + elf->hooks[i].sub_end_bytes, end_pc - 1, inside);
+		if (!err)
+			err = add_known(t, end_pc - 1, end_pc, outside);
 	}
+	return err;
 }
 
 /* ehframe_row_fn: rows come in ascending order. */
@@ -222,8 +278,9 @@ static int build(const struct elfunwind_source *source, struct ruleset *set, str
 		.arch = elf.arch,
 		.ends_at_zero = elf.ends_at_zero,
 	};
-	find_known(t, &elf);
-	ret = add_rows(t, &section, err);
+	ret = find_known(t, &elf);
+	if (!ret)
+		ret = add_rows(t, &section, err);
 	if (ret == NEEDS_BX) {
 		section.track_bx = true;
 		ret = add_rows(t, &section, err);
@@ -234,6 +291,8 @@ static int build(const struct elfunwind_source *source, struct ruleset *set, str
 		goto out;
 	}
 	shrink(t);
+	free(t->known);
+	t->known = NULL;
 	*out = t;
 	t = NULL;
 out:
@@ -287,6 +346,7 @@ void unwtable_free(struct unwtable *t)
 	if (!t)
 		return;
 	unwtable_drop_rows(t);
+	free(t->known);
 	free(t);
 }
 

@@ -25,9 +25,9 @@ struct unwtable {
 	struct ehframe_stats stats;
 	bool tracks_bx;
 	/* while building */
-	uint16_t last_id;                               /* the rule of the row before */
-	struct known known[1 + 3 * UNWTABLE_MAX_HOOKS]; /* by address; none overlap */
-	uint32_t n_known, known_at;
+	uint16_t last_id;    /* the rule of the row before */
+	struct known *known; /* by address; none overlap */
+	uint32_t n_known, max_known, known_at;
 };
 
 #endif

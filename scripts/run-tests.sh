@@ -108,7 +108,7 @@ run_suites() {
 		golden) run golden 120 scripts/golden-run.sh "$build" ;;
 		mutate) run_mutate ;;
 		layers) run layers 120 scripts/check-layers.sh "$build" ;;
-		e2e | live | waits) run_bats "$suite" ;;
+		e2e | live | waits | go) run_bats "$suite" ;;
 		kernels) run_kernels ;;
 		--wait) finish_beside ;;
 		--) break ;;

@@ -165,12 +165,14 @@ static bool is_short_word(const char *reg)
 	return sscanf(reg, "[cfa%d]", &n) == 1 && !(n & 7) && n / 8 >= INT16_MIN && n / 8 <= 0;
 }
 
-/* Code that we know by its bytes: where a program begins, .init and .fini. */
+/* Code that we know otherwise: where a program begins, .init and .fini, Go's (see oracle_go). */
 static bool is_known(const struct oracle *o, uint64_t pc)
 {
 	const struct elfunwind *elf = o->elf;
 	uint32_t i;
 
+	if (elf->go_table)
+		return true;
 	if (elf->start_vaddr && pc - elf->start_vaddr < UNWTABLE_START_BYTES)
 		return true;
 	for (i = 0; i < elf->n_hooks; i++)

@@ -509,6 +509,60 @@ extern void _init(void);
 extern void _fini(void);
 
 /* What the C library puts into every program, without rules. */
+/* One function of Go at CODE + 0x1000, behind what .eh_frame covers, in a section of that name. */
+static void put_go(struct file *f, const char *name)
+{
+	static const uint8_t steps[] = { 0, 2, 4, 48, 16, 47, 12, 0 };
+	uint8_t *d = f->data + EH_OFF + f->eh_bytes;
+	size_t at = EH_OFF + f->eh_bytes;
+
+	assert_true(f->eh_bytes + 160 <= EH_MAX);
+	le32_store(d, 0xfffffff1);
+	d[6] = 1;
+	d[7] = 8;
+	le64_store(d + 8, 1);
+	le64_store(d + 24, CODE + 0x1000);
+	le64_store(d + 32, 151); /* no name */
+	le64_store(d + 56, 72);
+	le64_store(d + 64, 88);
+	memcpy(d + 72, steps, sizeof(steps));
+	le32_store(d + 88 + 4, 12);
+	le32_store(d + 88 + 8, 0x20);
+	le32_store(d + 88 + 12 + 16, 1);
+	strcpy((char *)f->data + NAMES_OFF + 11, name); /* in place of .shstrtab */
+	put_section(f->data + SECTIONS_OFF + 128, 0, SHT_STRTAB, 0, NAMES_OFF,
+		    SECTIONS_OFF - NAMES_OFF);
+	put_section(f->data + SECTIONS_OFF, 11, SHT_PROGBITS, at, at, 152);
+}
+
+static void code_of_go_is_covered(void **state)
+{
+	struct env *e = *state;
+	struct file f;
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		begin_file(&f);
+		put_fde(&f, CODE, 0x40, 8, 4, 16);
+		end_file(&f);
+		put_go(&f, ".gopclntab");
+		if (i == 1) /* without .eh_frame */
+			put_section(f.data + SECTIONS_OFF + 64, 0, SHT_NULL, 0, 0, 0);
+		if (i == 1)
+			le32_store(f.data + 176, PT_NULL);
+		if (i == 2) /* broken: a count that does not fit */
+			f.data[EH_OFF + f.eh_bytes + 9] = 1;
+		assert_int_equal(build(e, &f, FILE_BYTES, NULL), 0);
+		assert_int_equal(off_at(e, CODE + 4), i == 1 ? 0 : 16);
+		assert_int_equal(off_at(e, CODE + 0x40), 0);
+		assert_int_equal(off_at(e, CODE + 0xfff), 0);
+		assert_int_equal(off_at(e, CODE + 0x1000), i == 2 ? 0 : 8);
+		assert_int_equal(off_at(e, CODE + 0x1004), i == 2 ? 0 : 32);
+		assert_int_equal(off_at(e, CODE + 0x1014), i == 2 ? 0 : 8);
+		assert_int_equal(off_at(e, CODE + 0x1020), 0);
+	}
+}
+
 static void init_and_fini_are_known_by_their_bytes(void **state)
 {
 	struct env *e = *state;
@@ -643,6 +697,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_regular_files_are_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(fifo_does_not_block, setup, teardown),
 		cmocka_unit_test_setup_teardown(this_program, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_of_go_is_covered, setup, teardown),
 #ifdef __x86_64__
 		cmocka_unit_test_setup_teardown(init_and_fini_are_known_by_their_bytes, setup,
 						teardown),

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "format/cursor.h"
+#include "format/gopclntab.h"
+
+enum {
+	MAGIC_1_18 = 0xf0, /* the low byte; the others are ff */
+	MAGIC_1_20 = 0xf1,
+	FLAG_TOP_FRAME = 1, /* nothing called it */
+	FLAG_SP_WRITE = 2,  /* it moves to another stack */
+	FLAG_ASM = 4,
+};
+
+struct reader {
+	gopclntab_row_fn fn;
+	void *ctx;
+	uint64_t text_vaddr;
+	struct cursor names, steps, functions; /* parts of the section, each to its end */
+	uint32_t function_count, range_count;
+	bool has_start_line; /* 1.20 */
+};
+
+struct function {
+	uint64_t pc, end_pc;
+	uint32_t steps_off_bytes, name_off_bytes;
+	uint8_t flags;
+};
+
+static struct cursor part(const struct gopclntab *t, uint64_t off_bytes)
+{
+	struct cursor c = cursor_of(t->data, t->size_bytes);
+
+	cursor_skip(&c, off_bytes > t->size_bytes ? t->size_bytes + 1 : (size_t)off_bytes);
+	return c.bad ? c : cursor_of(t->data + off_bytes, t->size_bytes - (size_t)off_bytes);
+}
+
+static int read_head(const struct gopclntab *t, struct reader *r)
+{
+	struct cursor c = cursor_of(t->data, t->size_bytes);
+	uint32_t magic = cursor_u32(&c), zero = cursor_u16(&c), quantum = cursor_u8(&c);
+	uint32_t pointer_bytes = cursor_u8(&c);
+	uint64_t count = cursor_u64(&c);
+
+	cursor_skip(&c, 8); /* files */
+	r->text_vaddr = cursor_u64(&c);
+	r->names = part(t, cursor_u64(&c));
+	cursor_skip(&c, 16); /* units, file names */
+	r->steps = part(t, cursor_u64(&c));
+	r->functions = part(t, cursor_u64(&c));
+	if (!cursor_ok(&c))
+		return -ENODATA;
+	if ((magic != (0xffffff00 | MAGIC_1_18) && magic != (0xffffff00 | MAGIC_1_20)) || zero ||
+	    quantum != 1 || pointer_bytes != 8)
+		return -ENOTSUP;
+	if (!r->text_vaddr)
+		r->text_vaddr = t->text_vaddr;
+	if (!r->text_vaddr)
+		return -ENOTSUP;
+	if (count > GOPCLNTAB_MAX_FUNCTIONS)
+		return -EOVERFLOW;
+	if (!cursor_ok(&r->names) || !cursor_ok(&r->steps) || !cursor_ok(&r->functions) ||
+	    r->text_vaddr > UINT64_MAX - UINT32_MAX)
+		return -EBADMSG;
+	r->function_count = (uint32_t)count;
+	r->has_start_line = (magic & 0xff) == MAGIC_1_20;
+	/* {address, entry} for each, and the address where the last one ends */
+	return count * 8 + 4 > r->functions.size_bytes ? -ENODATA : 0;
+}
+
+/* False: its entry is broken.  The addresses are good in any case. */
+static bool read_function(const struct reader *r, uint32_t i, struct function *f)
+{
+	const uint8_t *at = r->functions.data + (size_t)i * 8;
+	struct cursor c = r->functions;
+
+	f->pc = r->text_vaddr + le32_load(at);
+	f->end_pc = r->text_vaddr + le32_load(at + 8);
+	cursor_skip(&c, le32_load(at + 4));
+	cursor_skip(&c, 4); /* its address again */
+	f->name_off_bytes = cursor_u32(&c);
+	cursor_skip(&c, 8); /* arguments, deferred return */
+	f->steps_off_bytes = cursor_u32(&c);
+	cursor_skip(&c, 16 + (r->has_start_line ? 4 : 0) + 1);
+	f->flags = cursor_u8(&c);
+	return cursor_ok(&c) && f->steps_off_bytes;
+}
+
+static bool is_named(const struct reader *r, const struct function *f, const char *name)
+{
+	struct cursor c = r->names;
+	const uint8_t *p;
+	size_t n = strlen(name);
+
+	cursor_skip(&c, f->name_off_bytes);
+	p = cursor_bytes(&c, n);
+	return p && !memcmp(p, name, n);
+}
+
+static uint32_t read_varint(struct cursor *c)
+{
+	uint32_t value = 0;
+
+	for (unsigned shift = 0; shift < 32; shift += 7) {
+		uint8_t byte = cursor_u8(c);
+
+		value |= (uint32_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+	c->bad = true;
+	return 0;
+}
+
+static int put(struct reader *r, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
+{
+	if (r->range_count++ == GOPCLNTAB_MAX_RANGES)
+		return -EOVERFLOW;
+	return r->fn(r->ctx, pc, end_pc, rule);
+}
+
+/*
+ * The rule where frame_bytes lie below the return address.  The compiler and, for functions with a
+ * frame, the assembler save rbp right below it; code in assembly may have made its own frame.
+ */
+static struct unwind_rule rule_of(int32_t frame_bytes, bool by_hand)
+{
+	struct unwind_rule rule = { .cfa = UNWIND_CFA_SP, .cfa_off = frame_bytes + 8 };
+
+	if (frame_bytes && by_hand)
+		rule.fp_ra = UNWIND_FP_LOST;
+	else if (frame_bytes) {
+		rule.fp_ra = UNWIND_FP_CFA;
+		rule.fp_words = -2;
+	}
+	return rule;
+}
+
+/* Steps of {change of frame, bytes of code}; what follows a broken one has no rule. */
+static int put_steps(struct reader *r, const struct function *f)
+{
+	struct cursor c = r->steps;
+	uint64_t pc = f->pc, end_pc;
+	uint32_t frame_bytes = UINT32_MAX; /* -1 */
+	int err = 0;
+
+	cursor_skip(&c, f->steps_off_bytes);
+	while (pc < f->end_pc && !err) {
+		uint32_t change = read_varint(&c), length = read_varint(&c);
+
+		if (!cursor_ok(&c) || !length || (!change && pc != f->pc))
+			break;
+		frame_bytes += (change >> 1) ^ (0 - (change & 1));
+		end_pc = length < f->end_pc - pc ? pc + length : f->end_pc;
+		if (frame_bytes < UNWIND_CFA_OFF_MAX - 8 && !(frame_bytes & 7)) {
+			struct unwind_rule rule = rule_of((int32_t)frame_bytes,
+							  f->flags & FLAG_ASM);
+
+			err = put(r, pc, end_pc, &rule);
+		}
+		pc = end_pc;
+	}
+	return err;
+}
+
+int gopclntab_rows(const struct gopclntab *table, gopclntab_row_fn fn, void *ctx)
+{
+	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_RA_UNDEF };
+	struct reader r = { .fn = fn, .ctx = ctx };
+	uint64_t last_pc = 0;
+	int err = read_head(table, &r);
+
+	for (uint32_t i = 0; i < r.function_count && !err; i++) {
+		struct function f;
+		bool good = read_function(&r, i, &f);
+
+		if (f.pc < last_pc || f.end_pc < f.pc)
+			return -EBADMSG;
+		last_pc = f.end_pc;
+		if (!good || f.end_pc == f.pc || is_named(&r, &f, "runtime.sigreturn"))
+			continue;
+		if (f.flags & FLAG_TOP_FRAME || is_named(&r, &f, "runtime.mcall"))
+			err = put(&r, f.pc, f.end_pc, &outermost);
+		else if (!(f.flags & FLAG_SP_WRITE))
+			err = put_steps(&r, &f);
+	}
+	return err;
+}

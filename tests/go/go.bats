@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Programs of Go: their tables against .debug_frame, and the shares of callers that have no frame between
+# them and what they call.
+
+load ../helper
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	export GOCACHE=$BATS_FILE_TMPDIR/cache GOFLAGS=-mod=mod CGO_ENABLED=0
+	go build -o shares "$BATS_TEST_DIRNAME/shares.go"
+	go build -ldflags='-s -w' -o stripped "$BATS_TEST_DIRNAME/shares.go"
+	go build -buildmode=pie -o pie "$BATS_TEST_DIRNAME/shares.go"
+	CGO_ENABLED=1 go build -ldflags=-linkmode=external -o external "$BATS_TEST_DIRNAME/shares.go"
+}
+
+setup() {
+	need_bpf
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# percent FUNCTION - its total share, as a whole number
+percent() {
+	ebprec report -q --dso shares -i go.data 2>/dev/null |
+		awk -v f="$1" '$NF == f { sub(/\..*/, "", $2); print $2 }'
+}
+
+@test "tables say what .debug_frame says" {
+	run oracle_go shares pie external
+	[ "$status" -eq 0 ] || fail "$output"
+}
+
+@test "callers of a function without a frame have their shares" {
+	ebprec record -q -F 997 -o go.data -- ./shares
+	[ "$(percent main.thirty)" -ge 20 ] || fail "$(ebprec report -i go.data)"
+	[ "$(percent main.thirty)" -le 40 ] || fail "$(ebprec report -i go.data)"
+	[ "$(percent main.seventy)" -ge 55 ] || fail "$(ebprec report -i go.data)"
+}
+
+@test "stacks of Go's programs are whole, stripped or not" {
+	for program in shares stripped pie external; do
+		ebprec record -q -F 997 -o go.data -- ./$program
+		run ebprec report -i go.data
+		[[ $output =~ "these complete ("([0-9]+) ]] || fail "$program: $output"
+		[ "${BASH_REMATCH[1]}" -ge 90 ] || fail "$program: $output"
+	done
+}
+
+@test "with a garbage collector at work most are" {
+	ebprec record -q -F 997 -o go.data -- ./shares allocate
+	run ebprec report -i go.data
+	[[ $output =~ "these complete ("([0-9]+) ]] || fail "$output"
+	[ "${BASH_REMATCH[1]}" -ge 60 ] || fail "$output"
+}

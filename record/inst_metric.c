@@ -17,6 +17,7 @@
 #include "record/metrickept.h"
 #include "record/metriclist.h"
 #include "record/pmuevents.h"
+#include "record/sideband.h"
 #include "record/slurp.h"
 #include "record/trialload.h"
 
@@ -125,6 +126,8 @@ static int metric_prepare(struct instrument_ctx *c)
 	for (size_t i = 0; i < metriclist_count; i++) {
 		if (!(c->opts->metrics & 1u << i))
 			continue;
+		if (sideband_drain(c->sideband)) /* each takes a while to load, on a busy machine */
+			return -ENOMEM;
 		if (metriclist[i].elf)
 			open_known(c, s, &metriclist[i]);
 		else
@@ -148,6 +151,8 @@ static int metric_attach(struct instrument_ctx *c)
 	if (err)
 		return instrument_fail(c, err, "cannot make tables");
 	for (size_t i = 0; i < s->obj_count; i++) {
+		if (sideband_drain(c->sideband))
+			return -ENOMEM;
 		err = metricobj_attach(&s->objs[i], since_ns);
 		if (!err)
 			err = heapprobes_attach(&s->objs[i], c);

@@ -33,7 +33,7 @@ struct instrument_ctx {
 	const struct cpulist *cpus;
 	const struct rings *rings; /* NULL: without BPF */
 	const struct targets *targets;
-	const struct sideband *sideband;
+	struct sideband *sideband;
 	const struct perfset_scope *scope; /* without BPF: whose events are opened */
 	struct walker *walker;             /* NULL: stacks are not walked by tables */
 	struct attrs *attrs;               /* prepare() adds its events */

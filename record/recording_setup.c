@@ -223,7 +223,9 @@ static int prepare(struct recording *r)
 		if (!wanted(r, recording_instruments[i]))
 			continue;
 		r->running[i] = true;
-		err = recording_instruments[i]->prepare(&r->ctx[i]);
+		err = sideband_drain(r->sideband); /* loading takes a while */
+		if (!err)
+			err = recording_instruments[i]->prepare(&r->ctx[i]);
 		if (err)
 			err = recording_give_up(r, i, err);
 		if (recording_instruments[i] == &inst_exec)

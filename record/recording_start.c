@@ -292,6 +292,8 @@ static int write_state(struct recording *r)
 	if (!err)
 		err = bpfprogs_emit(&r->emit, r->kallsyms, r->progs_below);
 	if (!err)
+		err = sideband_drain(r->sideband);
+	if (!err)
 		err = cgroups_emit(&r->emit, &r->containers);
 	containerwatch_look(&r->containers, as_of_ns);
 	if (!err)
@@ -317,7 +319,9 @@ static int attach(struct recording *r)
 	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (!r->running[i])
 			continue;
-		err = recording_instruments[i]->attach(&r->ctx[i]);
+		err = sideband_drain(r->sideband);
+		if (!err)
+			err = recording_instruments[i]->attach(&r->ctx[i]);
 		if (err)
 			err = recording_give_up(r, i, err);
 	}

@@ -4,15 +4,9 @@
 # tests/bench/run
 # shellcheck shell=bash disable=SC2154 # what run has set
 
-# alone KIND N - CPU ns of each, the least of $runs; as a real-time process, of a second or so, whom others
-# disturb little
-alone() {
-	local i least=999999999 got
-	for ((i = 0; i < runs; i++)); do
-		got=$(chrt -f 1 "$build/tests/bench/bench_hurt" "$1" "$2" "$work/hurt.bin")
-		least=$(calc "$got < $least ? $got : $least")
-	done
-	echo "$least"
+# hurt KIND N - CPU ns of each; as a real-time process, of a second or so, whom others disturb little
+hurt() {
+	chrt -f 1 "$build/tests/bench/bench_hurt" "$1" "$2" "$work/hurt.bin"
 }
 
 # while_running KIND N CMD... - the same while CMD runs
@@ -21,9 +15,9 @@ while_running() {
 	shift 2
 	"$@" >/dev/null 2>>"$log" &
 	pid=$!
-	sleep 2.5
-	kill -0 $pid 2>/dev/null || { echo -; return; }
-	alone "$kind" "$n"
+	sleep 1.5
+	kill -0 $pid 2>/dev/null || return 0
+	hurt "$kind" "$n"
 	kill -INT $pid
 	wait $pid 2>/dev/null || true
 }
@@ -41,32 +35,51 @@ peer_name() {
 	esac
 }
 
-# instrument_row NAME KIND N PEER...
+# put_row NAME LOAD PEER - of what is in the arrays none, ours, peers: medians, and what is added to none
+put_row() {
+	local base with beside=- more=- than=-
+	base=$(median "${none[@]}") with=$(median "${ours[@]}")
+	if [ ${#peers[@]} -gt 0 ]; then
+		beside=$(median "${peers[@]}")
+		more=$(calc "int($beside - $base + 0.5)")
+		than=$(calc "$beside > $base ? int(100 * ($with - $base) / ($beside - $base) + 0.5) / 100 : 0")
+	fi
+	printf '| %s | %s | %.0f | %.0f | %.2f | %.0f | %s | %s | %s |\n' "$1" "$2" "$base" "$with" \
+		"$(calc "$with / $base")" "$(calc "$with - $base")" "$more" "$than" "$3"
+}
+
+# instrument_row NAME KIND N PEER... - one after the other, $runs times, so that a slow time hits all three
 instrument_row() {
-	local name=$1 kind=$2 n=$3 none ours peer=-
+	local name=$1 kind=$2 n=$3 i got none=() ours=() peers=()
 	shift 3
-	none=$(alone "$kind" "$n")
-	ours=$(while_running "$kind" "$n" "$ebprec" record -aq --without sched,mark --with "$name" -F 1 \
-		-o "$work/instrument.data")
-	[ $# -eq 0 ] || peer=$(while_running "$kind" "$n" "$@")
-	printf '| %s | %s %s | %s | %s | %s | %s |\n' "$name" "$n" "$kind" "$none" "$ours" "$peer" "$(peer_name "$@")"
+	for ((i = 0; i < runs; i++)); do
+		none+=("$(hurt "$kind" "$n")")
+		ours+=("$(while_running "$kind" "$n" "$ebprec" record -aq --without sched,mark --with "$name" -F 1 \
+			-o "$work/instrument.data")")
+		[ $# -gt 0 ] || continue
+		got=$(while_running "$kind" "$n" "$@")
+		[ -z "$got" ] || peers+=("$got")
+	done
+	put_row "$name" "$n $kind" "$(peer_name "$@")"
 }
 
 # heap_row - the program itself is what is recorded: a probe slows down all who run into it
 heap_row() {
-	local n=300000 none ours
-	none=$(alone mallocs $n)
-	ours=$("$ebprec" record -q --without sched,mark --with heap -F 1 -o "$work/instrument.data" -- \
-		chrt -f 1 "$build/tests/bench/bench_hurt" mallocs $n)
-	printf '| heap | %s mallocs and frees | %s | %s | - | - |\n' $n "$none" "$ours"
+	local n=300000 i none=() ours=() peers=()
+	for ((i = 0; i < runs; i++)); do
+		none+=("$(hurt mallocs $n)")
+		ours+=("$("$ebprec" record -q --without sched,mark --with heap -F 1 -o "$work/instrument.data" -- \
+			chrt -f 1 "$build/tests/bench/bench_hurt" mallocs $n)")
+	done
+	put_row heap "$n mallocs and frees" -
 }
 
 part_instruments() {
 	dd if=/dev/zero of="$work/hurt.bin" bs=4096 count=256 2>/dev/null
 	sync "$work/hurt.bin"
 	echo
-	echo '| instrument | load | CPU ns each, alone | recorded | with the peer | peer |'
-	echo '|---|---|---|---|---|---|'
+	echo '| instrument | load | CPU ns each, alone | recorded | times | added | by the peer | ours / its | peer |'
+	echo '|---|---|---|---|---|---|---|---|---|'
 	instrument_row syscalls calls 3000000 syscount -L -i 1
 	instrument_row locks wakes 1000000 perf_on lock:contention_begin lock:contention_end syscalls:sys_enter_futex
 	instrument_row faults faults 1000000 perf_on minor-faults

@@ -39,6 +39,14 @@ static const struct {
 	{ "origin", SCRIPT_ORIGIN },
 };
 
+_Static_assert(sizeof(fields) / sizeof(fields[0]) == SCRIPT_FIELDS, "each has a name");
+
+void script_field_names(const char *out[SCRIPT_FIELDS])
+{
+	for (size_t i = 0; i < SCRIPT_FIELDS; i++)
+		out[i] = fields[i].name;
+}
+
 int script_parse_fields(const char *text, unsigned *out, unsigned *more, const char **bad,
 			size_t *bad_bytes)
 {

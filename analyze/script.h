@@ -46,6 +46,9 @@ enum script_field {
  */
 int script_parse_fields(const char *text, unsigned *out, unsigned *more, const char **bad,
 			size_t *bad_bytes);
+enum { SCRIPT_FIELDS = 16 };
+/* The names of all fields. */
+void script_field_names(const char *out[SCRIPT_FIELDS]);
 /* What perf prints of an event when nothing is asked for. */
 unsigned script_default_fields(const struct capture_attr *attr);
 

@@ -441,9 +441,7 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 	int status = 0;
 
 	if (sortkeys_parse(&d->keys, sort, &bad, &bad_bytes))
-		return usage_error(&diff_usage,
-				   "option '--sort' cannot be '%s': there is no key '%.*s'", sort,
-				   (int)bad_bytes, bad);
+		return reportopts_no_key(&diff_usage, sort, bad, bad_bytes);
 	if (n && strcmp(n, "share") != 0 && strcmp(n, "time") != 0 && !mark_of(o))
 		return usage_error(
 			&diff_usage,

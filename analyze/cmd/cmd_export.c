@@ -153,6 +153,20 @@ static int open_and_export(const struct exporter *e, const struct export_opts *o
 	return status;
 }
 
+static int no_form(const char *to)
+{
+	size_t count;
+	const struct exporter *list = exporters(&count);
+	const char *names[16];
+	char near[USAGE_NEAR_BYTES];
+
+	count = count < sizeof(names) / sizeof(names[0]) ? count : sizeof(names) / sizeof(names[0]);
+	for (size_t i = 0; i < count; i++)
+		names[i] = list[i].name;
+	return usage_error(&export_usage, "option '--to' cannot be '%s'%s (see --list)", to,
+			   usage_near(to, strlen(to), names, count, near));
+}
+
 static int choose(const struct export_opts *o, const struct exporter **out)
 {
 	if (o->raw && o->to)
@@ -162,8 +176,7 @@ static int choose(const struct export_opts *o, const struct exporter **out)
 				   "'ebprec export' needs a form: '--to' or '--raw'");
 	*out = exporter_find(o->to);
 	if (!*out)
-		return usage_error(&export_usage, "option '--to' cannot be '%s' (see --list)",
-				   o->to);
+		return no_form(o->to);
 	if (!strcmp(o->to, "pprof") && !o->output && isatty(STDOUT_FILENO))
 		return say_error("cannot write 'pprof' to a terminal (--output FILE)");
 	return 0;

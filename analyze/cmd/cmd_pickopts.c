@@ -8,6 +8,7 @@
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/marklist.h"
 #include "analyze/cmd/reportopts.h"
+#include "analyze/report/sortkeys.h"
 #include "analyze/say.h"
 #include "format/duration.h"
 
@@ -233,6 +234,18 @@ int pickopts_percent(const char *text, const char *option, const struct usage *u
 				   option, text);
 	*out = value;
 	return 0;
+}
+
+int reportopts_no_key(const struct usage *usage, const char *keys, const char *bad,
+		      size_t bad_bytes)
+{
+	const char *names[SORTKEY_COUNT];
+	char near[USAGE_NEAR_BYTES];
+
+	sortkeys_names(names);
+	return usage_error(usage, "option '--sort' cannot be '%s': there is no key '%.*s'%s", keys,
+			   (int)bad_bytes, bad,
+			   usage_near(bad, bad_bytes, names, SORTKEY_COUNT, near));
 }
 
 /* ---- which event ---- */

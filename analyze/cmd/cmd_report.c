@@ -169,9 +169,7 @@ static int choose_keys(const struct report_opts *o, const struct report_view *vi
 	if (o->threads)
 		sortkeys_parse(&ask->keys, "comm,pid,tid", &bad, &bad_bytes);
 	if (keys && sortkeys_parse(&ask->keys, keys, &bad, &bad_bytes))
-		return usage_error(&report_usage,
-				   "option '--sort' cannot be '%s': there is no key '%.*s'", keys,
-				   (int)bad_bytes, bad);
+		return reportopts_no_key(&report_usage, keys, bad, bad_bytes);
 	if (o->lines && keys)
 		sortkeys_parse(&ask->keys, "line", &bad, &bad_bytes);
 	/* A tree is of calls, whatever stands above them. */

@@ -311,6 +311,18 @@ static int open_and_print(const struct script_opts *o, struct filter *filter,
 	return status;
 }
 
+static int no_field(const char *fields, const char *bad, size_t bad_bytes)
+{
+	const char *names[SCRIPT_FIELDS];
+	char near[USAGE_NEAR_BYTES];
+
+	script_field_names(names);
+	return usage_error(&script_usage,
+			   "option '--fields' cannot be '%s': there is no field '%.*s'%s", fields,
+			   (int)bad_bytes, bad,
+			   usage_near(bad, bad_bytes, names, SCRIPT_FIELDS, near));
+}
+
 int cmd_script(int argc, char **argv)
 {
 	struct script_opts opts = { .names = NAMEOPTS_DEFAULTS };
@@ -328,9 +340,7 @@ int cmd_script(int argc, char **argv)
 		return status;
 	if (opts.fields &&
 	    script_parse_fields(opts.fields, &asked.fields, &asked.more, &bad, &bad_bytes))
-		return usage_error(&script_usage,
-				   "option '--fields' cannot be '%s': there is no field '%.*s'",
-				   opts.fields, (int)bad_bytes, bad);
+		return no_field(opts.fields, bad, bad_bytes);
 	signal(SIGPIPE, SIG_IGN);
 	filter_init(&filter);
 	status = pickopts_lists(&filter, &script_usage, &opts.comms, &opts.pids, &opts.tids,

@@ -212,4 +212,8 @@ int pickopts_time(const struct timeopts *when, const struct usage *usage, const 
 /* A percentage.  0, or the exit status after an error was said. */
 int pickopts_percent(const char *text, const char *option, const struct usage *usage, double *out);
 
+/* Says that a list of keys has no such key, and which is near; returns SAY_USAGE. */
+int reportopts_no_key(const struct usage *usage, const char *keys, const char *bad,
+		      size_t bad_bytes);
+
 #endif

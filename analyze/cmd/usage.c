@@ -25,6 +25,20 @@ int usage_error(const struct usage *u, const char *fmt, ...)
 	return SAY_USAGE;
 }
 
+const char *usage_near(const char *word, size_t word_bytes, const char *const *names, size_t count,
+		       char room[USAGE_NEAR_BYTES])
+{
+	char text[USAGE_NEAR_BYTES];
+	const char *near;
+
+	snprintf(text, sizeof(text), "%.*s", (int)(word_bytes < 60 ? word_bytes : 60), word);
+	near = options_nearest(text, names, count);
+	*room = '\0';
+	if (near)
+		snprintf(room, USAGE_NEAR_BYTES, ", did you mean '%s'?", near);
+	return room;
+}
+
 static void print_lines(const struct usage *u)
 {
 	options_print_lines(u->options, true, stdout);

@@ -4,6 +4,7 @@
 #define EBPREC_ANALYZE_CMD_USAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "format/options.h"
 
@@ -29,6 +30,12 @@ struct usage {
  */
 bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int least, int most,
 		 char ***words, int *status);
+
+enum { USAGE_NEAR_BYTES = 64 };
+
+/* ", did you mean 'NAME'?" of the name that is near a word, in room; "" where none is. */
+const char *usage_near(const char *word, size_t word_bytes, const char *const *names, size_t count,
+		       char room[USAGE_NEAR_BYTES]);
 
 /* "ebprec: ..." and where the help is; returns SAY_USAGE. */
 int usage_error(const struct usage *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -30,6 +30,12 @@ const struct sortkey_info *sortkey_info(enum sortkey key)
 	return &infos[key];
 }
 
+void sortkeys_names(const char *out[SORTKEY_COUNT])
+{
+	for (size_t i = 0; i < SORTKEY_COUNT; i++)
+		out[i] = infos[i].name;
+}
+
 static bool is_named(const char *name, const char *word, size_t size_bytes)
 {
 	return name && strlen(name) == size_bytes && !memcmp(name, word, size_bytes);

@@ -42,6 +42,8 @@ struct sortkey_info {
 
 const struct sortkey_info *sortkey_info(enum sortkey key);
 
+/* The names of all keys. */
+void sortkeys_names(const char *out[SORTKEY_COUNT]);
 /* Appends the keys of a comma-separated list, each once.  -EINVAL: *bad is the word, *bad_bytes long. */
 int sortkeys_parse(struct sortkeys *keys, const char *text, const char **bad, size_t *bad_bytes);
 bool sortkeys_has(const struct sortkeys *keys, enum sortkey key);

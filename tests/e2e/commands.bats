@@ -61,6 +61,18 @@ says() {
 	says 2 "ebprec: unknown option '-y' (see 'ebprec export --help')" export -y
 }
 
+@test "an unknown key, field or form: the nearest is named" {
+	for command in "report good.data" "diff good.data good.data"; do
+		# shellcheck disable=SC2086 # words
+		says 2 "ebprec: option '--sort' cannot be 'dso,symbl': there is no key 'symbl', did you mean 'symbol'? (see 'ebprec ${command%% *} --help')" \
+			$command --sort dso,symbl
+	done
+	says 2 "ebprec: option '--fields' cannot be 'ip,perod': there is no field 'perod', did you mean 'period'? (see 'ebprec script --help')" \
+		script -F ip,perod good.data
+	says 2 "ebprec: option '--to' cannot be 'prof', did you mean 'pprof'? (see --list) (see 'ebprec export --help')" \
+		export --to prof good.data
+}
+
 @test "words that lack or are too many" {
 	says 2 "ebprec: 'b' is one word too many (see 'ebprec info --help')" info a b
 	says 2 "ebprec: 'ebprec recover' needs more words: [-o FILE] [-i] FILE (see 'ebprec recover --help')" \

@@ -23,19 +23,29 @@ void located_done(struct located *l)
 	if (l->fd >= 0)
 		close(l->fd);
 	free(l->path);
+	free(l->whole);
 	*l = (struct located){ .fd = -1 };
+}
+
+const char *located_shown(const struct located *l, const struct name_roots *roots)
+{
+	if (!l->path)
+		return "";
+	return l->whole && strcmp(l->root, roots->symfs ? roots->symfs : "") != 0 ? l->whole
+										   : l->path;
 }
 
 int locate_fill(struct located *out, int fd, const char *root, const char *path,
 		enum name_trust trust)
 {
-	char *copy = path ? strdup(path) : NULL;
+	char *copy = path ? strdup(path) : NULL, *whole = NULL;
 
-	if (path && !copy) {
+	if (path && (!copy || (!roots_is_host(root) && asprintf(&whole, "%s%s", root, path) < 0))) {
+		free(copy);
 		close(fd);
 		return -ENOMEM;
 	}
-	*out = (struct located){ fd, root ? root : "", copy, trust };
+	*out = (struct located){ fd, root ? root : "", copy, whole, trust };
 	return 0;
 }
 

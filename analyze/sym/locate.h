@@ -23,10 +23,14 @@ struct located {
 	int fd;           /* owned */
 	const char *root; /* as in the roots; "" for the machine's own */
 	char *path;       /* below root; owned (free()); NULL: no file (the vdso) */
+	char *whole;      /* with root; owned; NULL: it is the path */
 	enum name_trust trust;
 };
 
 void located_done(struct located *l); /* closes and frees */
+
+/* What to call it: below symfs as in the recorded machine, elsewhere with the folder; "": no file. */
+const char *located_shown(const struct located *l, const struct name_roots *roots);
 
 /* Whether a mapping of this name has no file behind it: "//anon", "[heap]", "/memfd:...". */
 bool locate_is_anonymous(const char *path);

@@ -106,7 +106,7 @@ int locate_fetch(const struct name_roots *roots, const struct buildid *id, bool 
 	err = fetcher_get(roots->fetcher, id, debug ? FETCH_DEBUG : FETCH_PROGRAM, &fd, &path);
 	if (err)
 		return err == -ESTALE ? err : -ENOENT;
-	*out = (struct located){ fd, "", path, NAME_BY_BUILD_ID };
+	*out = (struct located){ fd, "", path, NULL, NAME_BY_BUILD_ID };
 	return 0;
 }
 

@@ -32,6 +32,8 @@ load_of_all_kinds() {
 	cmp -s home.folded bare.folded && fail "nothing needs a file"
 	cp x.data bundled.data
 	ebprec bundle -q bundled.data
+	# 30 to 60 KB, of ten times the default rate; a whole capture of 10 s is to stay under 5 MB.
+	[ $(($(stat -c %s bundled.data) - $(stat -c %s x.data))) -lt 1000000 ]
 	rm mine
 	away --folded -i bundled.data >away.folded
 	cmp home.folded away.folded

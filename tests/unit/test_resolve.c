@@ -423,6 +423,29 @@ static void resolve_debug_files_are_found_in_every_folder(void **state)
 	}
 }
 
+/* What lies below symfs is called as it was on the recorded machine. */
+static void resolve_debug_files_are_shown_with_their_folder(void **state)
+{
+	struct env *e = *state;
+	struct resolver_source source;
+	struct resolver_file f = file_of("/opt/app/bin/app", true);
+	struct resolver *r;
+	struct places p;
+	char want[160];
+
+	places_make(e, &p);
+	sh(e, "cp $f/linked $r/fs/opt/app/bin/app; cp $f/layout.debug $r/d2/.build-id/" HEX_PATH
+	      ".debug");
+	r = resolver_with(p.roots, NULL);
+	assert_string_equal(resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->name,
+			    "f_sized");
+	assert_true(resolver_source(r, 0, &source));
+	snprintf(want, sizeof(want), "%s/.build-id/" HEX_PATH ".debug", p.second);
+	assert_string_equal(source.debug_file, want);
+	assert_string_equal(source.file, "/opt/app/bin/app");
+	resolver_free(r);
+}
+
 static void resolve_debug_files_of_another_build_are_refused(void **state)
 {
 	static const struct {
@@ -765,6 +788,7 @@ int main(void)
 		TEST(resolve_a_link_in_place_of_the_file_needs_proof),
 		TEST(resolve_debug_packages_are_found_by_build_id),
 		TEST(resolve_debug_files_are_found_in_every_folder),
+		TEST(resolve_debug_files_are_shown_with_their_folder),
 		TEST(resolve_debug_files_of_another_build_are_refused),
 		TEST(resolve_a_file_that_is_gone_is_found_by_its_build_id),
 		TEST(resolve_a_replaced_file_is_found_by_its_build_id),

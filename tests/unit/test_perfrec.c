@@ -313,6 +313,98 @@ static void perfrec_absent_fields_are_zero(void **state)
 	assert_int_equal(s.cpumode, PERF_RECORD_MISC_USER);
 }
 
+/* A sample of type, with words that differ in each; PERF_SAMPLE_WEIGHT takes it the long way. */
+static void make_sample(struct rec *r, uint64_t type, unsigned chain, unsigned raw)
+{
+	static const uint64_t words[] = { PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,
+					  PERF_SAMPLE_TID,        PERF_SAMPLE_TIME,
+					  PERF_SAMPLE_ADDR,       PERF_SAMPLE_ID,
+					  PERF_SAMPLE_STREAM_ID,  PERF_SAMPLE_CPU,
+					  PERF_SAMPLE_PERIOD };
+
+	begin(r, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (type & words[i])
+			put64(r, (i + 1) << 32 | (i + 101));
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		put64(r, chain);
+	for (unsigned i = 0; type & PERF_SAMPLE_CALLCHAIN && i < chain; i++)
+		put64(r, 1000 + i);
+	if (type & PERF_SAMPLE_RAW)
+		put32(r, 4 + 8 * raw);
+	for (unsigned i = 0; type & PERF_SAMPLE_RAW && i < 1 + 2 * raw; i++)
+		put32(r, 2000 + i);
+	if (type & PERF_SAMPLE_WEIGHT)
+		put64(r, 0);
+	if (type & PERF_SAMPLE_CGROUP)
+		put64(r, 3000);
+}
+
+static void assert_same(const struct perf_sample *a, const struct perf_sample *b)
+{
+	assert_true(a->id == b->id && a->ip == b->ip && a->time_ns == b->time_ns);
+	assert_true(a->addr == b->addr && a->stream_id == b->stream_id && a->period == b->period);
+	assert_true(a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu);
+	assert_true(a->cgroup == b->cgroup && a->cpumode == b->cpumode);
+	assert_true(!a->chain == !b->chain && !a->raw == !b->raw);
+	assert_true(a->chain_count == b->chain_count && a->raw_bytes == b->raw_bytes);
+	assert_true(!a->chain || !memcmp(a->chain, b->chain, 8 * a->chain_count));
+	assert_true(!a->raw || !memcmp(a->raw, b->raw, a->raw_bytes));
+	assert_true(!a->weight && !a->data_src && !a->read && !a->user_regs && !a->user_stack);
+}
+
+static void perfrec_plain_samples_are_read_like_all_others(void **state)
+{
+	const uint64_t plain = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			       PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
+			       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_CGROUP;
+	struct perf_event_attr attr = { 0 };
+	struct perf_sample s, other;
+	struct rec r, longer;
+
+	srand(5);
+	for (unsigned i = 0; i < 500; i++) {
+		uint64_t type = ((uint64_t)rand() << 8 ^ (uint64_t)rand()) & plain;
+		unsigned chain = (unsigned)rand() % 4, raw = (unsigned)rand() % 3;
+
+		make_sample(&r, type, chain, raw);
+		make_sample(&longer, type | PERF_SAMPLE_WEIGHT, chain, raw);
+		attr.sample_type = type | PERF_SAMPLE_WEIGHT;
+		assert_int_equal(sample(longer.bytes, longer.size_bytes, &attr, &other, NULL), 0);
+		attr.sample_type = type;
+		memset(&s, 0xee, sizeof(s));
+		assert_int_equal(sample(r.bytes, r.size_bytes, &attr, &s, NULL), 0);
+		assert_same(&s, &other);
+		memset(&s, 0xee, sizeof(s));
+		memset(&other, 0xee, sizeof(other));
+		for (size_t cut = r.size_bytes - 1; cut >= 8; cut--) {
+			le16_store(r.bytes + 6, (uint16_t)cut);
+			assert_int_equal(sample(r.bytes, cut, &attr, &s, NULL), -EBADMSG);
+			assert_memory_equal(&s, &other, sizeof(s));
+		}
+	}
+}
+
+static void perfrec_counts_of_plain_samples_are_held_against_the_record(void **state)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_CALLCHAIN };
+	static const uint64_t counts[] = { 3, 4, UINT32_MAX, 1ULL << 61, UINT64_MAX };
+	struct perf_sample s;
+	struct rec r;
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		make_sample(&r, PERF_SAMPLE_CALLCHAIN, 2, 0);
+		le64_store(r.bytes + 8, counts[i]);
+		assert_int_equal(sample(r.bytes, r.size_bytes, &attr, &s, NULL), -EBADMSG);
+		make_sample(&r, PERF_SAMPLE_RAW, 0, 1);
+		le32_store(r.bytes + 8, (uint32_t)counts[i] | 16);
+		attr.sample_type = PERF_SAMPLE_RAW;
+		assert_int_equal(sample(r.bytes, r.size_bytes, &attr, &s, NULL), -EBADMSG);
+		attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +415,8 @@ int main(void)
 		cmocka_unit_test(perfrec_stack_copied_beyond_its_room_is_refused),
 		cmocka_unit_test(perfrec_fields_come_in_kernel_order),
 		cmocka_unit_test(perfrec_absent_fields_are_zero),
+		cmocka_unit_test(perfrec_plain_samples_are_read_like_all_others),
+		cmocka_unit_test(perfrec_counts_of_plain_samples_are_held_against_the_record),
 	};
 
 	return cmocka_run_group_tests_name("perfrec", tests, NULL, NULL);

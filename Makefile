@@ -22,6 +22,10 @@ WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -W
 	   -Wno-unused-parameter $(if $(CI),-Werror)
 EB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DEBPREC_VERSION='"$(VERSION)"' -I. $(WARN)
 EB_LDFLAGS :=
+# GCC for x86 clears and copies larger structs by "rep stos", which takes longer than what is done with them.
+STRINGOPS := -mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign \
+	     -mmemcpy-strategy=unrolled_loop:512:noalign,libcall:-1:noalign
+EB_CFLAGS += $(shell $(CC) $(STRINGOPS) -fsyntax-only -x c /dev/null 2>/dev/null && echo "$(STRINGOPS)")
 
 comma	:= ,
 ifneq ($(SAN),)

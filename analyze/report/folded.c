@@ -80,11 +80,9 @@ static int push(struct walk *w, uint32_t node)
 static int write_line(struct walk *w, uint64_t weight)
 {
 	char count[FOLDEDORDER_COUNT_BYTES], *at;
-	size_t size;
+	size_t size = foldedorder_print_count(count, weight);
 	int err;
 
-	foldedorder_print_count(count, weight);
-	size = strlen(count);
 	err = vec_reserve(&w->block, &w->block_capacity, w->block_bytes + w->line_bytes + size + 1);
 	if (err)
 		return err;

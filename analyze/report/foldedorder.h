@@ -9,6 +9,7 @@
 #define EBPREC_ANALYZE_REPORT_FOLDEDORDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/report/calltree.h"
@@ -32,7 +33,7 @@ int foldedorder_make(const struct calltree *t, const struct strings *names, unsi
 void foldedorder_done(struct foldedorder *o);
 
 #define FOLDEDORDER_COUNT_BYTES 24
-/* What ends a line: a blank and the count. */
-void foldedorder_print_count(char out[FOLDEDORDER_COUNT_BYTES], uint64_t count);
+/* What ends a line: a blank and the count.  Returns how many bytes, without the NUL. */
+size_t foldedorder_print_count(char out[FOLDEDORDER_COUNT_BYTES], uint64_t count);
 
 #endif

@@ -290,7 +290,9 @@ static __u64 look(void *map, const __u64 *key, struct block_now *now, void *ctx)
 	__u64 at = *key;
 	struct block_now was = *now;
 
-	if (!was.issue_ns || BPF_CORE_READ(rq, state) != MQ_RQ_IDLE)
+	/* The kernel tells of the issue first, and then marks it. */
+	if (!was.issue_ns || looked_ns < was.issue_ns + 20000000 ||
+	    BPF_CORE_READ(rq, state) != MQ_RQ_IDLE)
 		return 0;
 	now = bpf_map_lookup_elem(&block_now, &at);
 	if (now && now->issue_ns == was.issue_ns) /* nobody has told meanwhile */

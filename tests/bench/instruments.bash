@@ -15,7 +15,7 @@ while_running() {
 	shift 2
 	"$@" >/dev/null 2>>"$log" &
 	pid=$!
-	sleep 1.5
+	sleep 2
 	kill -0 $pid 2>/dev/null || return 0
 	hurt "$kind" "$n"
 	kill -INT $pid
@@ -42,7 +42,9 @@ put_row() {
 	if [ ${#peers[@]} -gt 0 ]; then
 		beside=$(median "${peers[@]}")
 		more=$(calc "int($beside - $base + 0.5)")
-		than=$(calc "$beside > $base ? int(100 * ($with - $base) / ($beside - $base) + 0.5) / 100 : 0")
+		# Below the noise there is no ratio.
+		[ "$(calc "$beside > $base && $with > $base")" = 0 ] ||
+			than=$(calc "int(100 * ($with - $base) / ($beside - $base) + 0.5) / 100")
 	fi
 	printf '| %s | %s | %.0f | %.0f | %.2f | %.0f | %s | %s | %s |\n' "$1" "$2" "$base" "$with" \
 		"$(calc "$with / $base")" "$(calc "$with - $base")" "$more" "$than" "$3"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/sym/addrsort.h"
 #include "analyze/sym/debuglink.h"
 #include "analyze/sym/dwoplaces.h"
 #include "analyze/sym/locate_priv.h"
@@ -401,13 +402,6 @@ static bool open_gaps(struct symfile *s, const struct located *l, int alt_fd, vo
 	return true;
 }
 
-static int by_value(const void *va, const void *vb)
-{
-	const uint64_t *a = va, *b = vb;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
 static void find_batch(struct symfile *s, struct batch *b, const struct resolver_file *as,
 		       const struct symfile_wanted *wanted, dwarf_fn fn)
 {
@@ -416,7 +410,7 @@ static void find_batch(struct symfile *s, struct batch *b, const struct resolver
 		return;
 	for (size_t i = 0; i < wanted->count; i++)
 		b->count += symfile_vaddr(s, wanted->off_bytes[i], &b->vaddrs[b->count]);
-	qsort(b->vaddrs, b->count, sizeof(*b->vaddrs), by_value);
+	addrsort(b->vaddrs, b->count);
 	(void)find_dwarf(s, b->roots, as, fn, b);
 	free(b->vaddrs);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/sym/addrsort.h"
 #include "analyze/sym/perfmap.h"
 #include "analyze/vec.h"
 
@@ -198,28 +199,39 @@ int symfiles_want(struct symfiles *s, uint32_t id, uint64_t off_bytes)
 	return 0;
 }
 
-static int by_value(const void *pa, const void *pb)
-{
-	const uint64_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
 static void load_wanted(struct symfiles *s, struct known_file *f)
 {
 	struct symfile_wanted wanted = { f->wanted, f->wanted_count };
 
 	if (f->wanted)
-		qsort(f->wanted, f->wanted_count, sizeof(*f->wanted), by_value);
+		addrsort(f->wanted, f->wanted_count);
 	load(s, f, f->wanted ? &wanted : NULL);
+}
+
+/* Those who ask go through the places in order: it is mostly the next one, or the one asked for last. */
+static bool is_wanted(struct known_file *f, uint64_t off_bytes)
+{
+	size_t at = f->wanted_at;
+	const uint64_t *found;
+
+	while (at < f->wanted_count && at < f->wanted_at + 2 && f->wanted[at] != off_bytes)
+		at++;
+	if (at == f->wanted_count || at == f->wanted_at + 2) {
+		found = bsearch(&off_bytes, f->wanted, f->wanted_count, sizeof(off_bytes),
+				addrsort_compare);
+		if (!found)
+			return false;
+		at = (size_t)(found - f->wanted);
+	}
+	f->wanted_at = at;
+	return true;
 }
 
 void symfiles_load_for(struct symfiles *s, struct known_file *f, uint64_t off_bytes)
 {
 	if (!f->loaded) {
 		load_wanted(s, f);
-	} else if (f->wanted && !f->partial &&
-		   !bsearch(&off_bytes, f->wanted, f->wanted_count, sizeof(off_bytes), by_value)) {
+	} else if (f->wanted && !f->partial && !is_wanted(f, off_bytes)) {
 		f->partial = malloc(sizeof(*f->partial));
 		if (!f->partial)
 			return; /* NAME_BETWEEN */

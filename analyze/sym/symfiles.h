@@ -37,6 +37,7 @@ struct known_file {
 	/* Places that were told before loading, and then sorted; sym then names only these. */
 	uint64_t *wanted;
 	size_t wanted_count, wanted_room;
+	size_t wanted_at; /* the one that was asked for last */
 	struct symfile
 		*partial;    /* what named these, when all of the file had to be loaded after all */
 	struct perfmap *jit; /* in place of sym: names of code that a process made */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/sym/addrsort.h"
 #include "analyze/sym/demangle.h"
 #include "analyze/sym/plt.h"
 #include "analyze/sym/symtab_priv.h"
@@ -117,10 +118,19 @@ static struct symbol *best_of(struct symtab *t, size_t first, size_t last, uint6
 	return best;
 }
 
-/* The number of symbols that begin at or before vaddr. */
-static size_t count_before(const struct symtab *t, uint64_t vaddr)
+static bool is_count_before(const struct symtab *t, uint64_t vaddr, size_t n)
+{
+	return n <= t->count && (!n || t->symbols[n - 1].start <= vaddr) &&
+	       (n == t->count || t->symbols[n].start > vaddr);
+}
+
+/* The number of symbols that begin at or before vaddr: mostly that of the address before. */
+static size_t count_before(struct symtab *t, uint64_t vaddr)
 {
 	size_t low = 0, high = t->count;
+
+	if (is_count_before(t, vaddr, t->last_before))
+		return t->last_before;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -130,6 +140,7 @@ static size_t count_before(const struct symtab *t, uint64_t vaddr)
 		else
 			high = mid;
 	}
+	t->last_before = low;
 	return low;
 }
 
@@ -294,13 +305,6 @@ static int add_plt(struct symtab *t, struct stubs *stubs)
 
 /* ---- all of it ---- */
 
-static int by_value(const void *pa, const void *pb)
-{
-	const uint64_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
 /* Stubs to choosers bear the names of these, which must be found for them. */
 static int want_choosers(struct symtab *t, const struct stubs *stubs)
 {
@@ -314,7 +318,7 @@ static int want_choosers(struct symtab *t, const struct stubs *stubs)
 	for (i = 0; i < stubs->count; i++)
 		if (stubs->entries[i].resolver)
 			wanted[t->wanted_count++] = stubs->entries[i].resolver;
-	qsort(wanted, t->wanted_count, sizeof(*wanted), by_value);
+	addrsort(wanted, t->wanted_count);
 	for (i = 0; i < t->wanted_count; i++)
 		if (!kept || wanted[kept - 1] != wanted[i])
 			wanted[kept++] = wanted[i];
@@ -394,7 +398,7 @@ static int new_with(const struct elffile *file, const struct elffile *debug,
 		else if (wanted->count)
 			memcpy(t->wanted, wanted->vaddrs, wanted->count * sizeof(*t->wanted));
 		if (!err)
-			qsort(t->wanted, t->wanted_count, sizeof(*t->wanted), by_value);
+			addrsort(t->wanted, t->wanted_count);
 	}
 	if (!err)
 		err = build(t, file, debug, mini);

@@ -50,7 +50,7 @@ static const struct pmu_event *find(const char *name, size_t bytes)
 	return NULL;
 }
 
-/* Those of the option, or of none; returns how many, 0: *unknown is not one of ours, or too many. */
+/* Those of the option, or of none; returns how many, 0: *unknown is not one of ours, there twice, or too many. */
 static size_t events_of(const struct record_opts *opts, const struct pmu_event *out[EVENTS_MAX],
 			const char **unknown)
 {
@@ -62,6 +62,10 @@ static size_t events_of(const struct record_opts *opts, const struct pmu_event *
 		*unknown = list;
 		if (count == EVENTS_MAX || !(out[count] = find(list, bytes)))
 			return 0;
+		for (size_t i = 0; i < count; i++) {
+			if (out[i] == out[count])
+				return 0;
+		}
 		count++;
 		if (!list[bytes])
 			return count;
@@ -132,7 +136,7 @@ int pmuevents_name(struct metricobj *o, const struct instrument_ctx *c, struct m
 	count = events_of(c->opts, events, &unknown);
 	if (!count)
 		return note_fail(c->notes, -EINVAL,
-				 "up to five of those that the manual page names",
+				 "up to five of those that the manual page names, each once",
 				 "cannot count '%.60s'", unknown);
 	for (unsigned i = 0; i < EVENTS_MAX; i++) {
 		snprintf(name, sizeof(name), "pmu_counters%u", i);

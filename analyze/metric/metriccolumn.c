@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A sum of fields, "a+b-c"; false: one of them is not there. */
+/* A sum of fields, "a+b-?c"; false: one of them is not there, and has no ? in front. */
 static bool sum_of(const struct metric_table *t, const char *fields, const uint64_t *slots,
 		   double *out)
 {
@@ -12,14 +12,16 @@ static bool sum_of(const struct metric_table *t, const char *fields, const uint6
 	char name[METRIC_NAME_BYTES];
 	double sign = 1, sum = 0;
 	size_t bytes;
+	bool optional;
 
 	for (;; fields += bytes + 1) {
 		bytes = strcspn(fields, "+-");
-		snprintf(name, sizeof(name), "%.*s", (int)bytes, fields);
+		optional = *fields == '?';
+		snprintf(name, sizeof(name), "%.*s", (int)bytes - optional, fields + optional);
 		f = metricfmt_find(&t->fmt, name);
-		if (!f)
+		if (!f && !optional)
 			return false;
-		if (slots) {
+		if (f && slots) {
 			uint64_t v = slots[t->slots[f - t->fmt.fields]];
 
 			sum += sign * (f->kind == METRIC_SIGNED ? (double)(int64_t)v : (double)v);

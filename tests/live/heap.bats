@@ -83,7 +83,8 @@ near() {
 @test "heap wants to know whose, and says what it cannot listen to" {
 	run ! ebprec record -q -a --with heap -o x.data -- true
 	contains "$output" "option '--with heap' needs -p, a command without -a, or --heap-lib"
-	run ebprec record -q --with heap,pmu --heap-lib /dev/null -o x.data -- true
+	run ebprec record -q --with heap,pmu --pmu cpu-clock,cpu-clock --heap-lib /dev/null -o x.data -- true
+	contains "$output" "cannot count 'cpu-clock': Invalid argument (up to five of those"
 	contains "$output" "cannot open '/dev/null': Invalid argument (no regular file), skipping"
 	printf 'no ELF file' >lib
 	run ebprec record -q --with heap,pmu --heap-lib ./lib -o x.data -- true

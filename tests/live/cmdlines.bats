@@ -38,7 +38,7 @@ print("\n".join(shlex.split(line)))'
 	same 0 "$(account ebprec.data lost command_lines)"
 	need_perf
 	perf script -f --ns -i ebprec.data 2>&1 >/dev/null | grep -v '^$' >said || true
-	same "" "$(grep -ivE 'lost|kernel.*symbol|kptr' said)"
+	same "" "$(complaints said | grep -ivE 'lost|kernel.*symbol|kptr')"
 }
 
 @test "long ones are cut and counted; environments only when asked for; scrubbed away" {

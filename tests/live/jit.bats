@@ -9,8 +9,9 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	cat >hot.js <<-'END'
 		function hotInner(x) { let s = 0; for (let i = 0; i < 1000; i++) s += Math.sqrt(i * x) % 7; return s; }
-		const end = Date.now() + 800; let t = 0;
-		while (Date.now() < end) for (let i = 0; i < 100; i++) t += hotInner(i);
+		const cpu = () => { const u = process.cpuUsage(); return u.user + u.system; };
+		const end = cpu() + 800000; let t = 0;
+		while (cpu() < end) for (let i = 0; i < 100; i++) t += hotInner(i);
 		if (t < 0) console.log(t);
 	END
 }
@@ -133,8 +134,9 @@ leaves() {
 		public class Hot {
 			static double inner(int x) { double s = 0; for (int i = 0; i < 1000; i++) s += Math.sqrt((double) i * x) / 7; return s; }
 			public static void main(String[] a) {
-				long end = System.currentTimeMillis() + 1000; double t = 0;
-				while (System.currentTimeMillis() < end) for (int i = 0; i < 100; i++) t += inner(i);
+				var me = java.lang.management.ManagementFactory.getThreadMXBean();
+				long end = me.getCurrentThreadCpuTime() + 1000000000L; double t = 0;
+				while (me.getCurrentThreadCpuTime() < end) for (int i = 0; i < 100; i++) t += inner(i);
 				if (t < 0) System.out.println(t);
 			}
 		}

@@ -137,8 +137,8 @@ samples() {
 	python3 -c '
 import threading, time
 for i in range(3):
-    threading.Thread(target=time.sleep, args=(6,)).start()
-end = time.time() + 5
+    threading.Thread(target=time.sleep, args=(60,)).start()
+end = time.time() + 60
 while time.time() < end: pass' &
 	pid=$!
 	sleep 0.5

@@ -9,6 +9,8 @@
 #define MAX_KEY_COLUMNS    32 /* a longer text makes its own line longer, not all */
 #define FLAT_SCHEMA        1
 #define LAST_COLUMNS_LEAST 16
+#define LAST_COLUMNS_GOOD  28 /* for which other texts give some of theirs */
+#define KEY_COLUMNS_LEAST  14
 
 struct table {
 	const struct flat *f;
@@ -17,7 +19,7 @@ struct table {
 	const struct strings *names;
 	const struct flat_style *style;
 	int weight_width, widths[SORTKEY_COUNT];
-	unsigned last_columns; /* for the last key; 0: as many as it needs */
+	unsigned most[SORTKEY_COUNT]; /* columns of a text; 0: as many as it needs */
 	FILE *to;
 };
 
@@ -50,20 +52,28 @@ static double percent(const struct table *b, uint64_t value)
 
 /* ---- text ---- */
 
-/* What a terminal's line has left for the last key. */
+/* What a terminal's line has for texts: the last gets what is left, the others give it some. */
 static void limit(struct table *b)
 {
 	unsigned used = 8 + (b->style->no_children ? 0 : 9) + 4 + (unsigned)b->weight_width;
+	unsigned all = b->style->look.columns;
 
 	for (size_t k = 0; k < b->keys->count; k++) {
 		used += k ? 2 : 0;
 		used += b->keys->list[k] == KEY_SYMBOL ? 4 : 0;
 		used += k + 1 < b->keys->count ? (unsigned)b->widths[k] : 0;
 	}
-	b->last_columns = !b->style->look.columns ? 0
-			  : b->style->look.columns > used + LAST_COLUMNS_LEAST
-				  ? b->style->look.columns - used
-				  : LAST_COLUMNS_LEAST;
+	if (!all)
+		return;
+	for (size_t k = 0; k + 1 < b->keys->count; k++) {
+		if (sortkey_info(b->keys->list[k])->is_number)
+			continue;
+		for (; used + LAST_COLUMNS_GOOD > all && b->widths[k] > KEY_COLUMNS_LEAST; used--)
+			b->widths[k]--;
+		b->most[k] = (unsigned)b->widths[k];
+	}
+	b->most[b->keys->count - 1] = all > used + LAST_COLUMNS_LEAST ? all - used
+								      : LAST_COLUMNS_LEAST;
 }
 
 static void measure(struct table *b)
@@ -102,7 +112,7 @@ static void write_key(const struct table *b, const struct flat_row *row, size_t 
 		fprintf(b->to, "[%c] ", b->t->labels[row->frame].is_kernel ? 'k' : '.');
 	if (right && pad > 0)
 		fprintf(b->to, "%*s", pad, "");
-	say_escaped_within(b->to, text, strlen(text), k + 1 < b->keys->count ? 0 : b->last_columns);
+	say_escaped_within(b->to, text, strlen(text), b->most[k]);
 	if (!right && pad > 0 && k + 1 < b->keys->count)
 		fprintf(b->to, "%*s", pad, "");
 }

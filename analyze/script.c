@@ -567,6 +567,9 @@ int script_sample(const struct script *s, const struct perf_sample *sample,
 	struct model_where where;
 	int err;
 
+	/* As perf: of an event that has no such field there is no line. */
+	if (attr->attr.type != PERF_TYPE_TRACEPOINT && !(asked & ~(unsigned)SCRIPT_TRACE))
+		return 0;
 	model_thread(s->model, sample->pid, sample->tid, sample->time_ns, &where);
 	write_start(s, sample, types, where.comm, asked, to);
 	write_event(s, sample, attr, asked, to);

@@ -70,6 +70,7 @@ cmp_lines() {
 	both plain.data -F comm,pid,tid,time,event
 	both ours.data -F comm,pid,tid,cpu,time,event
 	both plain.data -F comm,ip,sym,dso
+	both ours.data -F trace
 	both ours.data -F tid,time,period,ip
 	both flat.data -F comm,ip,sym,symoff,dso
 }

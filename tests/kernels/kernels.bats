@@ -97,6 +97,11 @@ shared() {
 	folded short.data | awk '/do_execveat_common/ { n++ } END { exit !n }'
 }
 
+@test "a trampoline of ftrace, made while it records, has its name, its caller and who it calls" {
+	recorded trampoline
+	folded trampoline.data | grep ';__x64_sys_kill;ftrace_trampoline;function_trace_call' >/dev/null
+}
+
 @test "every switch is there, as the kernel counted them" {
 	recorded pingpong
 	[ "$(wc -l <pingpong.out)" -eq 2 ]

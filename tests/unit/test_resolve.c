@@ -431,7 +431,7 @@ static void resolve_debug_files_are_shown_with_their_folder(void **state)
 	struct resolver_file f = file_of("/opt/app/bin/app", true);
 	struct resolver *r;
 	struct places p;
-	char want[160];
+	char want[256];
 
 	places_make(e, &p);
 	sh(e, "cp $f/linked $r/fs/opt/app/bin/app; cp $f/layout.debug $r/d2/.build-id/" HEX_PATH

@@ -347,8 +347,9 @@ static void say_empty(const struct report *r, const struct report_opts *opts)
 static int say_cannot_report(const char *input, int err)
 {
 	if (err == -ENODATA)
-		return say_error("'%s' has no context switches (was it recorded --without sched?)",
-				 input);
+		return say_error(
+			"'%s' has no context switches (was it recorded --without sched, or without root?)",
+			input);
 	return say_error("cannot report '%s': %s", input, strerror(-err));
 }
 

@@ -448,7 +448,7 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 	err = schedstat_make(c, names, f, &s);
 	if (err == -ENODATA) {
 		status = say_error(
-			"'%s' has no context switches (was it recorded --without sched?)",
+			"'%s' has no context switches (was it recorded --without sched, or without root?)",
 			opts->input);
 	} else if (err) {
 		status = say_error("cannot read '%s': %s", opts->input, strerror(-err));

@@ -116,7 +116,9 @@ int cmd_slice(int argc, char **argv)
 	if (status)
 		return status;
 	if (!opts.when.time && !opts.when.last && !opts.when.during && !opts.when.between.first)
-		return usage_error(&slice_usage, "'ebprec slice' needs '--time FROM,TO'");
+		return usage_error(
+			&slice_usage,
+			"'ebprec slice' needs a time: '--time FROM,TO', '--last SECONDS', '--during' or '--between'");
 	return run(&slice_usage, &opts);
 }
 

@@ -140,11 +140,26 @@ static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bo
 	return place.name;
 }
 
+/*
+ * Nothing called these, but something returns to their first byte: __restore_rt of a signal, the first
+ * function of a context.  The byte before is in no function.  Exports alone would not tell that.
+ */
+static const char *returned_to(struct resolver *r, const struct known_file *f, uint64_t vaddr)
+{
+	uint64_t start = 0;
+	const char *name = NULL;
+
+	if (symtab_is_full(f->sym.symbols) && vaddr < UINT64_MAX)
+		name = symtab_find(f->sym.symbols, vaddr + 1, r->demangle, &start);
+	return name && start == vaddr + 1 ? name : NULL;
+}
+
 /* What the capture has no name for, a file that is here may have. */
 static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t off_bytes,
 			    bool is_return, struct resolved *out)
 {
-	uint64_t vaddr, start = 0;
+	uint64_t vaddr = 0, start = 0;
+	bool known;
 
 	if (resolve_in_bundle(r, f, is_return, out)) {
 		out->into_bytes = RESOLVED_INTO_UNKNOWN;
@@ -160,11 +175,14 @@ static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t o
 		out->reason = out->name ? NAME_FOUND : NAME_BETWEEN;
 		return;
 	}
-	if (symfile_vaddr(&f->sym, off_bytes, &vaddr))
+	known = symfile_vaddr(&f->sym, off_bytes, &vaddr);
+	if (known)
 		out->name = symtab_find(f->sym.symbols, vaddr, r->demangle, &start);
 	if (out->name)
-		out->into_bytes = vaddr - start;
-	else
+		out->into_bytes = vaddr + is_return - start;
+	else if (known && is_return)
+		out->name = returned_to(r, f, vaddr);
+	if (!out->name)
 		out->reason = symfile_miss(&f->sym);
 }
 
@@ -179,8 +197,6 @@ void resolver_user_once(struct resolver *r, uint32_t file, uint64_t file_off_byt
 	return_address = return_address && file_off_bytes;
 	out->reason = NAME_FOUND;
 	resolve_in_file(r, f, file_off_bytes - return_address, return_address, out);
-	if (out->name && out->into_bytes != RESOLVED_INTO_UNKNOWN)
-		out->into_bytes += return_address;
 }
 
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
@@ -196,11 +212,8 @@ const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t
 	x = result_of(r, file, file_off_bytes, return_address, &fresh);
 	if (!x)
 		return &r->no_memory;
-	if (fresh) {
+	if (fresh)
 		resolve_in_file(r, f, file_off_bytes - return_address, return_address, x);
-		if (x->name && x->into_bytes != RESOLVED_INTO_UNKNOWN)
-			x->into_bytes += return_address;
-	}
 	return x;
 }
 

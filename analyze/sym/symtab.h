@@ -30,7 +30,8 @@ struct symtab_wanted {
 /*
  * debug and mini may be NULL; all files may be closed after.  A table that is broken is left out.  No
  * symbols at all is no error.  -EBADMSG: there are tables, but none can be read; -ENOMEM.
- * wanted: what covers these is kept and nothing else, other addresses have no right answer; NULL: all.
+ * wanted: what covers these is kept and what begins right behind one, by its first byte; other addresses
+ * have no right answer; NULL: all.
  */
 int symtab_new(const struct elffile *file, const struct elffile *debug, const struct elffile *mini,
 	       const struct symtab_wanted *wanted, struct symtab **out);

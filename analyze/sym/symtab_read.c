@@ -153,6 +153,20 @@ static void drop(struct symbol *s)
 	s->name = NULL;
 }
 
+/* One that begins right behind a wanted address is found by its first byte (resolve: returned_to()). */
+static int keep_next(struct symtab *t, const struct symbol *s)
+{
+	int err = symtab_reserve(t, 1);
+
+	if (err)
+		return err;
+	t->symbols[t->count] = *s;
+	if (!s->sized)
+		t->symbols[t->count].end = s->start + 1;
+	t->symbols[t->count++].sized = true;
+	return 0;
+}
+
 /*
  * A symbol with a size matters when it covers a wanted address.  One without covers a wanted address
  * only when none begins between the two, and only the nearest one can end it.
@@ -162,6 +176,11 @@ static int keep(struct symtab *t, const struct symbol *s)
 	size_t i = symtab_first_wanted(t, s->start);
 	int err;
 
+	if (i && t->wanted[i - 1] == s->start - 1) {
+		err = keep_next(t, s);
+		if (err)
+			return err;
+	}
 	if (i == t->wanted_count)
 		return 0;
 	if (s->sized && t->wanted[i] < s->end) {

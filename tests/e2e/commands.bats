@@ -77,7 +77,7 @@ says() {
 	says 2 "ebprec: 'b' is one word too many (see 'ebprec info --help')" info a b
 	says 2 "ebprec: 'ebprec recover' needs more words: [-o FILE] [-i] FILE (see 'ebprec recover --help')" \
 		recover
-	says 2 "ebprec: 'ebprec slice' needs '--time FROM,TO' (see 'ebprec slice --help')" \
+	says 2 "ebprec: 'ebprec slice' needs a time: '--time FROM,TO', '--last SECONDS', '--during' or '--between' (see 'ebprec slice --help')" \
 		slice -i good.data -o x
 	says 2 "ebprec: 'ebprec slice' needs '--output FILE' (see 'ebprec slice --help')" \
 		slice -i good.data --time 1,2

@@ -277,6 +277,36 @@ static void wanted_or_not_every_place_has_its_name(void **state)
 	resolver_free(r);
 }
 
+/* As __restore_rt, to which a signal returns: no call is before it. */
+static void what_is_returned_to_and_not_called_has_its_name(void **state)
+{
+	char root[FIXTURE_PATH];
+
+	fixture_path("", root);
+	for (int wanted = 0; wanted < 2; wanted++) {
+		struct resolver *r = resolver_of(root, 0);
+		uint32_t file = add(r, "/layout"), gone = add(r, "/layout.so.stripped");
+		const struct resolved *x;
+
+		if (wanted) {
+			assert_int_equal(resolver_want(r, file, 0x1040, true), 0);
+			assert_int_equal(resolver_want(r, file, 0x103e, true), 0);
+			assert_int_equal(resolver_want(r, gone, 0x1040, true), 0);
+			resolver_load(r, (uint32_t[]){ file, gone }, 2);
+		}
+		x = resolver_user(r, file, 0x1040, true);
+		assert_non_null(x->name);
+		assert_string_equal(x->name, "f_nosize");
+		assert_int_equal(x->into_bytes, 0);
+		/* not what only lies behind it, and not where local functions have no names */
+		x = resolver_user(r, file, 0x103e, true);
+		assert_null(x->name);
+		assert_int_equal(x->reason, NAME_BETWEEN);
+		assert_null(resolver_user(r, gone, 0x1040, true)->name);
+		resolver_free(r);
+	}
+}
+
 /* Files that are there, gone and no ELF, by any number of threads. */
 static void loading_gives_the_same_by_any_number_of_threads(void **state)
 {
@@ -326,6 +356,7 @@ int main(void)
 		cmocka_unit_test(wanted_symbols_without_a_name_are_none),
 		cmocka_unit_test(wanted_names_of_broken_tables_break_nothing),
 		cmocka_unit_test(wanted_or_not_every_place_has_its_name),
+		cmocka_unit_test(what_is_returned_to_and_not_called_has_its_name),
 		cmocka_unit_test(loading_gives_the_same_by_any_number_of_threads),
 	};
 

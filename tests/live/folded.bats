@@ -23,13 +23,14 @@ std::map<int, int> m; int f() { return m[1]; }'
 
 # record FILE OPTIONS... -- CMD...
 # While another recorder that asks for build-ids runs on the machine, Linux 6.18 marks all MMAP2
-# records as having one, and perf aborts on them; perf that asks for them too is not hurt.
+# records as having one, and perf aborts on them; perf that asks for them too is not hurt.  It then does not
+# look at the samples when it ends, and must be told to note when the first and the last were.
 record() {
 	local file=$1
 	shift
 	perf record -q -F 997 -e cpu-clock -o "$file" "$@" >out 2>&1 &&
 		perf script -i "$file" >/dev/null 2>&1 && return
-	perf record -q -F 997 -e cpu-clock --buildid-mmap -o "$file" "$@" >out 2>&1
+	perf record -q -F 997 -e cpu-clock --buildid-mmap --timestamp-boundary -o "$file" "$@" >out 2>&1
 }
 
 # compare FILE - every sample equal or explained; most of them equal
@@ -63,7 +64,7 @@ compare() {
 
 @test "folded stacks of a file from a pipe are perf script's" {
 	export -f load_
-	perf record -q -g -F 997 -e cpu-clock --buildid-mmap -o - -- bash -c 'load_ >&2' 2>err >p.pipe
+	perf record -q -g -F 997 -e cpu-clock --buildid-mmap --timestamp-boundary -o - -- bash -c 'load_ >&2' 2>err >p.pipe
 	compare p.pipe
 }
 

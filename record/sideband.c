@@ -11,7 +11,14 @@
 #include "record/perfring.h"
 #include "record/siderec.h"
 
-#define RING_BYTES (512u << 10) /* some hundred execs between two passes; perf's own size */
+/*
+ * An exec is 1.5 KB and more.  perf's own size, 512 KiB, was too little once in an hour: with a load of 30
+ * the recorder was away for 0.9 s while others started programs.
+ */
+#define RING_BYTES (2u << 20)
+#define RING_LEAST_BYTES \
+	(512u << 10) /* where there are so many CPUs that all together were more than */
+#define RINGS_BYTES (32u << 20)
 
 #define WAKE_BYTES 256 /* an exec says more than that, a new thread does not */
 
@@ -126,6 +133,15 @@ static int map_all(struct sideband *s, size_t ring_bytes)
 	return err;
 }
 
+static size_t usual_ring_bytes(size_t cpus)
+{
+	size_t bytes = RING_BYTES;
+
+	while (bytes > RING_LEAST_BYTES && bytes * cpus > RINGS_BYTES)
+		bytes /= 2;
+	return bytes;
+}
+
 static int open_all(struct sideband *s, const struct sideband_opts *o, struct attrs *attrs,
 		    struct notes *notes)
 {
@@ -139,7 +155,7 @@ static int open_all(struct sideband *s, const struct sideband_opts *o, struct at
 	err = open_events(s, o, &attr, notes);
 	if (err)
 		return err;
-	err = map_all(s, o->ring_bytes ? o->ring_bytes : RING_BYTES);
+	err = map_all(s, o->ring_bytes ? o->ring_bytes : usual_ring_bytes(s->count));
 	if (err)
 		return note_fail(notes, err,
 				 err == -EPERM ? "too little memory may be locked, see "
@@ -205,6 +221,19 @@ bool sideband_user_only(const struct sideband *s)
 size_t sideband_ring_bytes(const struct sideband *s)
 {
 	return s->ring_bytes;
+}
+
+uint64_t sideband_fill_bytes(const struct sideband *s)
+{
+	uint64_t fill_bytes, most_bytes = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (!s->ring[i].page)
+			continue;
+		fill_bytes = perfring_head(&s->ring[i]) - perfring_tail(&s->ring[i]);
+		most_bytes = fill_bytes > most_bytes ? fill_bytes : most_bytes;
+	}
+	return most_bytes;
 }
 
 uint64_t sideband_broken_count(const struct sideband *s)

@@ -41,6 +41,8 @@ void sideband_close(struct sideband *s); /* NULL is fine */
 /* The kernel lets us see user space only. */
 bool sideband_user_only(const struct sideband *s);
 size_t sideband_ring_bytes(const struct sideband *s);
+/* What waits in the fullest ring. */
+uint64_t sideband_fill_bytes(const struct sideband *s);
 /* Pieces of rings that were no records, and were stepped over. */
 uint64_t sideband_broken_count(const struct sideband *s);
 

@@ -9,12 +9,23 @@
 #ifndef EBPREC_ANALYZE_BIGMEM_H
 #define EBPREC_ANALYZE_BIGMEM_H
 
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define BIGMEM_PAGE_BYTES ((size_t)2 << 20)
+#define BIGMEM_OWN_BYTES \
+	(1 << 20) /* larger tables are no part of a heap: they grow without a copy */
+#define BIGMEM_KEPT_BYTES (16 << 20) /* of each heap; what one step freed the next takes */
+
+/* How malloc() serves those who fill large tables, free them, and fill others.  Once, by a command. */
+static inline void bigmem_tune(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, BIGMEM_OWN_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, BIGMEM_KEPT_BYTES);
+}
 
 /* As malloc(); of large pages where that is whole ones.  free() it.  NULL: no memory. */
 static inline void *bigmem_raw(size_t size_bytes)
@@ -32,7 +43,8 @@ static inline void *bigmem_zeroed(size_t size_bytes)
 {
 	void *memory = bigmem_raw(size_bytes);
 
-	return memory ? memset(memory, 0, size_bytes) : NULL; /* written, not only said to be zero */
+	return memory ? memset(memory, 0, size_bytes)
+		      : NULL; /* written, not only said to be zero */
 }
 
 #endif

@@ -2,11 +2,11 @@
 /* ebprec diff - what two captures have in common, and what changed */
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bigmem.h"
 #include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/report/difftab.h"
@@ -482,7 +482,7 @@ int cmd_diff(int argc, char **argv)
 	status = read_options(&opts, &d, &min_percent, &limit);
 	if (status)
 		return status;
-	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* large tables go back when freed */
+	bigmem_tune();
 	err = strings_new(&d.texts);
 	if (!err)
 		err = difftab_new(&d.table);

@@ -2,11 +2,11 @@
 /* ebprec export - a capture in a form that other tools read */
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/bigmem.h"
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/cmd_slice.h"
@@ -205,7 +205,7 @@ int cmd_export(int argc, char **argv)
 	if (status)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* large tables go back when freed */
+	bigmem_tune();
 	status = open_and_export(e, &opts, &picked);
 	pickopts_done(&picked);
 	return status;

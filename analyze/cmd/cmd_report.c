@@ -4,11 +4,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bigmem.h"
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
@@ -513,8 +513,6 @@ int cmd_report(int argc, char **argv)
 	if (opts.period && !opts.pick.weight)
 		opts.pick.weight = "period";
 	signal(SIGPIPE, SIG_IGN); /* the verdict comes also when nobody reads the rest */
-	/* Keep large tables out of the heap: they then grow without a copy, and go when freed. */
-	mallopt(M_MMAP_THRESHOLD, 1 << 20);
-	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+	bigmem_tune();
 	return opts.process ? ask_process(&opts) : ask_and_report(&opts, children);
 }

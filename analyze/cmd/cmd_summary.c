@@ -2,10 +2,10 @@
 /* ebprec summary - the page that is read first: what ran, where the time went, what it is worth */
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 
+#include "analyze/bigmem.h"
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/cmd/cmd_summary_more.h"
 #include "analyze/cmd/cmd_summary_who.h"
@@ -259,7 +259,7 @@ int cmd_summary(int argc, char **argv)
 	status = pickopts_parse(&opts.pick, &summary_usage, &picked);
 	if (status)
 		return status;
-	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* large tables go back when freed */
+	bigmem_tune();
 	status = cmd_open(opts.input, "summarize", opts.quiet, &in);
 	if (!status) {
 		status = summarize(&in.report, &opts, &picked, in.progress);

@@ -123,12 +123,14 @@ pipe=$'\xe2\x94\x9c'
 
 @test "lines fit the terminal, and are whole in files" {
 	name=$(printf 'long_%.0s' $(seq 60))
-	printf -- '- kallsyms %s\n' 'ffffffff81000000 T _text' "ffffffff81000100 T $name" 'ffffffff81000200 T _etext' >story
-	printf '0 kmap 0xffffffff81000000 0x1000 _text\n' >>story
-	printf '0 map 1 0x400000 0x1000 0 /no/such/lib%s.so\n1 sample 1 1 0 1 u:0x400010\n' "$name" >>story
-	for i in 1 2 3; do
-		printf '%d sample 1 1 0 1 k:0xffffffff81000110,0xffffffff81000110,0xffffffff81000110,0xffffffff81000110\n' $i
-	done >>story
+	{
+		printf -- '- kallsyms %s\n' 'ffffffff81000000 T _text' "ffffffff81000100 T $name" 'ffffffff81000200 T _etext'
+		printf '0 kmap 0xffffffff81000000 0x1000 _text\n0 map 1 0x400000 0x1000 0 /no/such/lib%s.so\n' "$name"
+		echo '1 sample 1 1 0 1 u:0x400010'
+		for i in 1 2 3; do
+			printf '%d sample 1 1 0 1 k:0xffffffff81000110,0xffffffff81000110,0xffffffff81000110,0xffffffff81000110\n' $i
+		done
+	} >story
 	gen_story long.data <story
 	for view in "" --tree --bottom-up "--sort pid,dso,symbol"; do
 		for columns in 72 80 132; do

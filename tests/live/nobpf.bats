@@ -111,32 +111,37 @@ shares_are_right() {
 @test "threads, those that were there and those that come" {
 	cat >spin.c <<-'EOF'
 		#include <pthread.h>
+		#include <stdbool.h>
 		#include <stdio.h>
 		#include <time.h>
-		static double now(void)
+		static volatile bool over;
+		static double now(clockid_t clock)
 		{
 			struct timespec t;
-			clock_gettime(CLOCK_MONOTONIC, &t);
+			clock_gettime(clock, &t);
 			return t.tv_sec + t.tv_nsec / 1e9;
 		}
-		static void *spin(void *until)
+		static void *spin(void *forever)
 		{
-			while (now() < *(double *)until)
+			double end = now(CLOCK_THREAD_CPUTIME_ID) + 0.3;
+			while (forever ? !over : now(CLOCK_THREAD_CPUTIME_ID) < end)
 				;
 			return NULL;
 		}
 		int main(void)
 		{
-			double early = now() + 2, late = early;
+			double early = now(CLOCK_MONOTONIC) + 1;
 			pthread_t a, b;
-			pthread_create(&a, NULL, spin, &early);
+			pthread_create(&a, NULL, spin, &a);
 			puts("ready");
 			fflush(stdout);
-			while (now() < early - 1)
+			while (now(CLOCK_MONOTONIC) < early)
 				;
-			pthread_create(&b, NULL, spin, &late);
-			pthread_join(a, NULL);
+			pthread_create(&b, NULL, spin, NULL);
 			pthread_join(b, NULL);
+			spin(NULL);
+			over = true;
+			pthread_join(a, NULL);
 			return 0;
 		}
 	EOF

@@ -249,14 +249,16 @@ static int on_comm(struct sidestate *s, const uint8_t *rec, size_t size_bytes)
 {
 	uint32_t pid = le32_load(rec + 8), tid = le32_load(rec + 12);
 	struct thread *t;
+	struct process *p;
 	struct siderecs_one *k;
 
 	if (get_thread(s, pid, tid, &t))
 		return -ENOMEM;
-	if (le16_load(rec + 4) & PERF_RECORD_MISC_COMM_EXEC) {
+	p = find_process(s, pid);
+	if (p && le16_load(rec + 4) & PERF_RECORD_MISC_COMM_EXEC) {
 		/* Who execs is the leader from then on, alone, and nothing of its own is mapped. */
-		remove_threads(s, find_process(s, pid), tid);
-		drop_maps(s, find_process(s, pid));
+		remove_threads(s, p, tid);
+		drop_maps(s, p);
 		t->exit_ns = 0;
 	}
 	k = siderecs_keep(rec, size_bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* ebprec snapshot - asks recorders with --ring to write what they have in memory */
 #include <errno.h>
+#include <signal.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,14 @@ static int read_answer(int fd, int pid)
 	return SAY_OK;
 }
 
+static int cannot_ask(int pid, int code)
+{
+	bool gone = kill(pid, 0) && errno == ESRCH;
+
+	return say_error("cannot ask recorder %d: %s (%s)", pid, strerror(code),
+			 gone ? "there is no such process" : "was it started with --ring?");
+}
+
 static int ask(int pid)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -85,8 +94,7 @@ static int ask(int pid)
 
 	if (fd < 0 || connect(fd, (struct sockaddr *)&at,
 			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)))
-		status = say_error("cannot ask recorder %d: %s (was it started with --ring?)", pid,
-				   strerror(errno));
+		status = cannot_ask(pid, errno);
 	else if (!is_recorder(fd, pid))
 		status = say_error("%d has the name of a recorder, and is none of yours or root's",
 				   pid);

@@ -31,7 +31,7 @@ setup() {
 	# Nobody is there to be asked.
 	refuses ebprec snapshot $pid
 	# shellcheck disable=SC2154 # refuses sets stderr
-	contains "$stderr" "cannot ask recorder $pid: Connection refused"
+	contains "$stderr" "cannot ask recorder $pid: Connection refused (there is no such process)"
 	kill $early
 	for f in r.data.1 r.data.2 r.data; do
 		whole "$f"

@@ -525,7 +525,7 @@ static void write_cgroup(const struct script *s, uint64_t id, unsigned asked, FI
 static int write_stack(const struct script *s, const struct perf_sample *sample,
 		       const struct perf_event_attr *attr, uint32_t space, unsigned asked, FILE *to)
 {
-	struct perf_sample walked = *sample;
+	struct perf_sample walked;
 	struct frames f = {
 		.s = s,
 		.user_space = space,
@@ -542,12 +542,15 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 	if (!(asked & SCRIPT_IP))
 		return 0;
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN) {
-		f.copied = s->seat &&
-			   unwinder_sample(s->seat, &walked, attr->sample_regs_user, space, &info);
+		if (s->seat) {
+			walked = *sample;
+			f.copied = unwinder_sample(s->seat, &walked, attr->sample_regs_user, space,
+						   &info);
+		}
 		m->sample_bytes = 0;
 		err = put(m, "\n", 1);
 		if (!err)
-			err = put_chain(&f, &walked);
+			err = put_chain(&f, f.copied ? &walked : sample);
 		fwrite(m->sample, 1, m->sample_bytes, to);
 		return err;
 	}

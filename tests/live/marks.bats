@@ -177,9 +177,10 @@ ${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(said x.data)"
 	same 1 "$(grep -c '^sched/sched_process_exec dur=0 ns: filename=[^ ]*/perl pid=[0-9]* old_pid=[0-9]*$' got)"
 	same 3 "$(grep -c '^libc.so.6/getpriority dur=0 ns:' got)"
 	# Others who listen to it still hear it.
+	cp /bin/true of-this-test
 	ebprec record -q -a --mark tp:sched:sched_process_exec -o z.data -- perf record -q -a -e sched:sched_process_exec \
-		-o p.data -- sh -c "for i in 1 2 3 4 5 6 7; do /bin/true; done"
-	same 7 "$(perf script -i p.data 2>/dev/null | grep -c "filename=/bin/true")"
+		-o p.data -- sh -c "for i in 1 2 3 4 5 6 7; do ./of-this-test; done"
+	same 7 "$(perf script -i p.data 2>/dev/null | grep -c "filename=./of-this-test")"
 	# The same place both ways, once each.
 	ebprec record -q --mark "usdt:$(command -v marker):ebprec:mark" -o y.data -- marker points 2
 	said y.data >got

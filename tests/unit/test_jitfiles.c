@@ -74,7 +74,7 @@ static bool go_apart(void)
 	char tmp[96];
 
 	snprintf(tmp, sizeof(tmp), "%s/tmp", dir);
-	return !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	return !unshare(CLONE_NEWNS) && !mount(NULL, "/", "none", MS_REC | MS_PRIVATE, NULL) &&
 	       !mount("none", tmp, "tmpfs", 0, NULL);
 }
 

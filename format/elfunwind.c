@@ -241,13 +241,13 @@ static void take_go(const struct elfunwind_source *s, const struct section *sec,
 
 	if (elf->arch != UNWIND_X86_64 || sec->type != SHT_PROGBITS)
 		return;
-	if (is_named(sec, ".go.module", names, names_bytes) &&
+	if (is_named(sec, GOPCLNTAB_MODULE_SECTION, names, names_bytes) &&
 	    sec->size_bytes >= GOPCLNTAB_MODULE_BYTES &&
 	    !read_at(s, sec->off_bytes + GOPCLNTAB_TEXT_AT, text_vaddr, sizeof(text_vaddr)))
 		elf->go_text_vaddr = le64_load(text_vaddr);
 	if (elf->go_table || sec->size_bytes > GOPCLNTAB_MAX_BYTES ||
-	    (!is_named(sec, ".gopclntab", names, names_bytes) &&
-	     !is_named(sec, ".data.rel.ro.gopclntab", names, names_bytes)))
+	    (!is_named(sec, GOPCLNTAB_SECTION, names, names_bytes) &&
+	     !is_named(sec, GOPCLNTAB_SECTION_PIE, names, names_bytes)))
 		return;
 	if (!read_new(s, sec->off_bytes, sec->size_bytes, &elf->go_table))
 		elf->go_bytes = sec->size_bytes;

@@ -20,6 +20,8 @@ struct reader {
 	uint64_t text_vaddr;
 	struct cursor names, steps, functions; /* parts of the section, each to its end */
 	uint32_t function_count, range_count;
+	uint32_t next; /* function */
+	uint64_t last_pc;
 	bool has_start_line; /* 1.20 */
 };
 
@@ -27,6 +29,7 @@ struct function {
 	uint64_t pc, end_pc;
 	uint32_t steps_off_bytes, name_off_bytes;
 	uint8_t flags;
+	bool whole; /* else its entry is broken, and only the addresses are good */
 };
 
 static struct cursor part(const struct gopclntab *t, uint64_t off_bytes)
@@ -70,14 +73,17 @@ static int read_head(const struct gopclntab *t, struct reader *r)
 	return count * 8 + 4 > r->functions.size_bytes ? -ENODATA : 0;
 }
 
-/* False: its entry is broken.  The addresses are good in any case. */
-static bool read_function(const struct reader *r, uint32_t i, struct function *f)
+/* The next one, of which there must be one.  -EBADMSG: they do not ascend. */
+static int read_function(struct reader *r, struct function *f)
 {
-	const uint8_t *at = r->functions.data + (size_t)i * 8;
+	const uint8_t *at = r->functions.data + (size_t)r->next++ * 8;
 	struct cursor c = r->functions;
 
 	f->pc = r->text_vaddr + le32_load(at);
 	f->end_pc = r->text_vaddr + le32_load(at + 8);
+	if (f->pc < r->last_pc || f->end_pc < f->pc)
+		return -EBADMSG;
+	r->last_pc = f->end_pc;
 	cursor_skip(&c, le32_load(at + 4));
 	cursor_skip(&c, 4); /* its address again */
 	f->name_off_bytes = cursor_u32(&c);
@@ -85,7 +91,8 @@ static bool read_function(const struct reader *r, uint32_t i, struct function *f
 	f->steps_off_bytes = cursor_u32(&c);
 	cursor_skip(&c, 16 + (r->has_start_line ? 4 : 0) + 1);
 	f->flags = cursor_u8(&c);
-	return cursor_ok(&c) && f->steps_off_bytes;
+	f->whole = cursor_ok(&c);
+	return 0;
 }
 
 static bool is_named(const struct reader *r, const struct function *f, const char *name)
@@ -165,26 +172,65 @@ static int put_steps(struct reader *r, const struct function *f)
 	return err;
 }
 
-int gopclntab_rows(const struct gopclntab *table, gopclntab_row_fn fn, void *ctx)
+static int put_function(struct reader *r, const struct function *f)
 {
 	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_RA_UNDEF };
+
+	if (!f->whole || !f->steps_off_bytes || f->end_pc == f->pc ||
+	    is_named(r, f, "runtime.sigreturn"))
+		return 0;
+	if (f->flags & FLAG_TOP_FRAME || is_named(r, f, "runtime.mcall"))
+		return put(r, f->pc, f->end_pc, &outermost);
+	return f->flags & FLAG_SP_WRITE ? 0 : put_steps(r, f);
+}
+
+int gopclntab_rows(const struct gopclntab *table, gopclntab_row_fn fn, void *ctx)
+{
 	struct reader r = { .fn = fn, .ctx = ctx };
-	uint64_t last_pc = 0;
+	struct function f;
 	int err = read_head(table, &r);
 
-	for (uint32_t i = 0; i < r.function_count && !err; i++) {
-		struct function f;
-		bool good = read_function(&r, i, &f);
+	while (!err && r.next < r.function_count) {
+		err = read_function(&r, &f);
+		if (!err)
+			err = put_function(&r, &f);
+	}
+	return err;
+}
 
-		if (f.pc < last_pc || f.end_pc < f.pc)
-			return -EBADMSG;
-		last_pc = f.end_pc;
-		if (!good || f.end_pc == f.pc || is_named(&r, &f, "runtime.sigreturn"))
+/* The text at an offset; NULL: it lies outside, is empty, or has no end within the limit. */
+static const char *text_at(const struct cursor *texts, uint32_t off_bytes)
+{
+	struct cursor c = *texts;
+	size_t room_bytes, n;
+	const char *text;
+
+	cursor_skip(&c, off_bytes);
+	if (!cursor_ok(&c))
+		return NULL;
+	room_bytes = cursor_left(&c);
+	if (room_bytes > GOPCLNTAB_MAX_NAME_BYTES)
+		room_bytes = GOPCLNTAB_MAX_NAME_BYTES;
+	text = (const char *)texts->data + off_bytes;
+	n = strnlen(text, room_bytes);
+	return n && n < room_bytes ? text : NULL;
+}
+
+int gopclntab_functions(const struct gopclntab *table, gopclntab_function_fn fn, void *ctx)
+{
+	struct reader r = { 0 };
+	struct function f;
+	int err = read_head(table, &r);
+
+	while (!err && r.next < r.function_count) {
+		const char *name;
+
+		err = read_function(&r, &f);
+		if (err || !f.whole || f.end_pc == f.pc)
 			continue;
-		if (f.flags & FLAG_TOP_FRAME || is_named(&r, &f, "runtime.mcall"))
-			err = put(&r, f.pc, f.end_pc, &outermost);
-		else if (!(f.flags & FLAG_SP_WRITE))
-			err = put_steps(&r, &f);
+		name = text_at(&r.names, f.name_off_bytes);
+		if (name)
+			err = fn(ctx, f.pc, f.end_pc, name);
 	}
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * gopclntab - from the table that Go's linker writes for its runtime to unwind rules by address
+ * gopclntab - from the table that Go's linker writes for its runtime: unwind rules and names by address
  *
  * Go programs have no .eh_frame for Go's code, and their frame pointers miss the callers of
  * functions without a frame.  .gopclntab is in every one, stripped or not: it says for each
@@ -11,6 +11,9 @@
  * what the runtime returns to from a signal (known by its bytes), and a function whose entry is
  * broken.  Where threads and goroutines begin the rule is UNWIND_CFA_RA_UNDEF, and in
  * runtime.mcall, too: the goroutine that called it does not go on there.
+ *
+ * gopclntab_functions() hands out what stack traces of Go show: names with "[...]" where type arguments
+ * were, and no end but where the next function begins.
  *
  * Go 1.18 and later (magic 0xfffffff0 and 0xfffffff1), x86_64.  The bytes may come from anyone:
  * time and memory are bounded by the section and by the code it covers.
@@ -29,9 +32,15 @@ enum {
 	GOPCLNTAB_MAX_BYTES = 256 << 20,   /* of section; larger ones fail with -EOVERFLOW */
 	GOPCLNTAB_MAX_FUNCTIONS = 1 << 23, /* more fail with -EOVERFLOW */
 	GOPCLNTAB_MAX_RANGES = 1 << 23,    /* handed out; more fail with -EOVERFLOW */
+	GOPCLNTAB_MAX_NAME_BYTES = 4096,   /* functions with longer names are left out */
 	GOPCLNTAB_TEXT_AT = 176,           /* where .go.module has the address of the code */
 	GOPCLNTAB_MODULE_BYTES = GOPCLNTAB_TEXT_AT + 8,
 };
+
+/* The section that has it; the linker of Go calls it otherwise in a PIE.  And the one with GOPCLNTAB_TEXT_AT. */
+#define GOPCLNTAB_SECTION        ".gopclntab"
+#define GOPCLNTAB_SECTION_PIE    ".data.rel.ro.gopclntab"
+#define GOPCLNTAB_MODULE_SECTION ".go.module"
 
 struct gopclntab {
 	const uint8_t *data; /* borrowed */
@@ -48,5 +57,10 @@ typedef int (*gopclntab_row_fn)(void *ctx, uint64_t pc, uint64_t end_pc,
  * is not known where the code is; -EOVERFLOW a limit above; or what fn returned.
  */
 int gopclntab_rows(const struct gopclntab *table, gopclntab_row_fn fn, void *ctx);
+
+/* Takes one function; name is borrowed from the table, and ends within it.  Non-zero ends the reading. */
+typedef int (*gopclntab_function_fn)(void *ctx, uint64_t pc, uint64_t end_pc, const char *name);
+/* Hands all functions that have a name to fn, in ascending order; none overlap.  As gopclntab_rows(). */
+int gopclntab_functions(const struct gopclntab *table, gopclntab_function_fn fn, void *ctx);
 
 #endif

@@ -227,6 +227,7 @@ static int begin_row(struct symuse_row *row, const struct part *p, const struct 
 		row->trust = (uint8_t)s.trust;
 		row->mini = s.mini;
 		row->full = s.full;
+		row->go = s.go;
 		row->build_id = s.build_id;
 		row->gap = (uint8_t)s.gap;
 		err = strings_add(names, s.part, strlen(s.part), &row->part);
@@ -373,6 +374,7 @@ static void write_row(struct view *v, const struct symuse_row *r, const struct s
 	view_text(v, "kind",
 		  r->mini    ? "MiniDebugInfo"
 		  : r->full  ? "full"
+		  : r->go    ? "Go's table"
 		  : r->trust ? "exports"
 			     : none);
 	write_why(v, r, names, none);

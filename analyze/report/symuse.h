@@ -25,7 +25,7 @@ struct symuse_row {
 	uint8_t worst;                  /* enum name_reason: the most frequent; NAME_FOUND: none */
 	uint8_t trust;                  /* enum name_trust */
 	uint32_t symbols;               /* in the strings: the file that had them, "" */
-	bool mini, full;
+	bool mini, full, go;
 	uint8_t gap;   /* enum linetab_gap: why inlined functions are missing */
 	uint32_t part; /* in the strings: the file that has them */
 	struct buildid build_id;

@@ -452,6 +452,7 @@ bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_so
 		.debug_file = located_shown(&s->debug, &r->files.roots),
 		.mini = s->mini,
 		.full = s->symbols && symtab_is_full(s->symbols),
+		.go = s->symbols && symtab_is_go(s->symbols),
 		.part = "",
 	};
 	out->gap = symfile_gap(s, &out->part);

@@ -351,6 +351,9 @@ static int add_tables(struct symtab *t, const struct elffile *file, const struct
 		return err;
 	t->full = !err;
 	broken |= err && err != -ENODATA;
+	err = t->full ? 0 : symtab_read_go(t, file);
+	if (is_final(err))
+		return err;
 	err = symtab_read_table(t, file, SHT_DYNSYM);
 	if (is_final(err))
 		return err;
@@ -439,6 +442,11 @@ void symtab_free(struct symtab *t)
 size_t symtab_count(const struct symtab *t)
 {
 	return t->seen_count;
+}
+
+bool symtab_is_go(const struct symtab *t)
+{
+	return t->go;
 }
 
 bool symtab_is_full(const struct symtab *t)

@@ -2,7 +2,8 @@
 /*
  * symtab - which function covers this address of an ELF file?
  *
- * Joins .symtab (of the file, its debug file or its MiniDebugInfo), .dynsym, and the PLT.  In executable
+ * Joins .symtab (of the file, its debug file or its MiniDebugInfo; else Go's own table of functions, which
+ * strip leaves in), .dynsym, and the PLT.  In executable
  * sections only: functions, data that lies between them, and labels of assembly where no function
  * is.  A symbol without a size reaches to the next one, but not out of its section.
  *
@@ -41,6 +42,8 @@ void symtab_free(struct symtab *t); /* NULL is fine */
 size_t symtab_count(const struct symtab *t);
 /* Whether there was a .symtab: without one, local functions have no names. */
 bool symtab_is_full(const struct symtab *t);
+/* Whether Go's table of functions stands for it. */
+bool symtab_is_go(const struct symtab *t);
 
 /*
  * The name of what covers vaddr (an address as in the program headers), demangled when asked for;

@@ -5,7 +5,7 @@
 
 #include "analyze/sym/symtab.h"
 
-#define SYMTAB_STRINGS_MAX 3
+#define SYMTAB_STRINGS_MAX 4
 
 struct symbol {
 	uint64_t start, end; /* [start, end), empty for an alias that another one hides */
@@ -15,7 +15,7 @@ struct symbol {
 	};
 	const char *name;   /* as in the file, in one of symtab.strings */
 	char *printed;      /* owned; made at the first use */
-	uint32_t order;     /* as read: .symtab, then .dynsym, then the PLT */
+	uint32_t order;     /* as read: .symtab or Go's, then .dynsym, then the PLT */
 	uint8_t bind, type; /* STB_*, STT_* */
 	bool plt;
 	bool sized;     /* end is final; else the latest that it may be */
@@ -28,7 +28,7 @@ struct symtab {
 	size_t seen_count;                    /* with those that were not kept */
 	uint8_t *strings[SYMTAB_STRINGS_MAX]; /* string tables, each with a NUL behind */
 	size_t string_count;
-	bool full;
+	bool full, go;
 	size_t last_before; /* what count_before() said last */
 	/* Where only some addresses will be asked for; all NULL else. */
 	uint64_t *wanted; /* sorted, no two equal */
@@ -48,6 +48,26 @@ size_t symtab_first_wanted(const struct symtab *t, uint64_t vaddr);
 bool symtab_wants(const struct symtab *t, uint64_t start, uint64_t end);
 uint64_t symtab_add_clamped(uint64_t a, uint64_t b, uint64_t max);
 
+/*
+ * Keeps what matters for the wanted addresses.  A symbol with a size does when it covers one.  One without
+ * covers a wanted address only when none begins between the two, and only the nearest one can end it.
+ */
+int symtab_keep(struct symtab *t, const struct symbol *s);
+struct symtab_source; /* where names are read that were not */
+/*
+ * Gives each symbol from first on, and each nearest one, a name of its own; source is asked for those that
+ * have none.  A symbol without a text is none, but may have kept another one out: then (-EAGAIN) all has
+ * to be read again, with the strings.
+ */
+int symtab_copy_names(struct symtab *t, const struct symtab_source *source, size_t first);
+/* Forgets the symbols from first on, whose names were not copied yet: their file was cut meanwhile. */
+void symtab_take_back(struct symtab *t, size_t first);
+
+/*
+ * Joins the functions of Go's .gopclntab.  -ENODATA: the file has none; -ENOMEM; others: it is broken, or
+ * of another version, and none were joined.
+ */
+int symtab_read_go(struct symtab *t, const struct elffile *e);
 /*
  * Joins the first table of a type with its strings.  -ENODATA: the file has no such table; -EBADMSG,
  * -ENOMEM, -EOVERFLOW; -EAGAIN: cannot be decided without whole_strings.

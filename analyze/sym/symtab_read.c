@@ -19,7 +19,7 @@
 #define NO_SYMBOL    0xff /* as a type */
 
 /* One table on its way in. */
-struct source {
+struct symtab_source {
 	const struct elffile *file;
 	const struct elffile_section *table, *names;
 	const char *strings; /* NULL: read later, those of the symbols that are kept */
@@ -167,11 +167,7 @@ static int keep_next(struct symtab *t, const struct symbol *s)
 	return 0;
 }
 
-/*
- * A symbol with a size matters when it covers a wanted address.  One without covers a wanted address
- * only when none begins between the two, and only the nearest one can end it.
- */
-static int keep(struct symtab *t, const struct symbol *s)
+int symtab_keep(struct symtab *t, const struct symbol *s)
 {
 	size_t i = symtab_first_wanted(t, s->start);
 	int err;
@@ -196,7 +192,7 @@ static int keep(struct symtab *t, const struct symbol *s)
 	return 0;
 }
 
-static int add_symbol(struct symtab *t, const struct source *src, const struct raw_symbol *r)
+static int add_symbol(struct symtab *t, const struct symtab_source *src, const struct raw_symbol *r)
 {
 	const struct elffile_section *s;
 	struct symbol symbol;
@@ -225,12 +221,12 @@ static int add_symbol(struct symtab *t, const struct source *src, const struct r
 	}
 	t->seen_count++;
 	if (t->wanted)
-		return keep(t, &symbol);
+		return symtab_keep(t, &symbol);
 	t->symbols[t->count++] = symbol;
 	return 0;
 }
 
-static int read_symbols(struct symtab *t, const struct source *src)
+static int read_symbols(struct symtab *t, const struct symtab_source *src)
 {
 	size_t entry_bytes = src->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	uint64_t off, size = src->table->size_bytes - src->table->size_bytes % entry_bytes;
@@ -268,7 +264,8 @@ struct window {
 };
 
 /* The text at off, which ends with the table at the latest; NULL and *err: cannot be read. */
-static const char *text_at(struct window *w, const struct source *src, uint64_t off, int *err)
+static const char *text_at(struct window *w, const struct symtab_source *src, uint64_t off,
+			   int *err)
 {
 	uint64_t left = src->names->size_bytes - off;
 	uint8_t *more;
@@ -331,11 +328,7 @@ static int list_nameless(struct symtab *t, size_t first, struct symbol ***out, s
 	return 0;
 }
 
-/*
- * Gives each symbol from first on, and each nearest one, a name of its own.  A symbol without a text
- * is none, but may have kept another one out: then all has to be read again, with the strings.
- */
-static int copy_names(struct symtab *t, const struct source *src, size_t first)
+int symtab_copy_names(struct symtab *t, const struct symtab_source *src, size_t first)
 {
 	struct window w = { .data = NULL };
 	struct symbol **list = NULL;
@@ -370,8 +363,7 @@ static int copy_names(struct symtab *t, const struct source *src, size_t first)
 
 /* ---- one table ---- */
 
-/* Of a file that was cut meanwhile. */
-static void take_back(struct symtab *t, size_t first)
+void symtab_take_back(struct symtab *t, size_t first)
 {
 	t->count = first;
 	for (size_t i = 0; t->nearest && i < t->wanted_count; i++)
@@ -382,7 +374,7 @@ static void take_back(struct symtab *t, size_t first)
 int symtab_read_table(struct symtab *t, const struct elffile *e, uint32_t type)
 {
 	const struct elffile_section *sections, *table = elffile_by_type(e, type);
-	struct source src = { .file = e, .table = table, .is64 = elffile_is64(e) };
+	struct symtab_source src = { .file = e, .table = table, .is64 = elffile_is64(e) };
 	size_t count, first = t->count;
 	uint8_t *strings = NULL;
 	int err;
@@ -404,9 +396,9 @@ int symtab_read_table(struct symtab *t, const struct elffile *e, uint32_t type)
 	src.strings = (const char *)strings;
 	err = read_symbols(t, &src);
 	if (err)
-		take_back(t, first);
+		symtab_take_back(t, first);
 	if (!err && t->wanted)
-		err = copy_names(t, &src, first);
+		err = symtab_copy_names(t, &src, first);
 	if (!err && !t->wanted) {
 		t->strings[t->string_count++] = strings;
 		strings = NULL;

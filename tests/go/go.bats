@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Programs of Go: their tables against .debug_frame, and the shares of callers that have no frame between
-# them and what they call.
+# Programs of Go: their tables against .debug_frame and .symtab, names without symbols, and the shares of
+# callers that have no frame between them and what they call.
 
 load ../helper
 
@@ -10,6 +10,7 @@ setup_file() {
 	export GOCACHE=$BATS_FILE_TMPDIR/cache GOFLAGS=-mod=mod CGO_ENABLED=0
 	go build -o shares "$BATS_TEST_DIRNAME/shares.go"
 	go build -ldflags='-s -w' -o stripped "$BATS_TEST_DIRNAME/shares.go"
+	go build -buildmode=pie -ldflags='-s -w' -o stripped_pie "$BATS_TEST_DIRNAME/shares.go"
 	go build -buildmode=pie -o pie "$BATS_TEST_DIRNAME/shares.go"
 	CGO_ENABLED=1 go build -ldflags=-linkmode=external -o external "$BATS_TEST_DIRNAME/shares.go"
 }
@@ -25,7 +26,7 @@ percent() {
 		awk -v f="$1" '$NF == f { sub(/\..*/, "", $2); print $2 }'
 }
 
-@test "tables say what .debug_frame says" {
+@test "tables say what .debug_frame and .symtab say" {
 	run oracle_go shares pie external
 	[ "$status" -eq 0 ] || fail "$output"
 }
@@ -44,6 +45,37 @@ percent() {
 		[[ $output =~ "these complete ("([0-9]+) ]] || fail "$program: $output"
 		[ "${BASH_REMATCH[1]}" -ge 90 ] || fail "$program: $output"
 	done
+}
+
+@test "a stripped program has its names, here and in a bundle" {
+	for program in stripped stripped_pie; do
+		ebprec record -q -F 997 -o names.data -- ./$program
+		ebprec report -q --dso $program -i names.data >report 2>/dev/null
+		grep -q ' main\.spin$' report || fail "$program: $(cat report)"
+		grep -q ' main\.thirty$' report || fail "$program: $(cat report)"
+		grep -q ' main\.seventy$' report || fail "$program: $(cat report)"
+		[ "$(grep -c "\[$program\]" report)" -eq 0 ] || fail "$program: $(cat report)"
+		ebprec report --symbols-report -i names.data 2>/dev/null >sources
+		grep -q "$program.*Go's table" sources || fail "$(cat sources)"
+		mkdir -p empty
+		ebprec bundle -i names.data -o bundled.data
+		ebprec report -q --dso $program --symfs empty -i bundled.data 2>/dev/null >bundled
+		diff report bundled
+	done
+}
+
+@test "a name is the one of the program that was not stripped" {
+	# Of the two linkers only gcc's writes a build-id that the kernel finds.
+	CGO_ENABLED=1 go build -ldflags='-linkmode=external -extldflags=-Wl,--build-id' -o twin \
+		"$BATS_TEST_DIRNAME/shares.go"
+	ebprec record -q -F 997 -o twin.data -- ./twin
+	mkdir -p "bare$PWD"
+	strip -o "bare$PWD/twin" twin
+	ebprec report -q --dso twin -i twin.data 2>/dev/null | grep -E ' (main|runtime)\.' >report
+	ebprec report -q --dso twin --symfs bare -i twin.data 2>/dev/null |
+		grep -E ' (main|runtime)\.' >bare_report
+	grep -q ' main\.spin$' report || fail "$(cat report)"
+	diff <(sed 's/\.abi0$//' report) bare_report
 }
 
 @test "with a garbage collector at work most are" {

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * oracle_go - does our table of Go's code say what libdw reads in .debug_frame?
+ * oracle_go - does our table of Go's code say what libdw reads in .debug_frame, and .symtab of its names?
  *
- * Go's linker writes both from the same compiler, in forms of their own.  At each boundary of our
+ * Go's linker writes all of them from the same compiler, in forms of their own.  At each boundary of our
  * rows and the byte to both sides the CFA must be the same.  What we leave out, and where we say
- * that nothing called, is counted.  Exit status 1 on any difference.
+ * that nothing called, is counted.  Each function must have a symbol of its name and address, and each
+ * symbol of Go's code a function.  Exit status 1 on any difference.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "format/elfunwind.h"
+#include "format/gopclntab.h"
 #include "format/unwtable.h"
 
 enum { MAX_SHOWN = 10 };
@@ -76,6 +81,109 @@ static void check_rows(struct oracle *o)
 		}
 }
 
+/* ---- names ---- */
+
+struct names {
+	Elf *elf;
+	Elf_Data *symbols;
+	size_t count;
+	Elf64_Word strings;
+	uint64_t first_pc, end_pc;
+	uint64_t same, differences;
+};
+
+/* Where the symbol has type arguments the table has "...", and only it tells the calling convention. */
+static bool is_same_name(const char *ours, const char *theirs)
+{
+	while (*ours && *ours == *theirs && *ours != '[') {
+		ours++;
+		theirs++;
+	}
+	return *ours == *theirs || (!*ours && !strcmp(theirs, ".abi0"));
+}
+
+static bool has_symbol(const struct names *n, uint64_t pc, const char *name)
+{
+	GElf_Sym sym;
+
+	for (size_t i = 0; i < n->count; i++) {
+		if (!gelf_getsym(n->symbols, (int)i, &sym) || sym.st_value != pc ||
+		    GELF_ST_TYPE(sym.st_info) != STT_FUNC)
+			continue;
+		if (is_same_name(name, elf_strptr(n->elf, n->strings, sym.st_name)))
+			return true;
+	}
+	return false;
+}
+
+/* gopclntab_function_fn */
+static int check_name(void *ctx, uint64_t pc, uint64_t end_pc, const char *name)
+{
+	struct names *n = ctx;
+
+	if (!n->first_pc)
+		n->first_pc = pc;
+	n->end_pc = end_pc;
+	if (has_symbol(n, pc, name))
+		n->same++;
+	else if (n->differences++ < MAX_SHOWN)
+		printf("  DIFFERENCE at %#" PRIx64 ": no symbol %s\n", pc, name);
+	return 0;
+}
+
+static bool find_symbols(struct names *n)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr s;
+
+	while ((scn = elf_nextscn(n->elf, scn))) {
+		if (!gelf_getshdr(scn, &s) || s.sh_type != SHT_SYMTAB)
+			continue;
+		n->symbols = elf_getdata(scn, NULL);
+		n->count = (size_t)(s.sh_size / s.sh_entsize);
+		n->strings = s.sh_link;
+		return n->symbols;
+	}
+	return false;
+}
+
+/* How many symbols with a size lie in Go's code. */
+static uint64_t count_symbols(const struct names *n)
+{
+	uint64_t count = 0;
+	GElf_Sym sym;
+
+	for (size_t i = 0; i < n->count; i++)
+		count += gelf_getsym(n->symbols, (int)i, &sym) && sym.st_size &&
+			 GELF_ST_TYPE(sym.st_info) == STT_FUNC && sym.st_value >= n->first_pc &&
+			 sym.st_value < n->end_pc;
+	return count;
+}
+
+static int check_names(const char *path, int fd, Elf *elf, struct oracle *o)
+{
+	struct names n = { .elf = elf };
+	struct elfunwind_source source;
+	struct elfunwind unwind;
+	struct gopclntab table;
+	int err = elfunwind_source_fd(fd, &source);
+
+	if (!err)
+		err = elfunwind_read(&source, &unwind, NULL);
+	if (err)
+		return err;
+	table = (struct gopclntab){ unwind.go_table, unwind.go_bytes, unwind.go_text_vaddr };
+	err = !table.data || !find_symbols(&n) || gopclntab_functions(&table, check_name, &n);
+	elfunwind_done(&unwind);
+	if (err)
+		return err;
+	printf("%s: %" PRIu64 " functions have their symbol, %" PRIu64 " symbols, %" PRIu64
+	       " differences\n",
+	       path, n.same, count_symbols(&n), n.differences);
+	o->differences += n.differences + (!n.same || count_symbols(&n) > n.same);
+	return 0;
+}
+
 /* Sums are added to *sum. */
 static int check_file(const char *path, struct ruleset *set, struct oracle *sum)
 {
@@ -88,13 +196,14 @@ static int check_file(const char *path, struct ruleset *set, struct oracle *sum)
 	if (!err) {
 		o.table = table;
 		check_rows(&o);
+		err = check_names(path, fd, dwarf_getelf(dw), &o);
 		printf("%s: %" PRIu64 " the same, %" PRIu64 " left out, %" PRIu64
 		       " outermost, %" PRIu64 " not in .debug_frame, %" PRIu64 " differences\n",
 		       path, o.same, o.left_out, o.outermost, o.unknown, o.differences);
 		sum->same += o.same;
 		sum->differences += o.differences;
 	} else {
-		fprintf(stderr, "%s: no .debug_frame, or no table\n", path);
+		fprintf(stderr, "%s: no .debug_frame, no .symtab, or no table\n", path);
 	}
 	unwtable_free(table);
 	if (dw)

@@ -297,6 +297,133 @@ static void what_the_reader_returns_ends_it(void **state)
 	assert_int_equal(count, 1);
 }
 
+/* ---- names ---- */
+
+struct named {
+	uint64_t pc, end_pc;
+	char name[32];
+};
+
+struct functions {
+	struct named list[MAX_ROWS];
+	uint32_t count;
+	int answer;
+};
+
+static int see_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *name)
+{
+	struct functions *f = ctx;
+	struct named *n = &f->list[f->count++];
+
+	assert_true(f->count <= MAX_ROWS);
+	assert_true(strlen(name) < sizeof(n->name));
+	n->pc = pc;
+	n->end_pc = end_pc;
+	strcpy(n->name, name);
+	return f->answer;
+}
+
+static int read_functions(const struct table *t, size_t size_bytes, struct functions *f)
+{
+	struct gopclntab table = { .size_bytes = size_bytes };
+	uint8_t *copy = malloc(size_bytes ? size_bytes : 1);
+	int err;
+
+	assert_non_null(copy);
+	memcpy(copy, t->data, size_bytes);
+	table.data = copy;
+	f->count = 0;
+	err = gopclntab_functions(&table, see_function, f);
+	free(copy);
+	return err;
+}
+
+static void functions_have_their_names(void **state)
+{
+	struct functions f = { 0 };
+	struct table t;
+
+	(void)state;
+	for (int has_start_line = 0; has_start_line < 2; has_start_line++) {
+		make_table(&t, has_start_line);
+		assert_int_equal(read_functions(&t, TABLE_BYTES, &f), 0);
+		assert_int_equal(f.count, MADE);
+		for (uint32_t i = 0; i < MADE; i++) {
+			uint32_t end = i + 1 < MADE ? made[i + 1].at : END;
+			const char *name = (const char *)t.data + NAMES_AT + made[i].name;
+
+			assert_int_equal(f.list[i].pc, TEXT + made[i].at);
+			assert_int_equal(f.list[i].end_pc, TEXT + end);
+			assert_string_equal(f.list[i].name, name);
+		}
+	}
+}
+
+/* No text, outside of the table, no end in the table, no end within the limit, or no entry. */
+static void functions_with_a_broken_name_are_left_out(void **state)
+{
+	static const uint32_t names[] = { 0, UINT32_MAX, TABLE_BYTES - NAMES_AT,
+					  TABLE_BYTES - NAMES_AT - 1 };
+	struct functions f = { 0 };
+	struct table t;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct made broken = { 0, THREE_STEPS, 0, names[i] };
+
+		make_table(&t, true);
+		put_function(&t, 0, &broken);
+		t.data[TABLE_BYTES - 1] = 'x';
+		assert_int_equal(read_functions(&t, TABLE_BYTES, &f), 0);
+		assert_int_equal(f.count, MADE - 1);
+		assert_int_equal(f.list[0].pc, TEXT + made[1].at);
+	}
+	make_table(&t, true);
+	le32_store(t.data + FUNCTIONS_AT + 4, UINT32_MAX);
+	assert_int_equal(read_functions(&t, TABLE_BYTES, &f), 0);
+	assert_int_equal(f.count, MADE - 1);
+}
+
+static void a_name_without_end_is_not_read_on_and_on(void **state)
+{
+	const uint32_t size_bytes = TABLE_BYTES + GOPCLNTAB_MAX_NAME_BYTES + 1;
+	struct gopclntab table = { .size_bytes = size_bytes };
+	struct functions f = { 0 };
+	uint8_t *bytes = calloc(1, size_bytes);
+	struct table t;
+
+	(void)state;
+	assert_non_null(bytes);
+	make_table(&t, true);
+	put_function(&t, 0, &(struct made){ 0, THREE_STEPS, 0, TABLE_BYTES - NAMES_AT });
+	memcpy(bytes, t.data, TABLE_BYTES);
+	memset(bytes + TABLE_BYTES, 'x', GOPCLNTAB_MAX_NAME_BYTES);
+	table.data = bytes;
+	assert_int_equal(gopclntab_functions(&table, see_function, &f), 0);
+	assert_int_equal(f.count, MADE - 1);
+	free(bytes);
+}
+
+static void functions_of_broken_tables_fail(void **state)
+{
+	struct functions f = { 0 };
+	struct table t;
+	size_t n;
+
+	(void)state;
+	make_table(&t, true);
+	for (n = 0; n < FUNCTIONS_AT + MADE * 8 + 4; n++)
+		assert_true(read_functions(&t, n, &f) < 0);
+	for (; n < TABLE_BYTES; n++)
+		assert_int_equal(read_functions(&t, n, &f), 0);
+	le32_store(t.data + FUNCTIONS_AT + 2 * 8, 0x20); /* before the one before */
+	assert_int_equal(read_functions(&t, TABLE_BYTES, &f), -EBADMSG);
+	make_table(&t, true);
+	f.answer = -ENOMEM;
+	assert_int_equal(read_functions(&t, TABLE_BYTES, &f), -ENOMEM);
+	assert_int_equal(f.count, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +433,10 @@ int main(void)
 		cmocka_unit_test(broken_functions_have_no_rows),
 		cmocka_unit_test(every_cut_is_survived),
 		cmocka_unit_test(what_the_reader_returns_ends_it),
+		cmocka_unit_test(functions_have_their_names),
+		cmocka_unit_test(functions_with_a_broken_name_are_left_out),
+		cmocka_unit_test(a_name_without_end_is_not_read_on_and_on),
+		cmocka_unit_test(functions_of_broken_tables_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,8 @@
 #include "format/unwind.h"
 
 #define NO_FUNCTION UINT32_MAX
-#define ENDS        (UNWIND_WHY_COUNT + 1)
+#define END_GO      (UNWIND_WHY_COUNT + 1) /* of ours: where Go changes stacks */
+#define ENDS        (END_GO + 1)
 
 /* Where stacks of programs and threads begin: glibc, musl, the dynamic linker, Go. */
 static const char *const roots[] = {
@@ -32,15 +33,22 @@ static const char *const roots[] = {
 	"runtime.rt0_go",
 };
 
+/* Where Go's runtime leaves the stack of its caller, which has no rule (gopclntab.h). */
+static const char *const changers[] = {
+	"runtime.systemstack",
+	"runtime.morestack",
+	"runtime.asmcgocall",
+};
+
 /* Without a symbol version ("@@GLIBC_2.34") and Go's calling convention (".abi0"). */
-static bool is_root_name(const char *name)
+static bool is_one_of(const char *const *list, size_t count, const char *name)
 {
 	size_t n = strcspn(name, "@");
 
 	if (n > 5 && !strncmp(name + n - 5, ".abi0", 5))
 		n -= 5;
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
-		if (strlen(roots[i]) == n && !strncmp(roots[i], name, n))
+	for (size_t i = 0; i < count; i++)
+		if (strlen(list[i]) == n && !strncmp(list[i], name, n))
 			return true;
 	return false;
 }
@@ -54,9 +62,9 @@ struct ends {
 struct verdict_work {
 	const struct stacks *stacks;
 	const struct naming *naming;
-	bool *is_root, *is_in_file; /* by function */
-	uint64_t *breaks;           /* by function and end */
-	uint64_t *frames;           /* by function */
+	bool *is_root, *is_in_file, *is_changer; /* by function */
+	uint64_t *breaks;                        /* by function and end */
+	uint64_t *frames;                        /* by function */
 	struct verdict verdict;
 	pthread_t thread;
 	bool started;
@@ -97,26 +105,27 @@ static bool is_complete(uint32_t end, bool is_root)
 	return end == SAMPLER_END_UNKNOWN ? is_root : unwind_why_is_complete(end - 1);
 }
 
-/* breaks: by function and end. */
-static void count_stacks(const struct stacks *s, const struct ends *ends, const bool *is_root,
-			 uint64_t *breaks, struct verdict *v)
+static void count_stacks(const struct stacks *s, const struct ends *ends,
+			 const struct verdict_work *w, struct verdict *v)
 {
 	for (size_t i = 0; i < s->entry_count; i++) {
 		const struct stacks_entry *e = &s->entries[i];
-		uint32_t at, end = e->key.end < ENDS ? e->key.end : SAMPLER_END_UNKNOWN;
+		uint32_t at, end = e->key.end < END_GO ? e->key.end : SAMPLER_END_UNKNOWN;
 
 		v->samples += e->sample_count;
 		if (e->key.user == STACKS_USER_ROOT)
 			continue;
 		v->user_stacks += e->sample_count;
 		at = ends->outermost[e->key.user];
-		if (is_complete(end, is_root[at])) {
+		if (is_complete(end, w->is_root[at])) {
 			v->complete_stacks += e->sample_count;
 			continue;
 		}
 		if (ends->in_file[e->key.user] != NO_FUNCTION)
 			at = ends->in_file[e->key.user];
-		breaks[at * ENDS + end] += e->sample_count;
+		if (end == UNWIND_NO_CFI + 1 && w->is_changer[at])
+			end = END_GO;
+		w->breaks[at * ENDS + end] += e->sample_count;
 	}
 }
 
@@ -208,7 +217,7 @@ static void *count(void *arg)
 	w->err = find_ends(w->stacks, w->is_in_file, &ends);
 	if (w->err)
 		return NULL;
-	count_stacks(w->stacks, &ends, w->is_root, w->breaks, &w->verdict);
+	count_stacks(w->stacks, &ends, w, &w->verdict);
 	free(ends.outermost);
 	free(ends.in_file);
 	w->err = stacks_weigh_frames(w->stacks, w->frames);
@@ -219,6 +228,7 @@ static void work_free(struct verdict_work *w)
 {
 	free(w->is_root);
 	free(w->is_in_file);
+	free(w->is_changer);
 	free(w->breaks);
 	free(w->frames);
 	free(w);
@@ -236,14 +246,19 @@ static int prepare(const struct stacks *s, const struct naming *n, const struct 
 	w->naming = n;
 	w->is_root = calloc(functions, sizeof(*w->is_root));
 	w->is_in_file = calloc(functions, sizeof(*w->is_in_file));
+	w->is_changer = calloc(functions, sizeof(*w->is_changer));
 	w->breaks = calloc(functions * ENDS, sizeof(*w->breaks));
 	w->frames = calloc(functions, sizeof(*w->frames));
-	if (!w->is_root || !w->is_in_file || !w->breaks || !w->frames) {
+	if (!w->is_root || !w->is_in_file || !w->is_changer || !w->breaks || !w->frames) {
 		work_free(w);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n->function_count; i++) {
-		w->is_root[i] = is_root_name(strings_text(names, n->functions[i].name));
+		const char *name = strings_text(names, n->functions[i].name);
+
+		w->is_root[i] = is_one_of(roots, sizeof(roots) / sizeof(roots[0]), name);
+		w->is_changer[i] = is_one_of(changers, sizeof(changers) / sizeof(changers[0]),
+					     name);
 		w->is_in_file[i] = is_in_file(&n->functions[i], names);
 	}
 	*out = w;
@@ -307,6 +322,8 @@ void verdict_done(struct verdict *v)
 
 const char *verdict_end_text(uint8_t end)
 {
+	if (end == END_GO)
+		return "Go goes on upon another stack here";
 	return end == SAMPLER_END_UNKNOWN ? NULL : unwind_why_text(end - 1);
 }
 
@@ -314,6 +331,8 @@ const char *verdict_end_remedy(uint8_t end, const char *dso)
 {
 	if (end == SAMPLER_END_UNKNOWN)
 		return NULL;
+	if (end == END_GO)
+		return "nothing: its callers are on the stack of a goroutine";
 	switch (end - 1) {
 	case UNWIND_NO_CFI:
 		return locate_is_anonymous(dso)

@@ -299,6 +299,29 @@ static void what_the_walk_told_decides(void **state)
 	teardown(f);
 }
 
+static void go_changes_stacks_where_its_runtime_does(void **state)
+{
+	struct fixture *f = setup();
+	int change = (int)function(f, "runtime.systemstack.abi0", "/bin/go", 0);
+	int other = (int)function(f, "runtime.gcDrain", "/bin/go", 0);
+	struct verdict v;
+
+	ADD_ENDED(f, 3, UNWIND_NO_CFI, change, other);
+	ADD_ENDED(f, 2, UNWIND_NO_CFI, other, change);
+	ADD_ENDED(f, 1, UNWIND_READ_FAULT, change);
+	assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(v.complete_stacks, 0);
+	assert_int_equal(v.break_count, 3);
+	assert_int_equal(v.breaks[0].count, 3);
+	assert_string_equal(verdict_end_text(v.breaks[0].reason),
+			    "Go goes on upon another stack here");
+	assert_non_null(strstr(verdict_end_remedy(v.breaks[0].reason, "/bin/go"), "goroutine"));
+	assert_int_equal(v.breaks[1].reason, UNWIND_NO_CFI + 1);
+	assert_int_equal(v.breaks[2].reason, UNWIND_READ_FAULT + 1);
+	verdict_done(&v);
+	teardown(f);
+}
+
 static void kernel_stacks_need_no_user_part(void **state)
 {
 	struct fixture *f = setup();
@@ -361,6 +384,7 @@ int main(void)
 		cmocka_unit_test(root_name_in_the_middle_completes_nothing),
 		cmocka_unit_test(break_is_blamed_on_the_outermost_file),
 		cmocka_unit_test(what_the_walk_told_decides),
+		cmocka_unit_test(go_changes_stacks_where_its_runtime_does),
 		cmocka_unit_test(kernel_stacks_need_no_user_part),
 		cmocka_unit_test(unnamed_frames_are_summed_by_file_and_reason),
 		cmocka_unit_test(nothing_is_no_verdict),

@@ -599,6 +599,16 @@ const struct stacks *sampler_part(const struct sampler *s, size_t part)
 	return part <= s->part_count ? &s->parts[part - 1] : NULL;
 }
 
+bool sampler_is_exact(struct sampler *s, size_t place)
+{
+	struct place *p = &s->places.list[place];
+
+	if (p->kind != PLACE_FILE || !p->is_return)
+		return false;
+	p->is_return = false;
+	return true;
+}
+
 const struct places *sampler_places(const struct sampler *s)
 {
 	return &s->places;

@@ -11,6 +11,7 @@
 #include "analyze/embedded.h"
 #include "analyze/filehints.h"
 #include "analyze/kallsyms.h"
+#include "analyze/report/interrupted.h"
 
 int report_open(const struct capture *capture, struct report *r)
 {
@@ -106,8 +107,28 @@ static bool has_kernel_places(const struct places *places)
 	return false;
 }
 
+/* Names the places; those below a signal are known only then, and then all are named anew. */
+static int run_naming(struct report *r, const struct report_query *query, struct sampler *sampler,
+		      struct resolver *resolver)
+{
+	const struct naming_query how = { .with_inlined = query->with_inlined,
+					  .with_lines = query->with_lines,
+					  .with_sources = query->with_sources,
+					  .keep_resolved = query->on_named };
+	bool changed = false;
+	int err = naming_run(&r->naming, r->model, sampler_places(sampler), resolver, r->names,
+			     &how);
+
+	if (!err)
+		err = interrupted_find(sampler, &r->naming, r->names, &changed);
+	if (err || !changed)
+		return err;
+	naming_done(&r->naming);
+	return naming_run(&r->naming, r->model, sampler_places(sampler), resolver, r->names, &how);
+}
+
 static int name_places(struct report *r, const struct report_query *query,
-		       const struct sampler *sampler)
+		       struct sampler *sampler)
 {
 	const struct places *places = sampler_places(sampler);
 	struct resolver_opts opts = {
@@ -144,11 +165,7 @@ static int name_places(struct report *r, const struct report_query *query,
 	if (!err)
 		err = symuse_load(&r->symbols, sampler, r->model, resolver, query->roots.fetcher);
 	if (!err)
-		err = naming_run(&r->naming, r->model, places, resolver, r->names,
-				 &(struct naming_query){ .with_inlined = query->with_inlined,
-							 .with_lines = query->with_lines,
-							 .with_sources = query->with_sources,
-							 .keep_resolved = query->on_named });
+		err = run_naming(r, query, sampler, resolver);
 	if (!err && query->with_gaps)
 		resolver_find_gaps(resolver);
 	if (!err)

@@ -40,6 +40,52 @@ each_way() {
 	contains "$stderr" "ebprec.data"
 }
 
+@test "what a signal interrupted is where it stood, also at a function's first byte" {
+	cat >sig.s <<-END
+		.text
+		.type before, @function
+		before:	.skip 6
+		.size before, 6
+		.type victim, @function
+		victim:	.skip 4
+		.size victim, 4
+		.skip 1
+		.type __restore_rt, @function
+		__restore_rt:	.skip 9
+		.size __restore_rt, 9
+		.type handler, @function
+		handler: .skip 3
+		.size handler, 3
+		.type caller, @function
+		caller:	.skip 7
+		.size caller, 7
+	END
+	cc -nostdlib -shared -Wl,-z,noseparate-code -o sig.so sig.s
+	nm sig.so >symbols
+	at() {
+		printf '0x%x' $((0x$(awk -v name="$1" '$3 == name { print $1 }' symbols) + 0x400000 + $2))
+	}
+	# A call that returns to the first byte of what follows stands in what is before it: no signal.
+	cat >story <<-END
+		0 fork 1 100 100
+		0 comm 100 100 sig
+		0 map 100 0x400000 0x1000 0 $PWD/sig.so
+		10 sample 100 100 0 1 u:$(at handler 1),$(at __restore_rt 0),$(at victim 0),$(at caller 5)
+		20 sample 100 100 0 1 u:$(at handler 1),$(at __restore_rt 0),$(at victim 2),$(at caller 5)
+		30 sample 100 100 0 1 u:$(at handler 1),$(at handler 0),$(at caller 5)
+	END
+	gen_story sig.data <story
+	same "sig;caller;__restore_rt;handler 1
+sig;caller;victim;__restore_rt;handler 2" "$(ebprec report --folded -q -i sig.data)"
+	# What calls return to as well stays what it was.
+	echo "40 sample 100 100 0 1 u:$(at handler 1),$(at victim 0),$(at caller 5)" >>story
+	gen_story sig.data <story
+	same "sig;caller;__restore_rt;handler 1
+sig;caller;before;__restore_rt;handler 1
+sig;caller;before;handler 1
+sig;caller;victim;__restore_rt;handler 1" "$(ebprec report --folded -q -i sig.data | sort)"
+}
+
 @test "a capture without samples is no failure, and is said" {
 	gen_capture -o x.data --samples 0
 	ebprec report --folded -i x.data >out 2>err

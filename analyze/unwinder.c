@@ -53,7 +53,7 @@ static struct unwtable *table_of_file(struct unwinder *u, const struct model_fil
 	struct unwtable *table = NULL;
 	struct located found;
 
-	if (locate_is_anonymous(file->path) || locate_open(&roots, &want, &found) != NAME_FOUND)
+	if (locate_open(&roots, &want, &found) != NAME_FOUND)
 		return NULL;
 	/* Broken: as if it were not there. */
 	(void)unwtable_from_fd(found.fd, u->rules, &table, NULL);

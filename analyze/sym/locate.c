@@ -258,9 +258,12 @@ enum name_reason locate_open(const struct name_roots *roots, const struct resolv
 {
 	enum name_reason reason;
 
-	if (locate_is_anonymous(f->path))
+	if (!locate_is_anonymous(f->path))
+		reason = by_path(roots, f, out);
+	else if (f->build_id.size_bytes) /* a program in a memfd: a copy may be here */
+		reason = NAME_IN_MEMORY;
+	else
 		return NAME_ANONYMOUS;
-	reason = by_path(roots, f, out);
 	if (reason == NAME_FILE_GONE && f->not_read)
 		return NAME_NOT_READ;
 	if (reason == NAME_FOUND || !f->build_id.size_bytes)

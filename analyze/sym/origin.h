@@ -29,6 +29,7 @@ enum name_reason {
 	NAME_BAD_ELF,          /* the file is broken */
 	NAME_KERNEL_HIDDEN, /* kernel addresses were hidden (kptr_restrict), or no kallsyms in the capture */
 	NAME_NOT_READ, /* it was gone before the recorder saw it */
+	NAME_IN_MEMORY, /* a program that no folder had (memfd), and no file of its build-id is here */
 	NAME_REASONS,
 };
 

@@ -682,6 +682,27 @@ static void resolve_what_has_no_file_is_anonymous(void **state)
 	resolver_free(r);
 }
 
+static void resolve_a_program_in_a_memfd_by_its_build_id(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+	struct resolver_file memfd = file_of("/memfd:app (deleted)", true);
+
+	assert_reason(lookup(r, memfd.path, true, OFF_F_SIZED), NAME_IN_MEMORY);
+	resolver_free(r);
+	r = resolver_of(e->root, NULL);
+	sh(e, "cp $f/layout $r/app");
+	resolver_add_file(r, &memfd);
+	assert_string_equal(lookup(r, "/app", true, OFF_F_SIZED), "f_sized");
+	assert_string_equal(lookup(r, memfd.path, true, OFF_F_SIZED), "f_sized");
+	/* Where only a debug folder has it. */
+	resolver_free(r);
+	r = resolver_of(e->root, NULL);
+	sh(e, "mkdir -p $r/usr/lib/debug/.build-id/01; mv $r/app $r/usr/lib/debug/.build-id/" HEX_PATH);
+	assert_string_equal(lookup(r, memfd.path, true, OFF_F_SIZED), "f_sized");
+	resolver_free(r);
+}
+
 /* Offset of __vdso_time or the like: any exported function of the image. */
 static void resolve_vdso_is_our_own_if_it_is_the_same(void **state)
 {
@@ -795,6 +816,7 @@ int main(void)
 		TEST(resolve_with_the_debug_file_alone_guesses_no_place),
 		TEST(resolve_minidebuginfo_joins_the_exports),
 		TEST(resolve_without_an_id_size_and_time_decide),
+		TEST(resolve_a_program_in_a_memfd_by_its_build_id),
 		cmocka_unit_test_setup_teardown(resolve_another_inode_at_the_path_is_another_file,
 						setup, teardown),
 		cmocka_unit_test(resolve_what_has_no_file_is_anonymous),

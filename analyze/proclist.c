@@ -43,7 +43,11 @@ static int add(struct proclist *l, uint32_t pid, struct proclist_entry **out)
 		;
 	hashidx_put(&l->index, hash, pos, (uint32_t)l->count);
 	l->list[l->count] = (struct proclist_entry){
-		.pid = pid, .ppid = UINT32_MAX, .comm = UINT32_MAX, .earlier = earlier
+		.pid = pid,
+		.ppid = UINT32_MAX,
+		.comm = UINT32_MAX,
+		.named_only = true,
+		.earlier = earlier,
 	};
 	*out = &l->list[l->count++];
 	return 0;
@@ -94,6 +98,7 @@ static int see_fork(struct proclist *l, const struct perfrec_side *side)
 			return err;
 	}
 	e->ppid = side->task.ppid;
+	e->named_only = false;
 	e->was_there = !side->id.time_ns;
 	e->start_ns = start_ns;
 	return 0;
@@ -110,6 +115,8 @@ static int see_comm(struct proclist *l, struct strings *names, const struct perf
 		return 0;
 	if (!e)
 		err = add(l, comm->pid, &e);
+	if (!err && comm->exec)
+		e->named_only = false;
 	return err ? err : strings_add(names, comm->comm, strlen(comm->comm), &e->comm);
 }
 

@@ -19,6 +19,7 @@ struct proclist_entry {
 	uint32_t pid, ppid; /* ppid UINT32_MAX: not told */
 	uint32_t comm;      /* the last name of its first thread; UINT32_MAX: not told */
 	bool was_there;     /* before the recording */
+	bool named_only;    /* met by one of those that were recorded, a waker or who ran next */
 	uint64_t start_ns;  /* 0: not told */
 	uint64_t end_ns;    /* 0: it was still there; its exit, or when another got its pid */
 	uint32_t earlier;   /* that had the same pid before; UINT32_MAX: none */

@@ -97,6 +97,15 @@ static void show_percent(struct view *v, const char *key, uint64_t part, uint64_
 	view_text(v, key, text);
 }
 
+/* Of nothing there is no share: 0 % would be bad, 100 % good. */
+static void show_quality_of(struct view *v, const char *key, uint64_t part, uint64_t whole)
+{
+	if (whole)
+		show_percent(v, key, part, whole);
+	else
+		view_unknown(v, key, "");
+}
+
 static int show_functions(struct view *v, struct report *r, enum calltree_weight weight,
 			  size_t rows)
 {
@@ -160,10 +169,10 @@ static void show_quality(struct view *v, const struct report *r)
 	view_section(v, "quality");
 	view_number(v, "user_stacks", q->user_stacks);
 	view_number(v, "complete_stacks", q->complete_stacks);
-	show_percent(v, "complete", q->complete_stacks, q->user_stacks);
+	show_quality_of(v, "complete", q->complete_stacks, q->user_stacks);
 	view_number(v, "frames", q->frames);
 	view_number(v, "unnamed_frames", q->unnamed_frames);
-	show_percent(v, "named", q->frames - q->unnamed_frames, q->frames);
+	show_quality_of(v, "named", q->frames - q->unnamed_frames, q->frames);
 	view_number(v, "lost_samples", r->counts.lost_samples);
 	view_number(v, "lost_events", r->counts.lost_events);
 	view_number(v, "throttled", r->counts.throttled);

@@ -54,6 +54,25 @@ static int add_runs(struct who *w, struct report *r, const struct picked *p, str
 	return err;
 }
 
+/*
+ * Of a recording of some processes the others have names, too: who woke these, or ran in their place.
+ * Such a name alone is no process of it.
+ */
+static void count_processes(struct who *w, const struct summary *s)
+{
+	struct proclist_entry *e;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->rows[i].life < w->known.count)
+			w->known.list[s->rows[i].life].named_only = false;
+	for (size_t i = 0; i < w->known.count; i++) {
+		e = &w->known.list[i];
+		w->process_count += !e->named_only;
+		w->started_count += e->start_ns && !e->was_there;
+		w->ended_count += !!e->end_ns;
+	}
+}
+
 int who_load(struct report *r, const struct picked *p, const struct timespan *whole,
 	     struct summary *s, struct who *out)
 {
@@ -69,10 +88,8 @@ int who_load(struct report *r, const struct picked *p, const struct timespan *wh
 		err = summary_make(r, whole, &w.known, s);
 	if (!err)
 		err = add_runs(&w, r, p, s);
-	for (size_t i = 0; i < w.known.count; i++) {
-		w.started_count += !w.known.list[i].was_there;
-		w.ended_count += !!w.known.list[i].end_ns;
-	}
+	if (!err)
+		count_processes(&w, s);
 	if (err)
 		who_done(&w);
 	else
@@ -91,7 +108,7 @@ void who_show_counts(struct view *v, const struct who *w)
 {
 	static const char *const by[] = { "context switches", "samples", "unknown" };
 
-	view_number(v, "processes", w->known.count);
+	view_number(v, "processes", w->process_count);
 	view_number(v, "started", w->started_count);
 	view_number(v, "ended", w->ended_count);
 	view_text(v, "cpu_time_by", by[w->by]);

@@ -20,7 +20,7 @@ struct who {
 	enum who_time by;
 	uint64_t sample_ns; /* WHO_SAMPLES: what each stands for; 0: its period */
 	uint64_t origin_ns; /* from which times are shown */
-	uint64_t started_count, ended_count;
+	uint64_t process_count, started_count, ended_count;
 };
 
 /*

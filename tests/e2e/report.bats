@@ -86,6 +86,22 @@ sig;caller;before;handler 1
 sig;caller;victim;__restore_rt;handler 1" "$(ebprec report --folded -q -i sig.data | sort)"
 }
 
+@test "a summary counts the processes that were recorded, not all that have a name" {
+	cat >story <<-END
+		0 fork 1 100 100
+		0 comm 100 100 shell
+		10 comm 55 55 waker
+		12 fork 100 101 101
+		15 sample 100 100 0 1 u:0x400100
+		20 sample 56 56 0 1 u:0x400100
+		25 comm 56 56 sampled
+		30 exit 101 101
+	END
+	gen_story some.data <story
+	same '"processes": 3, "started": 1, "ended": 1' "$(ebprec summary -q --json -i some.data | tr -d '\n' |
+		grep -o '"processes": [0-9]*,.*"ended": [0-9]*' | tr -s ' ')"
+}
+
 @test "a capture without samples is no failure, and is said" {
 	gen_capture -o x.data --samples 0
 	ebprec report --folded -i x.data >out 2>err

@@ -102,6 +102,11 @@ uint64_t capture_file_bytes(const struct capture *c)
 	return c->source.size_bytes;
 }
 
+bool capture_is_file(const struct capture *c, uint64_t dev, uint64_t ino)
+{
+	return c->source.ino && c->source.dev == dev && c->source.ino == ino;
+}
+
 const struct ebx_super *capture_super(const struct capture *c)
 {
 	return c->has_super ? &c->super : NULL;

@@ -102,6 +102,8 @@ void capture_close(struct capture *c); /* NULL is fine */
 
 enum capture_kind capture_get_kind(const struct capture *c);
 uint64_t capture_file_bytes(const struct capture *c);
+/* Whether this is the file that was opened, by whatever name. */
+bool capture_is_file(const struct capture *c, uint64_t dev, uint64_t ino);
 /* Our superblock; NULL in perf's files. */
 const struct ebx_super *capture_super(const struct capture *c);
 /* What opening found; contents are looked at by record_iter and capture_check_frame(). */

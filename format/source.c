@@ -102,6 +102,8 @@ static int take_out_of_pipe(struct source *s)
 		source_done(&file);
 		return err;
 	}
+	file.dev = s->dev;
+	file.ino = s->ino;
 	source_done(s);
 	*s = file;
 	return 0;
@@ -120,7 +122,10 @@ int source_open(const char *path, struct source *out)
 	if (fstat(fd, &st)) {
 		err = -errno;
 	} else if (S_ISREG(st.st_mode)) {
-		s = (struct source){ .fd = fd, .size_bytes = (uint64_t)st.st_size };
+		s = (struct source){ .fd = fd,
+				     .size_bytes = (uint64_t)st.st_size,
+				     .dev = st.st_dev,
+				     .ino = st.st_ino };
 		fd = -1;
 	} else {
 		err = S_ISDIR(st.st_mode) ? -EISDIR : spool(fd, &s);

@@ -249,7 +249,9 @@ int cmd_bundle(int argc, char **argv)
 	err = capture_open(opts.input, &c, &where);
 	if (err)
 		return say_cannot_open(opts.input, err, &where);
-	status = opts.list ? list(&opts, c) : bundle(&opts, c);
+	status = opts.list || !opts.output ? 0 : cmd_new_file(c, opts.input, opts.output);
+	if (!status)
+		status = opts.list ? list(&opts, c) : bundle(&opts, c);
 	capture_close(c);
 	return status;
 }

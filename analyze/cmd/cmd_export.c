@@ -115,7 +115,9 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 	struct export_ask ask = { 0 };
 	int err, status;
 
-	status = pickopts_resolve(&o->pick, &export_usage, o->input, o->quiet, r, p);
+	status = o->output ? cmd_new_file(r->capture, o->input, o->output) : 0;
+	if (!status)
+		status = pickopts_resolve(&o->pick, &export_usage, o->input, o->quiet, r, p);
 	if (status)
 		return status;
 	fill_ask(r, o, p, &ask);

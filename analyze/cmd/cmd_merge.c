@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/rewrite/merge.h"
 #include "analyze/outfile.h"
@@ -104,8 +105,8 @@ int cmd_merge(int argc, char **argv)
 	status = SAY_OK;
 	for (; words[count] && !status; count += !status) {
 		err = capture_open(words[count], &captures[count], &where);
-		if (err)
-			status = say_cannot_open(words[count], err, &where);
+		status = err ? say_cannot_open(words[count], err, &where)
+			     : cmd_new_file(captures[count], words[count], opts.output);
 	}
 	if (!status)
 		status = merge((const struct capture *const *)captures, count, words, &opts);

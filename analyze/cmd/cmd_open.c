@@ -2,6 +2,7 @@
 #include "analyze/cmd/cmd_open.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analyze/say.h"
 
@@ -12,6 +13,16 @@ int cmd_input(const struct usage *usage, char *const *words, const char **input)
 	if (!*input)
 		*input = *words ? *words : "ebprec.data";
 	return 0;
+}
+
+int cmd_new_file(const struct capture *c, const char *input, const char *output)
+{
+	struct stat st;
+
+	if (stat(output, &st) || !capture_is_file(c, st.st_dev, st.st_ino))
+		return 0;
+	return say_error("cannot write '%s': it is the same file as '%s' (name another with -o)",
+			 output, input);
 }
 
 static int open_with(int (*open_report)(const struct capture *c, struct report *r),

@@ -18,6 +18,12 @@
  */
 int cmd_input(const struct usage *usage, char *const *words, const char **input);
 
+/*
+ * A new file may not take the place of the capture that it is made of.  0, or the exit status after an
+ * error was said: output names the same file.
+ */
+int cmd_new_file(const struct capture *c, const char *input, const char *output);
+
 struct cmd_open {
 	struct capture *capture;
 	struct report report;

@@ -258,6 +258,11 @@ int cmd_recover(int argc, char **argv)
 	err = capture_open(opts.input, &c, &where);
 	if (err)
 		return say_cannot_open(opts.input, err, &where);
+	status = opts.output ? cmd_new_file(c, opts.input, opts.output) : 0;
+	if (status) {
+		capture_close(c);
+		return status;
+	}
 	fd = open(opts.input, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		status = say_cannot_open(opts.input, -errno, NULL);

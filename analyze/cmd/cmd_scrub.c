@@ -356,7 +356,9 @@ int cmd_scrub(int argc, char **argv)
 	err = capture_open(args.input, &c, &where);
 	if (err)
 		return say_cannot_open(args.input, err, &where);
-	status = args.output ? scrub(&args, c) : check_input(&args, c);
+	status = args.output ? cmd_new_file(c, args.input, args.output) : check_input(&args, c);
+	if (!status && args.output)
+		status = scrub(&args, c);
 	capture_close(c);
 	return status;
 }

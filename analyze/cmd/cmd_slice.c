@@ -95,7 +95,10 @@ static int run(const struct usage *u, const struct copy_opts *opts)
 	if (err)
 		return say_cannot_open(opts->input, err, &where);
 	filter_init(&filter);
-	status = pickopts_time(&opts->when, u, opts->input, c, cmd_span(c, &whole), &filter);
+	status = cmd_new_file(c, opts->input, opts->output);
+	if (!status)
+		status = pickopts_time(&opts->when, u, opts->input, c, cmd_span(c, &whole),
+				       &filter);
 	how.filter = &filter;
 	if (!status)
 		status = copy(c, opts, &how);

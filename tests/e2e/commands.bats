@@ -149,6 +149,29 @@ says() {
 	done
 }
 
+@test "a new file does not take the place of the capture it is made of" {
+	mkdir sub
+	ln -s ../good.data sub/link
+	cp good.data kept
+	gen_capture -o other.data --samples 10
+	for to in good.data ./good.data sub/link; do
+		for command in "slice --last 1s" "export --raw" "export --to folded" bundle recover \
+			scrub; do
+			# shellcheck disable=SC2086 # its words
+			says 1 "ebprec: cannot write '$to': it is the same file as 'good.data' (name another with -o)" \
+				$command -i good.data -o $to
+		done
+		says 1 "ebprec: cannot write '$to': it is the same file as 'good.data' (name another with -o)" \
+			merge other.data good.data -o $to
+	done
+	run --separate-stderr ebprec slice --last 1s -i - -o good.data <good.data
+	same "ebprec: cannot write 'good.data': it is the same file as '-' (name another with -o)" "$stderr"
+	cmp good.data kept
+	same "" "$(find . -name '*.??????' -newer kept -name '*data.*')"
+	cp good.data copy # the same bytes are no same file
+	ebprec slice -q --last 1s -i good.data -o copy
+}
+
 @test "a mark that nobody hears: a note, status 0" {
 	says 0 "ebprec: no recording is listening, the mark is not kept (start 'ebprec record')" mark hello
 	says 0 "" mark -q hello

@@ -37,21 +37,34 @@ void features_done(struct features *f)
 	f->count = 0;
 }
 
-/* Which CPUs share a core, and a package; then core and package of each CPU. */
+static void cpu_lists(struct outbuf *out, char *const *lists, size_t count)
+{
+	size_t i;
+
+	outbuf_u32(out, (uint32_t)count);
+	for (i = 0; i < count; i++)
+		feature_string(out, lists[i]);
+}
+
+/*
+ * Which CPUs share a package, and a core; then core and package of each CPU.  Dies came later (Linux 5.3):
+ * perf leaves them out where the kernel tells none, hotspot takes their absence for damage.
+ */
 static void cpu_topology(struct outbuf *out, const struct hostinfo *h)
 {
 	size_t i;
 
-	outbuf_u32(out, (uint32_t)h->package_count);
-	for (i = 0; i < h->package_count; i++)
-		feature_string(out, h->package_cpus[i]);
-	outbuf_u32(out, (uint32_t)h->core_count);
-	for (i = 0; i < h->core_count; i++)
-		feature_string(out, h->core_cpus[i]);
+	cpu_lists(out, h->package_cpus, h->package_count);
+	cpu_lists(out, h->core_cpus, h->core_count);
 	for (i = 0; i < h->cpus_present; i++) {
 		outbuf_u32(out, h->cpu[i].core_id);
 		outbuf_u32(out, h->cpu[i].package_id);
 	}
+	if (!h->die_count)
+		return;
+	cpu_lists(out, h->die_cpus, h->die_count);
+	for (i = 0; i < h->cpus_present; i++)
+		outbuf_u32(out, h->cpu[i].die_id);
 }
 
 void features_host(struct features *f, const struct hostinfo *h)

@@ -156,9 +156,12 @@ static int read_topology(struct hostinfo *h)
 			continue;
 		h->cpu[cpu].core_id = cpu_number(cpu, "core_id");
 		h->cpu[cpu].package_id = cpu_number(cpu, "physical_package_id");
+		h->cpu[cpu].die_id = cpu_number(cpu, "die_id");
 		err = add_siblings(cpu, "package_cpus_list", &h->package_cpus, &h->package_count);
 		if (!err)
 			err = add_siblings(cpu, "core_cpus_list", &h->core_cpus, &h->core_count);
+		if (!err)
+			err = add_siblings(cpu, "die_cpus_list", &h->die_cpus, &h->die_count);
 	}
 	cpulist_done(&online);
 	cpulist_done(&present);
@@ -295,6 +298,15 @@ int hostinfo_read(struct hostinfo *out)
 	return 0;
 }
 
+static void free_lists(char **lists, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		free(lists[i]);
+	free(lists);
+}
+
 void hostinfo_done(struct hostinfo *h)
 {
 	char *const strings[] = { h->hostname,       h->kernel_release, h->kernel_version,
@@ -305,12 +317,9 @@ void hostinfo_done(struct hostinfo *h)
 
 	for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
 		free(strings[i]);
-	for (i = 0; i < h->package_count; i++)
-		free(h->package_cpus[i]);
-	for (i = 0; i < h->core_count; i++)
-		free(h->core_cpus[i]);
-	free(h->package_cpus);
-	free(h->core_cpus);
+	free_lists(h->package_cpus, h->package_count);
+	free_lists(h->core_cpus, h->core_count);
+	free_lists(h->die_cpus, h->die_count);
 	free(h->cpu);
 	*h = (struct hostinfo){ 0 };
 }

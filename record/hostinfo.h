@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct hostinfo_cpu {
-	uint32_t core_id, package_id;
+	uint32_t core_id, package_id, die_id;
 };
 
 /* Strings are owned and never NULL. */
@@ -34,6 +34,8 @@ struct hostinfo {
 	size_t package_count;
 	char **core_cpus;
 	size_t core_count;
+	char **die_cpus; /* none where the kernel does not tell dies */
+	size_t die_count;
 };
 
 /* -ENOMEM. */

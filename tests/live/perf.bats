@@ -80,6 +80,11 @@ equal() {
 		# shellcheck disable=SC2086 # words
 		perf $command -i live.data >out 2>err || fail "perf $command: $? $(head -3 err)"
 	done
+	perf record -q -o theirs.data true 2>/dev/null
+	for name in live theirs; do
+		perf report --header-only -I -i $name.data 2>/dev/null | grep '^# sibling\|^# CPU [0-9]' >$name.cpus
+	done
+	cmp live.cpus theirs.cpus # CPUs that share a socket, a die, a core
 	perf diff live.data raw.data >out 2>err || fail "perf diff: $? $(head -3 err)"
 }
 

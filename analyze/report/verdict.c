@@ -19,6 +19,7 @@ static const char *const roots[] = {
 	"_start",
 	"_start_c",
 	"__libc_start_main",
+	"libc_start_main_stage2",
 	"__libc_start_main_impl",
 	"__libc_start_call_main",
 	"_dl_start_user",
@@ -31,6 +32,17 @@ static const char *const roots[] = {
 	"runtime.goexit",
 	"runtime.mstart",
 	"runtime.rt0_go",
+};
+
+/*
+ * Of these musl's have no unwind table: a walk that reaches one stops in it, and nothing but _start is left
+ * out.  No program has a function of its own of such a name.
+ */
+static const char *const bare_roots[] = {
+	"_start",
+	"_start_c",
+	"__libc_start_main",
+	"libc_start_main_stage2",
 };
 
 /* Where Go's runtime leaves the stack of its caller, which has no rule (gopclntab.h). */
@@ -62,9 +74,9 @@ struct ends {
 struct verdict_work {
 	const struct stacks *stacks;
 	const struct naming *naming;
-	bool *is_root, *is_in_file, *is_changer; /* by function */
-	uint64_t *breaks;                        /* by function and end */
-	uint64_t *frames;                        /* by function */
+	bool *is_root, *is_bare_root, *is_in_file, *is_changer; /* by function */
+	uint64_t *breaks;                                       /* by function and end */
+	uint64_t *frames;                                       /* by function */
 	struct verdict verdict;
 	pthread_t thread;
 	bool started;
@@ -100,9 +112,12 @@ static int find_ends(const struct stacks *s, const bool *in_file, struct ends *o
 	return 0;
 }
 
-static bool is_complete(uint32_t end, bool is_root)
+static bool is_complete(const struct verdict_work *w, uint32_t end, uint32_t outermost)
 {
-	return end == SAMPLER_END_UNKNOWN ? is_root : unwind_why_is_complete(end - 1);
+	if (end == SAMPLER_END_UNKNOWN)
+		return w->is_root[outermost];
+	return unwind_why_is_complete(end - 1) ||
+	       (end - 1 == UNWIND_NO_CFI && w->is_bare_root[outermost]);
 }
 
 static void count_stacks(const struct stacks *s, const struct ends *ends,
@@ -117,7 +132,7 @@ static void count_stacks(const struct stacks *s, const struct ends *ends,
 			continue;
 		v->user_stacks += e->sample_count;
 		at = ends->outermost[e->key.user];
-		if (is_complete(end, w->is_root[at])) {
+		if (is_complete(w, end, at)) {
 			v->complete_stacks += e->sample_count;
 			continue;
 		}
@@ -227,6 +242,7 @@ static void *count(void *arg)
 static void work_free(struct verdict_work *w)
 {
 	free(w->is_root);
+	free(w->is_bare_root);
 	free(w->is_in_file);
 	free(w->is_changer);
 	free(w->breaks);
@@ -245,11 +261,13 @@ static int prepare(const struct stacks *s, const struct naming *n, const struct 
 	w->stacks = s;
 	w->naming = n;
 	w->is_root = calloc(functions, sizeof(*w->is_root));
+	w->is_bare_root = calloc(functions, sizeof(*w->is_bare_root));
 	w->is_in_file = calloc(functions, sizeof(*w->is_in_file));
 	w->is_changer = calloc(functions, sizeof(*w->is_changer));
 	w->breaks = calloc(functions * ENDS, sizeof(*w->breaks));
 	w->frames = calloc(functions, sizeof(*w->frames));
-	if (!w->is_root || !w->is_in_file || !w->is_changer || !w->breaks || !w->frames) {
+	if (!w->is_root || !w->is_bare_root || !w->is_in_file || !w->is_changer || !w->breaks ||
+	    !w->frames) {
 		work_free(w);
 		return -ENOMEM;
 	}
@@ -257,6 +275,8 @@ static int prepare(const struct stacks *s, const struct naming *n, const struct 
 		const char *name = strings_text(names, n->functions[i].name);
 
 		w->is_root[i] = is_one_of(roots, sizeof(roots) / sizeof(roots[0]), name);
+		w->is_bare_root[i] = is_one_of(bare_roots,
+					       sizeof(bare_roots) / sizeof(bare_roots[0]), name);
 		w->is_changer[i] = is_one_of(changers, sizeof(changers) / sizeof(changers[0]),
 					     name);
 		w->is_in_file[i] = is_in_file(&n->functions[i], names);

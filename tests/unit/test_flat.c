@@ -279,7 +279,7 @@ static void break_is_blamed_on_the_outermost_file(void **state)
 static void what_the_walk_told_decides(void **state)
 {
 	struct fixture *f = setup();
-	int start = (int)function(f, "_start", "/bin/x", 0);
+	int start = (int)function(f, "clone", "/bin/x", 0);
 	int odd = (int)function(f, "odd_entry", "/bin/y", 0);
 	struct verdict v;
 
@@ -318,6 +318,27 @@ static void go_changes_stacks_where_its_runtime_does(void **state)
 	assert_non_null(strstr(verdict_end_remedy(v.breaks[0].reason, "/bin/go"), "goroutine"));
 	assert_int_equal(v.breaks[1].reason, UNWIND_NO_CFI + 1);
 	assert_int_equal(v.breaks[2].reason, UNWIND_READ_FAULT + 1);
+	verdict_done(&v);
+	teardown(f);
+}
+
+/* musl's have no unwind table, and nothing but _start is left out. */
+static void a_walk_that_stops_in_musls_start_is_complete(void **state)
+{
+	static const char *const names[] = { "libc_start_main_stage2", "_start_c", "_start",
+					     "__libc_start_main" };
+	static const char *const others[] = { "libc_start_main_stage", "main", "clone" };
+	struct fixture *f = setup();
+	struct verdict v;
+
+	for (size_t i = 0; i < 4; i++)
+		ADD_ENDED(f, 2, UNWIND_NO_CFI, (int)function(f, names[i], "/bin/x", 0));
+	ADD_ENDED(f, 1, UNWIND_READ_FAULT, (int)function(f, names[0], "/bin/x", 0));
+	for (size_t i = 0; i < 3; i++)
+		ADD_ENDED(f, 1, UNWIND_NO_CFI, (int)function(f, others[i], "/bin/x", 0));
+	assert_int_equal(verdict_make(&f->stacks, &f->naming, f->names, &v), 0);
+	assert_int_equal(v.user_stacks, 12);
+	assert_int_equal(v.complete_stacks, 8);
 	verdict_done(&v);
 	teardown(f);
 }
@@ -385,6 +406,7 @@ int main(void)
 		cmocka_unit_test(break_is_blamed_on_the_outermost_file),
 		cmocka_unit_test(what_the_walk_told_decides),
 		cmocka_unit_test(go_changes_stacks_where_its_runtime_does),
+		cmocka_unit_test(a_walk_that_stops_in_musls_start_is_complete),
 		cmocka_unit_test(kernel_stacks_need_no_user_part),
 		cmocka_unit_test(unnamed_frames_are_summed_by_file_and_reason),
 		cmocka_unit_test(nothing_is_no_verdict),

@@ -33,7 +33,8 @@ struct kin {
 	struct kin_member *members;
 	struct kin_link *links;
 	uint32_t *found; /* wanted members in the order they were found */
-	size_t member_count, member_capacity, link_count, link_capacity, found_count, found_capacity;
+	size_t member_count, member_capacity, link_count, link_capacity;
+	size_t found_count, found_capacity;
 	struct hashidx index;
 };
 

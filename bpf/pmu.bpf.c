@@ -120,8 +120,7 @@ static __always_inline void tell(struct task_struct *t)
 		events[3] = added(&pmu_counters3, &seen->at[3]);
 	if (pmu_count > 4)
 		events[4] = added(&pmu_counters4, &seen->at[4]);
-	if (!is_target(t->tgid) ||
-	    !(events[0] | events[1] | events[2] | events[3] | events[4]))
+	if (!is_target(t->tgid) || !(events[0] | events[1] | events[2] | events[3] | events[4]))
 		return;
 	v = METRIC_ENTRY(&table_pmu, &key, struct pmu_value);
 	if (!v)

@@ -22,13 +22,13 @@ struct hostenv {
 		uint32_t cpu;
 		char *governor;
 		uint64_t khz; /* at that moment */
-	} *freq; /* of CPUs with frequency scaling */
+	} * freq;             /* of CPUs with frequency scaling */
 	size_t freq_count;
 	struct {
 		uint32_t id;
 		uint64_t memory_bytes;
 		char *distances; /* to each node: "10 21" */
-	} *node;
+	} * node;
 	size_t node_count;
 };
 

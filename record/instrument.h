@@ -43,7 +43,7 @@ struct instrument_ctx {
 	struct emit *emit; /* from attach() on */
 	struct argkeep *args;
 	struct elfworker *reader; /* of ELF files that the user named; NULL: without a process */
-	void *state; /* the instrument's own */
+	void *state;              /* the instrument's own */
 	/* To be called between pieces of long work in tick(): takes what has come in meanwhile. */
 	int (*meanwhile)(void *arg);
 	void *meanwhile_arg;

@@ -47,7 +47,7 @@ struct metricjobs {
 	struct job jobs[METRIC_TABLES_MAX];
 	size_t job_count;
 	struct containers containers;
-	const char *notes; /* of the capture: those about these tables are shown; borrowed, NULL: none */
+	const char *notes; /* of the capture, about these tables; borrowed, NULL: none */
 	uint64_t start_ns;
 };
 

@@ -17,7 +17,7 @@
 #include "analyze/stacks.h"
 
 struct verdict_cause {
-	uint32_t dso;   /* in the strings */
+	uint32_t dso; /* in the strings */
 	uint8_t reason; /* unnamed: enum name_reason; breaks: an end as in sampler.h, or one of ours */
 	uint64_t count; /* stacks or frames, weighted by samples */
 };

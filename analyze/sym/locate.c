@@ -32,7 +32,7 @@ const char *located_shown(const struct located *l, const struct name_roots *root
 	if (!l->path)
 		return "";
 	return l->whole && strcmp(l->root, roots->symfs ? roots->symfs : "") != 0 ? l->whole
-										   : l->path;
+										  : l->path;
 }
 
 int locate_fill(struct located *out, int fd, const char *root, const char *path,

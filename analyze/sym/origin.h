@@ -67,7 +67,7 @@ struct resolver_file {
 	struct buildid build_id;
 	uint64_t inode; /* 0: not known */
 	uint32_t dev_major, dev_minor;
-	uint64_t size_bytes, mtime_ns;            /* when it was recorded; both 0: not known */
+	uint64_t size_bytes, mtime_ns; /* when it was recorded; both 0: not known */
 	bool not_read; /* the recorder tells of the files that it saw, and this is not among them */
 	const struct filefacts_segment *segments; /* executable ones; borrowed from hints */
 	uint32_t segment_count;

@@ -98,7 +98,8 @@ struct resolver_source {
 	enum name_trust trust;
 	const char *file;       /* that was read; "" for none */
 	const char *debug_file; /* the same of separate symbols */
-	bool mini, full, go;    /* has MiniDebugInfo; has local functions; those of Go, from its table */
+	bool mini, full;        /* has MiniDebugInfo; has local functions */
+	bool go;                /* these are of Go's own table */
 	/* When inlined functions, or these gaps, were asked for: whether some are missing, and the file
 	 * that has them. */
 	enum linetab_gap gap;

@@ -99,6 +99,7 @@ while at < len(text):
 	gen_tables of.data <story
 	same 3,0,11 "$(ebprec metrics -i of.data --json=denet --interval | perl -MJSON::PP -e "$parents")"
 	# What a hostile recorder says makes no JSON that is none.
+	# shellcheck disable=SC1003 # a backslash it is
 	for bad in '"\\u0022"' '"\\q"' '"' '[' '[1' '["a' '["a" "b"]' '{}' '[[[' '-1' '["\\ud800"]' 'null' '' '[,]' '"a\\'; do
 		sed "s|^meta .*|meta {\"affinity\": $bad, \"governors\": $bad, \"freqs_khz\": $bad, \"freq_cpus\": $bad, \"node_bytes\": $bad, \"node_distances\": $bad, \"thp\": $bad, \"cgroup\": $bad, \"smt_active\": $bad, \"system_wide\": false, \"pids\": $bad|" \
 			"$golden/metrics/story" >story

@@ -134,11 +134,14 @@ pipe=$'\xe2\x94\x9c'
 	gen_story long.data <story
 	for view in "" --tree --bottom-up "--sort pid,dso,symbol"; do
 		for columns in 72 80 132; do
+			# shellcheck disable=SC2086 # words
 			wide=$(on_terminal $columns NO_COLOR=1 PAGER=cat ebprec report -q $view long.data |
 				awk '{ if (length > n) n = length } END { print n }')
 			[ "$wide" -le $columns ] || fail "$view: $wide columns of $columns"
 		done
+		# shellcheck disable=SC2086 # words
 		contains "$(ebprec report -q $view long.data)" "$name"
+		# shellcheck disable=SC2086 # words
 		contains "$(on_terminal 80 NO_COLOR=1 PAGER="'sed s/x/x/'" ebprec report -q $view long.data)" "$name"
 	done
 }

@@ -50,17 +50,17 @@ percent() {
 @test "a stripped program has its names, here and in a bundle" {
 	for program in stripped stripped_pie; do
 		ebprec record -q -F 997 -o names.data -- ./$program
-		ebprec report -q --dso $program -i names.data >report 2>/dev/null
-		grep -q ' main\.spin$' report || fail "$program: $(cat report)"
-		grep -q ' main\.thirty$' report || fail "$program: $(cat report)"
-		grep -q ' main\.seventy$' report || fail "$program: $(cat report)"
-		[ "$(grep -c "\[$program\]" report)" -eq 0 ] || fail "$program: $(cat report)"
+		ebprec report -q --dso $program -i names.data >at_home 2>/dev/null
+		grep -q ' main\.spin$' at_home || fail "$program: $(cat at_home)"
+		grep -q ' main\.thirty$' at_home || fail "$program: $(cat at_home)"
+		grep -q ' main\.seventy$' at_home || fail "$program: $(cat at_home)"
+		[ "$(grep -c "\[$program\]" at_home)" -eq 0 ] || fail "$program: $(cat at_home)"
 		ebprec report --symbols-report -i names.data 2>/dev/null >sources
 		grep -q "$program.*Go's table" sources || fail "$(cat sources)"
 		mkdir -p empty
 		ebprec bundle -i names.data -o bundled.data
 		ebprec report -q --dso $program --symfs empty -i bundled.data 2>/dev/null >bundled
-		diff report bundled
+		diff at_home bundled
 	done
 }
 
@@ -71,11 +71,11 @@ percent() {
 	ebprec record -q -F 997 -o twin.data -- ./twin
 	mkdir -p "bare$PWD"
 	strip -o "bare$PWD/twin" twin
-	ebprec report -q --dso twin -i twin.data 2>/dev/null | grep -E ' (main|runtime)\.' >report
+	ebprec report -q --dso twin -i twin.data 2>/dev/null | grep -E ' (main|runtime)\.' >at_home
 	ebprec report -q --dso twin --symfs bare -i twin.data 2>/dev/null |
-		grep -E ' (main|runtime)\.' >bare_report
-	grep -q ' main\.spin$' report || fail "$(cat report)"
-	diff <(sed 's/\.abi0$//' report) bare_report
+		grep -E ' (main|runtime)\.' >by_table
+	grep -q ' main\.spin$' at_home || fail "$(cat at_home)"
+	diff <(sed 's/\.abi0$//' at_home) by_table
 }
 
 @test "with a garbage collector at work most are" {

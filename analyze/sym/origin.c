@@ -9,7 +9,8 @@ static const struct {
 	[NAME_ANONYMOUS] = { "memory without a file, such as code made at run time",
 			     "have its compiler write a perf-PID.map, as node --perf-basic-prof" },
 	[NAME_FILE_GONE] = { "the file is not on this machine",
-			     "analyze where it was recorded, or give its files with --symfs" },
+			     "analyze where it was recorded, give its files with --symfs, "
+			     "or put back what was deleted" },
 	[NAME_NOT_READ] = { "it was gone before the recorder could read it",
 			    "record while it or its container lives longer" },
 	[NAME_NO_PERMISSION] = { "the file may not be read", "run as a user who may read it" },

@@ -103,7 +103,7 @@ int cmd_merge(int argc, char **argv)
 	if (!opts.output)
 		return usage_error(&merge_usage, "'ebprec merge' needs '--output FILE'");
 	status = SAY_OK;
-	for (; words[count] && !status; count += !status) {
+	for (; words[count] && !status; count += captures[count] != NULL) {
 		err = capture_open(words[count], &captures[count], &where);
 		status = err ? say_cannot_open(words[count], err, &where)
 			     : cmd_new_file(captures[count], words[count], opts.output);

@@ -20,7 +20,7 @@ struct source {
 	int fd;              /* -1: memory */
 	const uint8_t *data; /* borrowed; memory only */
 	uint64_t size_bytes; /* when it was opened, or refreshed */
-	uint64_t dev, ino;   /* of the file that was opened, whatever is read in its place; 0: none */
+	uint64_t dev, ino; /* of the file that was opened, whatever is read in its place; 0: none */
 };
 
 /* "-" is standard input.  -EISDIR for a directory, else errno. */

@@ -127,8 +127,7 @@ static int run_naming(struct report *r, const struct report_query *query, struct
 	return naming_run(&r->naming, r->model, sampler_places(sampler), resolver, r->names, &how);
 }
 
-static int name_places(struct report *r, const struct report_query *query,
-		       struct sampler *sampler)
+static int name_places(struct report *r, const struct report_query *query, struct sampler *sampler)
 {
 	const struct places *places = sampler_places(sampler);
 	struct resolver_opts opts = {

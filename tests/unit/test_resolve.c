@@ -698,7 +698,8 @@ static void resolve_a_program_in_a_memfd_by_its_build_id(void **state)
 	/* Where only a debug folder has it. */
 	resolver_free(r);
 	r = resolver_of(e->root, NULL);
-	sh(e, "mkdir -p $r/usr/lib/debug/.build-id/01; mv $r/app $r/usr/lib/debug/.build-id/" HEX_PATH);
+	sh(e,
+	   "mkdir -p $r/usr/lib/debug/.build-id/01; mv $r/app $r/usr/lib/debug/.build-id/" HEX_PATH);
 	assert_string_equal(lookup(r, memfd.path, true, OFF_F_SIZED), "f_sized");
 	resolver_free(r);
 }

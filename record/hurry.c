@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include "record/rights.h"
+
 #define OWN_NICE (-10)
 
 void hurry_init(struct hurry *h)
@@ -14,8 +16,10 @@ void hurry_init(struct hurry *h)
 	errno = 0;
 	if (getpriority(PRIO_PROCESS, 0) > OWN_NICE && !errno)
 		(void)setpriority(PRIO_PROCESS, 0, OWN_NICE);
-	/* With this limit no right is needed later. */
+	/* With this limit no right is needed later; but raising it takes CAP_SYS_RESOURCE, which some have not. */
 	h->allowed = !setrlimit(RLIMIT_RTPRIO, &lowest);
+	h->by_right = !h->allowed && rights_effective() & RIGHT(CAP_SYS_NICE);
+	h->allowed |= h->by_right;
 }
 
 void hurry_set(struct hurry *h, bool now)

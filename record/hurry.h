@@ -16,6 +16,7 @@
 
 struct hurry {
 	bool allowed, now;
+	bool by_right;  /* and takes CAP_SYS_NICE for it, as long as it shall */
 	uint64_t count; /* how often it began */
 };
 

@@ -200,6 +200,7 @@ static void give_up_rights(struct recording *r)
 		.bpf = r->bpf,
 		.command = r->workload.pid,
 		.writing = r->window,
+		.hurry = r->bpf && r->hurry.by_right,
 	};
 	char names[200];
 	int err;

@@ -95,6 +95,8 @@ uint64_t rights_needed(const struct rights_use *use)
 		need |= RIGHT(CAP_KILL);
 	if (use->writing)
 		need |= RIGHTS_WRITING;
+	if (use->hurry)
+		need |= RIGHT(CAP_SYS_NICE);
 	return need;
 }
 

@@ -21,7 +21,7 @@ teardown() {
 bits() {
 	perl -e '
 		my %bit = (chown => 0, dac_override => 1, dac_read_search => 2, fowner => 3, kill => 5,
-			sys_ptrace => 19, sys_admin => 21, syslog => 34, perfmon => 38, bpf => 39,
+			sys_ptrace => 19, sys_admin => 21, sys_nice => 23, syslog => 34, perfmon => 38, bpf => 39,
 			checkpoint_restore => 40);
 		my $all = 0;
 		$all |= 1 << ($bit{$_} // die "no $_\n") for @ARGV;
@@ -29,6 +29,9 @@ bits() {
 }
 
 reading="sys_ptrace dac_read_search checkpoint_restore"
+# Who may not raise the limit (CAP_SYS_RESOURCE) keeps the right to be in a hurry.
+hurry=
+prlimit --rtprio=1:1 true 2>/dev/null || hurry=sys_nice
 
 # started FILE ARGS... - starts a recorder, and waits until FILE is there: then it has given up rights.
 started() {
@@ -65,7 +68,7 @@ has() {
 	started x.data -a
 	for key in CapEff CapPrm CapBnd; do
 		# shellcheck disable=SC2086 # words
-		has $key main $reading syslog bpf
+		has $key main $reading syslog bpf $hurry
 		# shellcheck disable=SC2086
 		has $key other $reading
 	done
@@ -99,12 +102,12 @@ has() {
 @test "what the options ask for: ending a command with one, files with --rotate" {
 	started x.data --without mark -- sleep 60
 	# shellcheck disable=SC2086
-	has CapEff main $reading syslog bpf kill
+	has CapEff main $reading syslog bpf kill $hurry
 	kill "$(cat recorder.pid)"
 	wait
 	started x.data -a --without mark --rotate 1h
 	# shellcheck disable=SC2086
-	has CapEff main $reading syslog bpf dac_override chown fowner
+	has CapEff main $reading syslog bpf dac_override chown fowner $hurry
 	kill "$(cat recorder.pid)"
 	wait
 	started x.data -a --no-bpf

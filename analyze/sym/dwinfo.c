@@ -230,9 +230,10 @@ static int read_abbrev(struct dw_unit *u, struct cursor *from, uint64_t *code,
 static struct cursor abbrevs_of(const struct dw_file *f, const struct dw_unit *u)
 {
 	size_t size_bytes = f->whole_bytes[DW_SEC_ABBREV];
-	uint64_t off = u->abbrev_off < size_bytes ? u->abbrev_off : size_bytes;
 
-	return cursor_of(f->whole[DW_SEC_ABBREV] + off, size_bytes - off);
+	if (u->abbrev_off >= size_bytes)
+		return cursor_of(NULL, 0);
+	return cursor_of(f->whole[DW_SEC_ABBREV] + u->abbrev_off, size_bytes - u->abbrev_off);
 }
 
 static int read_abbrevs(const struct dw_file *f, struct dw_unit *u)

@@ -240,7 +240,7 @@ static int range_lists(const struct dw_file *f, struct dw_unit *u, uint64_t off,
 	struct cursor c;
 	int err = 0;
 
-	if (off > f->whole_bytes[DW_SEC_RNGLISTS])
+	if (off >= f->whole_bytes[DW_SEC_RNGLISTS])
 		return -ENOTSUP;
 	c = cursor_of(f->whole[DW_SEC_RNGLISTS] + off, f->whole_bytes[DW_SEC_RNGLISTS] - off);
 	while (!err) {
@@ -299,7 +299,7 @@ static int range_pairs(const struct dw_file *f, struct dw_unit *u, uint64_t off,
 	struct cursor c;
 	int err = 0;
 
-	if (off > f->whole_bytes[DW_SEC_RANGES])
+	if (off >= f->whole_bytes[DW_SEC_RANGES])
 		return -ENOTSUP;
 	c = cursor_of(f->whole[DW_SEC_RANGES] + off, f->whole_bytes[DW_SEC_RANGES] - off);
 	while (!err) {

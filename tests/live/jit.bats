@@ -21,7 +21,7 @@ hot() {
 	ebprec report --folded -i x.data >out 2>err
 	awk -v names="$1" '
 		$0 ~ names { all += $NF }
-		$0 ~ names && /hotInner|Hot\.inner|;JS:/ { hot += $NF }
+		$0 ~ names && /hotInner|Hot\.(inner|main)|;JS:/ { hot += $NF }
 		END { exit !(hot > all / 3 && all > 20) }' out ||
 		fail "$(cat err; sort -k2 -n out | tail -5)"
 }

@@ -154,14 +154,23 @@ ss_said() {
 	[ "$again" -ge 1 ] && [ "$again" -lt "$all" ] || fail "$again of $all"
 }
 
+# told WHAT BYTES PACKETS BYTES_GOT PACKETS_GOT - but for two packets at most, which went in an interrupt of a
+# thread whose events the machine hides (docs/TESTING.md)
+told() {
+	local hidden=$(($3 - $5))
+	[ $hidden -ge 0 ] && [ $hidden -le 2 ] || fail "$1: $5 packets of $3"
+	[ $hidden -gt 0 ] || same "$1 $2" "$1 $4"
+	[ "$4" -le "$2" ] && [ $(($2 - $4)) -le $((1500 * hidden)) ] || fail "$1: $4 bytes of $2"
+}
+
 @test "net: packets and bytes are those of /proc/net/dev" {
 	# bytes and packets received are columns 2 and 3, sent 10 and 11
 	for name in lo q0 q1; do
 		of="netns=$(cat netns),device=$name"
-		same "$name $(dev $name 10) $(dev $name 11)" \
-			"$name $(field n.data net "$of" tx_bytes --by netns) $(field n.data net "$of" tx_packets --by netns)"
-		same "$name $(dev $name 2) $(dev $name 3)" \
-			"$name $(field n.data net "$of" rx_bytes --by netns) $(field n.data net "$of" rx_packets --by netns)"
+		told "$name sent" "$(dev $name 10)" "$(dev $name 11)" \
+			"$(field n.data net "$of" tx_bytes --by netns)" "$(field n.data net "$of" tx_packets --by netns)"
+		told "$name received" "$(dev $name 2)" "$(dev $name 3)" \
+			"$(field n.data net "$of" rx_bytes --by netns)" "$(field n.data net "$of" rx_packets --by netns)"
 	done
 	[ "$(dev lo 11)" -gt 100 ]
 }
@@ -171,16 +180,18 @@ ss_said() {
 	read -r sent dropped < <(sed -n 's/^ Sent [0-9]* bytes \([0-9]*\) pkt (dropped \([0-9]*\),.*/\1 \2/p' qdisc)
 	same "$count" $((sent + dropped))
 	here="netns=$(cat netns),device=q0"
-	same "$sent $sent $sent" "$(field n.data net "$here" queued --by netns) $(field n.data net "$here" hist_queue_ns --by netns --histogram) $(field n.data net "$here" hist_driver_ns --by netns --histogram)"
+	got=$(field n.data net "$here" queued --by netns)
+	[ "$got" -le "$sent" ] && [ "$got" -ge $((sent - 2)) ] || fail "$got of $sent" # as above
+	same "$got $got $got" "$got $(field n.data net "$here" hist_queue_ns --by netns --histogram) $(field n.data net "$here" hist_driver_ns --by netns --histogram)"
 	# Of 1042 bytes each, 125000 a second, the first 2048 at once; they came within took_ns.
-	least_ns=$(awk -v "n=$sent" -v "took=$took_ns" 'BEGIN {
+	least_ns=$(awk -v "n=$got" -v "took=$took_ns" 'BEGIN {
 		for (k = 1; k <= n; k++) { wait = (k * 1042 - 2048) * 8000 - took; if (wait > 0) sum += wait }
 		printf "%d", sum * 0.98 }')
 	queue_ns=$(field n.data net "$here" queue_ns --by netns)
 	[ "$queue_ns" -ge "$least_ns" ] || fail "$queue_ns ns in the queue, not $least_ns"
 	same "$queue_ns $(field n.data net "$here" driver_ns --by netns)" \
 		"$(field n.data net_packets "device=q0,pid=$pid" queue_ns) $(field n.data net_packets "device=q0,pid=$pid" driver_ns)"
-	same $((sent * 1042)) "$(field n.data net_packets "device=q0,pid=$pid,comm=datagrams" bytes)"
+	same $((got * 1042)) "$(field n.data net_packets "device=q0,pid=$pid,comm=datagrams" bytes)"
 }
 
 @test "net: packets that were dropped, by reason, interface and process" {

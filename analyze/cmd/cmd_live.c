@@ -204,10 +204,11 @@ static char *joined(char **words, size_t count)
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
 
-	for (size_t i = 0; to && i < count; i++)
+	if (!to)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
 		fprintf(to, "%s%s", i ? "," : "", words[i]);
-	if (to)
-		fclose(to);
+	fclose(to);
 	return text;
 }
 

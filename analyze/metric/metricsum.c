@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/metric/metricsum.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,9 +135,11 @@ static void merge(struct metricsum *s, uint32_t id, bool fresh, const uint64_t *
 	const struct metric_table *t = s->table;
 	struct metric_group *g = &s->groups[id];
 	uint64_t *own = s->slots + (size_t)id * t->slot_count;
-	uint64_t comm = t->comm == METRICROWS_NONE ? 0 : own[t->comm];
 	bool is = says_what_is(t, slots);
+	uint64_t comm;
 
+	assert(s->groups && s->slots); /* it is of a group that is there */
+	comm = t->comm == METRICROWS_NONE ? 0 : own[t->comm];
 	if (interval > g->now_interval) {
 		clear_now(s, id);
 		g->now_interval = interval;

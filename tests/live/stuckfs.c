@@ -153,6 +153,7 @@ int main(int argc, char **argv)
 		 s.fuse_fd);
 	if (s.fuse_fd < 0 || mount("stuckfs", argv[1], "fuse", MS_NOSUID | MS_NODEV, options)) {
 		perror("stuckfs");
+		free(request);
 		return 1;
 	}
 	puts("mounted");

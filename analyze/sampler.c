@@ -599,7 +599,7 @@ const struct stacks *sampler_part(const struct sampler *s, size_t part)
 	return part <= s->part_count ? &s->parts[part - 1] : NULL;
 }
 
-bool sampler_is_exact(struct sampler *s, size_t place)
+bool sampler_make_exact(struct sampler *s, size_t place)
 {
 	struct place *p = &s->places.list[place];
 

@@ -96,7 +96,7 @@ const struct places *sampler_places(const struct sampler *s);
  * Of a finished one: says that the place is no return address, in whatever stack.  false: it was none, or
  * not in a file.
  */
-bool sampler_is_exact(struct sampler *s, size_t place);
+bool sampler_make_exact(struct sampler *s, size_t place);
 /* By number of the group; count: 0 without sampler_sum_groups(), and groups beyond it have nothing. */
 const struct sampler_sum *sampler_sums(const struct sampler *s, size_t *count);
 const struct sampler_counts *sampler_counts(const struct sampler *s);

@@ -67,7 +67,7 @@ int interrupted_find(struct sampler *s, const struct naming *n, const struct str
 		for (size_t i = 0; (part = sampler_part(s, i)); i++)
 			see_callers(part, n, is_trampoline, seen);
 		for (size_t i = 0; i < count; i++)
-			if (seen[i] == BY_SIGNAL && sampler_is_exact(s, i))
+			if (seen[i] == BY_SIGNAL && sampler_make_exact(s, i))
 				*changed = true;
 	}
 	free(seen);

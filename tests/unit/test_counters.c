@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "format/cursor.h"
 #include "record/powerfs.h"
+#include "tests/unit/fileroot.h"
 
 struct machine {
-	char root[64];
+	char root[FILEROOT_BYTES];
 	struct metrictabs tabs;
 	struct attrs attrs;
 	struct targets targets;
@@ -26,34 +26,17 @@ struct machine {
 	int err;
 };
 
-/* put(m, "proc/stat", text): with its folders; NULL takes the file away. */
 static void put(const struct machine *m, const char *path, const char *text)
 {
-	char whole[256];
-	FILE *f;
-
-	snprintf(whole, sizeof(whole), "%s/%s", m->root, path);
-	if (!text) {
-		unlink(whole);
-		return;
-	}
-	for (char *p = whole + strlen(m->root) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(whole, 0755);
-		*p = '/';
-	}
-	f = fopen(whole, "we");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
+	fileroot_put(m->root, path, text);
 }
 
 static void machine_make(struct machine *m)
 {
-	*m = (struct machine){ .root = "/tmp/ebprec-counters-XXXXXX" };
+	*m = (struct machine){ .root = "" };
 	m->targets.all = true;
 	m->targets.map_fd = -1;
-	assert_non_null(mkdtemp(m->root));
+	fileroot_make(m->root);
 	put(m, "proc/stat", "cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\nintr 1\n");
 }
 
@@ -72,14 +55,11 @@ static void machine_take(struct machine *m, uint32_t interval)
 
 static void machine_done(struct machine *m)
 {
-	char command[128];
-
 	counters_free(m->counters);
 	rowqueue_done(&m->rows);
 	metrictabs_done(&m->tabs);
 	attrs_done(&m->attrs);
-	snprintf(command, sizeof(command), "rm -r '%s'", m->root);
-	assert_int_equal(system(command), 0);
+	fileroot_done(m->root);
 }
 
 static const struct metrictab *table(const struct machine *m, const char *name)

@@ -7,45 +7,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
+#include "tests/unit/fileroot.h"
+
 struct machine {
-	char root[64];
+	char root[FILEROOT_BYTES];
 	struct hostenv env;
 };
 
 static void put(const struct machine *m, const char *path, const char *text)
 {
-	char whole[256];
-	FILE *f;
-
-	snprintf(whole, sizeof(whole), "%s/%s", m->root, path);
-	for (char *p = whole + strlen(m->root) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(whole, 0755);
-		*p = '/';
-	}
-	f = fopen(whole, "we");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
+	fileroot_put(m->root, path, text);
 }
 
 static void machine_make(struct machine *m)
 {
-	*m = (struct machine){ .root = "/tmp/ebprec-hostenv-XXXXXX" };
-	assert_non_null(mkdtemp(m->root));
+	*m = (struct machine){ .root = "" };
+	fileroot_make(m->root);
 }
 
 static void machine_done(struct machine *m)
 {
-	char command[128];
-
 	hostenv_done(&m->env);
-	snprintf(command, sizeof(command), "rm -r '%s'", m->root);
-	assert_int_equal(system(command), 0);
+	fileroot_done(m->root);
 }
 
 static void hostenv_reads_a_machine_of_two_nodes(void **state)

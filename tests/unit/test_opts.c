@@ -134,89 +134,89 @@ static void opts_read_values(void **state)
 	assert_true(!o.turn.ns && o.turn.bytes == 100 << 20 && !o.keep_files);
 }
 
+static const struct {
+	const char *words, *said;
+} wrong[] = {
+	{ "--outptu x", "'--output'" },
+	{ "-x", "-x" },
+	{ "-F", "" },
+	{ "-F 0", "'0'" },
+	{ "-F -1", "'-1'" },
+	{ "-F 99x", "'99x'" },
+	{ "-F 99999999999999999999", "'99999999999999999999'" },
+	{ "-F 100001", "perf_event_max_sample_rate" },
+	{ "-e cycle", "did you mean 'cycles'" },
+	{ "-e sched:sched_switch", "auto, cycles or cpu-clock" },
+	{ "-p x", "'x'" },
+	{ "-p 0", "'0'" },
+	{ "-p 1,", "'1,'" },
+	{ "-p 1,,2", "'1,,2'" },
+	{ "-p 2147483648", "'2147483648'" },
+	{ "-p 1 -a", "exclude each other" },
+	{ "-t 7", "'--tid' of perf" },
+	{ "-C 0-3", "'ebprec report -C'" },
+	{ "-c 1000", "see -F" },
+	{ "--call-graph dwarf,100", "512 to" },
+	{ "--call-graph dwarf,", "512 to" },
+	{ "-z 0", "" },
+	{ "-z 20", "" },
+	{ "-m x", "" },
+	{ "-d x", "" },
+	{ "--without shced", "did you mean 'sched'" },
+	{ "--without cpu", "-F 1" },
+	{ "--with mark --without mark", "'--with mark' and '--without mark'" },
+	{ "--without block,locks --with syscalls,locks", "'--without locks'" },
+	{ "--with everything", "--list" },
+	{ "--with sched,everything", "--list" },
+	{ "--slower 10", "unit" },
+	{ "--slower ms", "unit" },
+	{ "--slower -1ms", "unit" },
+	{ "--interval 0.05", "0.1" },
+	{ "--mark foo", "'foo'" },
+	{ "--mark tp:a:b --without mark", "--without mark" },
+	{ "--mark tp:a:b --no-bpf", "--no-bpf" },
+	{ "-o - --ring 5s", "'--output -' and '--ring'" },
+	{ "-o - --rotate 5s", "'--output -' and '--rotate'" },
+	{ "--ring 5s --trigger runq:5ms --no-bpf", "needs context switches" },
+	{ "--ring 5s --trigger runq:5ms --without sched", "needs context switches" },
+	{ "--ring 5s --trigger runq:5ms --trigger runq:6ms", "can be given once" },
+	{ "-o - --bundle", "'--output -' and '--bundle'" },
+	{ "--ring 60", "'60'" },
+	{ "--ring 511K", "'--ring' needs at least 512K" },
+	{ "--rotate 1K", "'--rotate' needs at least 512K" },
+	{ "--max-size 10k", "'--max-size' needs at least 512K: the beginning and the end of a" },
+	{ "--ring 0.0s", "'0.0s'" },
+	{ "--ring 0s", "'0s'" },
+	{ "--ring 60sx", "'60sx'" },
+	{ "--ring 1001000000h", "'1001000000h'" },
+	{ "--ring -1s", "'-1s'" },
+	{ "--rotate 10", "'10'" },
+	{ "--rotate 10m,", "''" },
+	{ "--rotate 10m,0", "'0'" },
+	{ "--rotate 10m,x", "'x'" },
+	{ "--rotate 10m;2", "'10m;2'" },
+	{ "--max-size x", "'x'" },
+	{ "--trigger mark:x", "goes with '--ring'" },
+	{ "--ring 1s --trigger now", "'now'" },
+	{ "--ring 1s --no-bpf --trigger mark:x", "needs marks" },
+	{ "--ring 1s --rotate 1s", "exclude each other" },
+	{ "--ring 1s --max-size 1M", "'--max-size' exclude" },
+	{ "--ring 1s --bundle", "exclude each other" },
+};
+
 static void opts_say_in_one_line_what_is_wrong(void **state)
 {
-	static const struct {
-		const char *words, *said;
-	} cases[] = {
-		{ "--outptu x", "'--output'" },
-		{ "-x", "-x" },
-		{ "-F", "" },
-		{ "-F 0", "'0'" },
-		{ "-F -1", "'-1'" },
-		{ "-F 99x", "'99x'" },
-		{ "-F 99999999999999999999", "'99999999999999999999'" },
-		{ "-F 100001", "perf_event_max_sample_rate" },
-		{ "-e cycle", "did you mean 'cycles'" },
-		{ "-e sched:sched_switch", "auto, cycles or cpu-clock" },
-		{ "-p x", "'x'" },
-		{ "-p 0", "'0'" },
-		{ "-p 1,", "'1,'" },
-		{ "-p 1,,2", "'1,,2'" },
-		{ "-p 2147483648", "'2147483648'" },
-		{ "-p 1 -a", "exclude each other" },
-		{ "-t 7", "'--tid' of perf" },
-		{ "-C 0-3", "'ebprec report -C'" },
-		{ "-c 1000", "see -F" },
-		{ "--call-graph dwarf,100", "512 to" },
-		{ "--call-graph dwarf,", "512 to" },
-		{ "-z 0", "" },
-		{ "-z 20", "" },
-		{ "-m x", "" },
-		{ "-d x", "" },
-		{ "--without shced", "did you mean 'sched'" },
-		{ "--without cpu", "-F 1" },
-		{ "--with mark --without mark", "'--with mark' and '--without mark'" },
-		{ "--without block,locks --with syscalls,locks", "'--without locks'" },
-		{ "--with everything", "--list" },
-		{ "--with sched,everything", "--list" },
-		{ "--slower 10", "unit" },
-		{ "--slower ms", "unit" },
-		{ "--slower -1ms", "unit" },
-		{ "--interval 0.05", "0.1" },
-		{ "--mark foo", "'foo'" },
-		{ "--mark tp:a:b --without mark", "--without mark" },
-		{ "--mark tp:a:b --no-bpf", "--no-bpf" },
-		{ "-o - --ring 5s", "'--output -' and '--ring'" },
-		{ "-o - --rotate 5s", "'--output -' and '--rotate'" },
-		{ "--ring 5s --trigger runq:5ms --no-bpf", "needs context switches" },
-		{ "--ring 5s --trigger runq:5ms --without sched", "needs context switches" },
-		{ "--ring 5s --trigger runq:5ms --trigger runq:6ms", "can be given once" },
-		{ "-o - --bundle", "'--output -' and '--bundle'" },
-		{ "--ring 60", "'60'" },
-		{ "--ring 511K", "'--ring' needs at least 512K" },
-		{ "--rotate 1K", "'--rotate' needs at least 512K" },
-		{ "--max-size 10k",
-		  "'--max-size' needs at least 512K: the beginning and the end of a" },
-		{ "--ring 0.0s", "'0.0s'" },
-		{ "--ring 0s", "'0s'" },
-		{ "--ring 60sx", "'60sx'" },
-		{ "--ring 1001000000h", "'1001000000h'" },
-		{ "--ring -1s", "'-1s'" },
-		{ "--rotate 10", "'10'" },
-		{ "--rotate 10m,", "''" },
-		{ "--rotate 10m,0", "'0'" },
-		{ "--rotate 10m,x", "'x'" },
-		{ "--rotate 10m;2", "'10m;2'" },
-		{ "--max-size x", "'x'" },
-		{ "--trigger mark:x", "goes with '--ring'" },
-		{ "--ring 1s --trigger now", "'now'" },
-		{ "--ring 1s --no-bpf --trigger mark:x", "needs marks" },
-		{ "--ring 1s --rotate 1s", "exclude each other" },
-		{ "--ring 1s --max-size 1M", "'--max-size' exclude" },
-		{ "--ring 1s --bundle", "exclude each other" },
-	};
 	struct option_error error;
 	struct record_opts o;
 	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (parse(cases[i].words, &o, &error) != OPTS_WRONG)
-			fail_msg("taken: '%s'", cases[i].words);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		if (parse(wrong[i].words, &o, &error) != OPTS_WRONG)
+			fail_msg("taken: '%s'", wrong[i].words);
 		if (!error.text[0] || strchr(error.text, '\n') ||
-		    !strstr(error.text, cases[i].said))
-			fail_msg("'%s': said '%s', not '%s'", cases[i].words, error.text,
-				 cases[i].said);
+		    !strstr(error.text, wrong[i].said))
+			fail_msg("'%s': said '%s', not '%s'", wrong[i].words, error.text,
+				 wrong[i].said);
 	}
 }
 

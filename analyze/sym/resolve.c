@@ -144,13 +144,13 @@ static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bo
  * Nothing called these, but something returns to their first byte: __restore_rt of a signal, the first
  * function of a context.  The byte before is in no function.  Exports alone would not tell that.
  */
-static const char *returned_to(struct resolver *r, const struct known_file *f, uint64_t vaddr)
+static const char *returned_to(const struct known_file *f, uint64_t vaddr, bool demangle)
 {
 	uint64_t start = 0;
 	const char *name = NULL;
 
 	if (symtab_is_full(f->sym.symbols) && vaddr < UINT64_MAX)
-		name = symtab_find(f->sym.symbols, vaddr + 1, r->demangle, &start);
+		name = symtab_find(f->sym.symbols, vaddr + 1, demangle, &start);
 	return name && start == vaddr + 1 ? name : NULL;
 }
 
@@ -181,7 +181,7 @@ static void resolve_in_file(struct resolver *r, struct known_file *f, uint64_t o
 	if (out->name)
 		out->into_bytes = vaddr + is_return - start;
 	else if (known && is_return)
-		out->name = returned_to(r, f, vaddr);
+		out->name = returned_to(f, vaddr, r->demangle);
 	if (!out->name)
 		out->reason = symfile_miss(&f->sym);
 }
@@ -328,15 +328,19 @@ const struct resolved *resolver_unmapped(struct resolver *r, uint64_t addr)
 static const char *raw_name(struct known_file *f, const struct result *x)
 {
 	struct bundle_place place;
+	const char *name = NULL;
 	uint64_t vaddr;
 
 	if (!x->said.name)
 		return NULL;
 	if (find_in_bundles(f, x->offset, x->return_address, &place) && place.name)
 		return place.name;
-	if (!f->jit && symfile_vaddr(&f->sym, x->offset - x->return_address, &vaddr))
-		return symtab_find(f->sym.symbols, vaddr, false, NULL);
-	return x->said.name;
+	if (!f->jit && symfile_vaddr(&f->sym, x->offset - x->return_address, &vaddr)) {
+		name = symtab_find(f->sym.symbols, vaddr, false, NULL);
+		if (!name && x->return_address)
+			name = returned_to(f, vaddr, false);
+	}
+	return name ? name : x->said.name; /* a place with a name keeps one */
 }
 
 /* What is put into the bundle of one file. */

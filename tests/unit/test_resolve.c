@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/sym/bundle.h"
 #include "analyze/sym/locate.h"
 #include "analyze/sym/resolve.h"
 #include "tests/unit/fixture.h"
@@ -139,6 +140,39 @@ static void resolve_return_addresses_belong_to_the_call(void **state)
 	x = resolver_user(r, id, 0, true); /* there is nothing before */
 	assert_int_equal(x->reason, NAME_BETWEEN);
 	resolver_free(r);
+}
+
+/* A signal returns to the first byte of a function; that it is found behind the address travels, too. */
+static void resolve_what_returns_to_a_start_is_bundled(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL), *away;
+	struct resolver_file f = file_of("/app", true);
+	struct resolver_opts opts = { .demangle = true, .bundle_count = 1 };
+	struct bundle_place place;
+	struct bundle *b;
+	uint8_t *data;
+	size_t size_bytes;
+	uint32_t id;
+
+	sh(e, "cp $f/layout $r/app");
+	id = resolver_add_file(r, &f);
+	assert_string_equal(resolver_user(r, id, 0x1240, true)->name, "ns::S<long>::work");
+	assert_string_equal(resolver_user(r, id, OFF_F_SIZED, false)->name, "f_sized");
+	assert_int_equal(resolver_bundle(r, id, false, &data, &size_bytes), 0);
+	assert_int_equal(bundle_decode(data, size_bytes, &b), 0);
+	assert_true(bundle_find(b, 0x1240, true, &place));
+	assert_string_equal(place.name, "_ZN2ns1SIlE4workEli");
+	resolver_free(r);
+
+	opts.bundles = &b;
+	opts.roots.symfs = "/no/such/root";
+	assert_int_equal(resolver_new(&opts, &away), 0);
+	id = resolver_add_file(away, &f);
+	assert_string_equal(resolver_user(away, id, 0x1240, true)->name, "ns::S<long>::work");
+	assert_string_equal(resolver_user(away, id, OFF_F_SIZED, false)->name, "f_sized");
+	resolver_free(away);
+	bundle_free(b);
 }
 
 static void resolve_equal_places_give_equal_pointers(void **state)
@@ -798,6 +832,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(resolve_names_by_file_offset),
 		TEST(resolve_return_addresses_belong_to_the_call),
+		TEST(resolve_what_returns_to_a_start_is_bundled),
 		TEST(resolve_equal_places_give_equal_pointers),
 		cmocka_unit_test(resolve_many_files_keep_their_ids),
 		TEST(resolve_a_second_path_helps_when_the_first_is_gone),

@@ -15,7 +15,7 @@
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/say.h"
 #include "analyze/cmd/usage.h"
-#include "analyze/vec.h"
+#include "analyze/sym/bundlejoin.h"
 #include "analyze/view.h"
 
 struct bundle_opts {
@@ -50,50 +50,48 @@ static const struct usage bundle_usage = {
 
 /* ---- what goes in ---- */
 
-struct object {
-	uint8_t *data;
-	size_t size_bytes;
-};
-
 struct objects {
-	struct object *list;
-	size_t count, capacity;
+	struct bundlejoin files;
 	bool with_lines;
 };
-
-static void objects_done(struct objects *o)
-{
-	for (size_t i = 0; i < o->count; i++)
-		free(o->list[i].data);
-	free(o->list);
-}
 
 static int collect(void *arg, struct resolver *resolver)
 {
 	uint32_t count = resolver_file_count(resolver);
 	struct objects *o = arg;
+	struct bundle *b;
+	size_t size_bytes;
+	uint8_t *data;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < count; i++) {
-		err = vec_reserve(&o->list, &o->capacity, o->count + 1);
-		if (!err)
-			err = resolver_bundle(resolver, i, o->with_lines, &o->list[o->count].data,
-					      &o->list[o->count].size_bytes);
-		if (!err)
-			o->count++;
-		else if (err == -ENOENT)
+		err = resolver_bundle(resolver, i, o->with_lines, &data, &size_bytes);
+		if (err == -ENOENT) {
 			err = 0;
+			continue;
+		}
+		if (err)
+			break;
+		err = bundle_decode(data, size_bytes, &b);
+		if (err)
+			free(data);
+		else
+			err = bundlejoin_add(&o->files, b, 0);
 	}
 	return err;
 }
 
 static int write_objects(void *arg, struct writer *w)
 {
-	const struct objects *o = arg;
+	const struct bundlejoin *files = &((const struct objects *)arg)->files;
+	const uint8_t *data;
+	size_t size_bytes;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < o->count; i++)
-		err = writer_object(w, EBX_SYMTAB, i, o->list[i].data, o->list[i].size_bytes);
+	for (size_t i = 0; !err && i < files->ids.count; i++) {
+		data = bundle_bytes(files->files[i].bundle, &size_bytes);
+		err = writer_object(w, EBX_SYMTAB, i, data, size_bytes);
+	}
 	return err;
 }
 
@@ -149,7 +147,8 @@ static int write_capture(const struct bundle_opts *opts, const char *output,
 			 opts->input, stats.bad_frames);
 	if (!opts->quiet)
 		say_note("wrote '%s': names of %zu files, %" PRIu64 " KiB (was %" PRIu64 " KiB)",
-			 output, o->count, stats.file_bytes >> 10, capture_file_bytes(c) >> 10);
+			 output, o->files.ids.count, stats.file_bytes >> 10,
+			 capture_file_bytes(c) >> 10);
 	return SAY_OK;
 }
 
@@ -181,7 +180,7 @@ static int bundle(const struct bundle_opts *opts, const struct capture *c)
 	}
 	status = err ? say_error("cannot bundle '%s': %s", opts->input, strerror(-err))
 		     : write_capture(opts, opts->output ? opts->output : opts->input, c, &o);
-	objects_done(&o);
+	bundlejoin_done(&o.files);
 	return status;
 }
 
@@ -203,31 +202,49 @@ static void list_row(struct view *v, const struct bundle *b, uint64_t stored_byt
 	view_text(v, "symbols", head->symbols);
 }
 
+/* What is in the capture, file by file; *broken tables are left out. */
+static int read_files(const struct capture *c, struct bundlejoin *out, size_t *broken)
+{
+	struct bundles b;
+	int err = bundles_read(c, &b, broken);
+
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < b.count; i++) {
+		err = bundlejoin_add(out, b.list[i], b.stored_bytes[i]);
+		b.list[i] = NULL;
+	}
+	bundles_done(&b);
+	return err;
+}
+
 static int list(const struct bundle_opts *opts, const struct capture *c)
 {
 	static const char *const columns[] = { "places",   "lines",    "stored", "file",
 					       "build_id", "known_by", "symbols" };
-	struct bundles b;
-	struct view *v;
+	struct bundlejoin files = { 0 };
+	struct view *v = NULL;
 	size_t broken;
 	int err;
 
-	err = bundles_read(c, &b, &broken);
+	err = read_files(c, &files, &broken);
 	if (!err)
 		err = view_open(stdout, opts->json, &v);
-	if (err)
+	if (err) {
+		bundlejoin_done(&files);
 		return say_error("cannot list '%s': %s", opts->input, strerror(-err));
+	}
 	view_table(v, "files", columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < b.count; i++)
-		list_row(v, b.list[i], b.stored_bytes[i]);
+	for (size_t i = 0; i < files.ids.count; i++)
+		list_row(v, files.files[i].bundle, files.files[i].stored_bytes);
 	view_table_end(v);
 	err = view_close(v);
-	if (!b.count && !opts->quiet)
+	if (!files.ids.count && !opts->quiet)
 		say_note("no names are bundled in '%s'", opts->input);
 	if (broken)
 		say_note("%zu tables of '%s' are broken, or of a later version, skipping", broken,
 			 opts->input);
-	bundles_done(&b);
+	bundlejoin_done(&files);
 	return err ? say_error("cannot list '%s': %s", opts->input, strerror(-err)) : SAY_OK;
 }
 

@@ -16,6 +16,7 @@
 
 struct bundle {
 	uint8_t *data; /* owned */
+	size_t size_bytes;
 	struct bundle_head head;
 	bool has_lines;
 	const uint8_t *places, *frames;
@@ -285,6 +286,7 @@ int bundle_decode(uint8_t *data, size_t size_bytes, struct bundle **out)
 		return err;
 	}
 	b->data = data;
+	b->size_bytes = size_bytes;
 	*out = b;
 	return 0;
 }
@@ -300,6 +302,12 @@ void bundle_free(struct bundle *b)
 const struct bundle_head *bundle_head(const struct bundle *b)
 {
 	return &b->head;
+}
+
+const uint8_t *bundle_bytes(const struct bundle *b, size_t *size_bytes)
+{
+	*size_bytes = b->size_bytes;
+	return b->data;
 }
 
 size_t bundle_count(const struct bundle *b)
@@ -330,6 +338,18 @@ struct bundle_frame bundle_frame(const struct bundle *b, size_t i)
 				      le32_load(p + 8), le32_load(p + 12) };
 }
 
+static struct bundle_place place_at(const struct bundle *b, const uint8_t *p)
+{
+	return (struct bundle_place){
+		.offset = le64_load(p),
+		.name = text_at(b, le32_load(p + 8)),
+		.is_return = p[13] & RETURN_FLAG,
+		.reason = p[12],
+		.frame_count = b->has_lines ? le16_load(p + 14) : 0,
+		.first_frame = b->has_lines ? le32_load(p + 16) : 0,
+	};
+}
+
 bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct bundle_place *out)
 {
 	size_t low = 0, high = b->count;
@@ -349,14 +369,62 @@ bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct
 			return false;
 		if ((p[13] & RETURN_FLAG) != is_return)
 			continue;
-		*out = (struct bundle_place){ offset,    text_at(b, le32_load(p + 8)),
-					      is_return, p[12],
-					      0,         0 };
-		if (b->has_lines) {
-			out->frame_count = le16_load(p + 14);
-			out->first_frame = le32_load(p + 16);
-		}
+		*out = place_at(b, p);
 		return true;
 	}
 	return false;
+}
+
+/* ---- joining ---- */
+
+/* What two tables know. */
+struct both {
+	struct bundle_place *places;
+	size_t count;
+	struct bundle_frame *frames;
+	size_t frame_count;
+};
+
+/* Adds what b knows, but where known does already. */
+static void add_known(struct both *to, const struct bundle *b, const struct bundle *known)
+{
+	struct bundle_place place, other;
+
+	for (size_t i = 0; i < b->count; i++) {
+		place = place_at(b, b->places + i * b->place_bytes);
+		if (known && bundle_find(known, place.offset, place.is_return, &other))
+			continue;
+		place.first_frame += (uint32_t)to->frame_count;
+		to->places[to->count++] = place;
+	}
+	for (size_t i = 0; i < b->frame_count; i++)
+		to->frames[to->frame_count++] = bundle_frame(b, i);
+}
+
+int bundle_join(const struct bundle *a, const struct bundle *b, uint8_t **out, size_t *size_bytes)
+{
+	struct both both = { 0 };
+	struct bundle_head head = a->head;
+	int err = -ENOMEM;
+
+	if (a->frame_count + b->frame_count >= UINT32_MAX)
+		return -EOVERFLOW;
+	if (head.trust == NAME_BY_NOTHING) {
+		head.trust = b->head.trust;
+		head.symbols = b->head.symbols;
+	}
+	both.places = calloc(a->count + b->count + 1, sizeof(*both.places));
+	both.frames = calloc(a->frame_count + b->frame_count + 1, sizeof(*both.frames));
+	if (both.places && both.frames) {
+		struct bundle_frames frames;
+
+		add_known(&both, a, NULL);
+		add_known(&both, b, a);
+		frames = (struct bundle_frames){ both.frames, both.frame_count };
+		err = bundle_encode(&head, both.places, both.count,
+				    a->has_lines || b->has_lines ? &frames : NULL, out, size_bytes);
+	}
+	free(both.places);
+	free(both.frames);
+	return err;
 }

@@ -56,6 +56,8 @@ void bundle_free(struct bundle *b); /* NULL is fine */
 
 /* All borrowed until bundle_free(). */
 const struct bundle_head *bundle_head(const struct bundle *b);
+/* As bundle_encode() made them. */
+const uint8_t *bundle_bytes(const struct bundle *b, size_t *size_bytes);
 size_t bundle_count(const struct bundle *b);
 /* false: the place is not in it. */
 bool bundle_find(const struct bundle *b, uint64_t offset, bool is_return, struct bundle_place *out);
@@ -64,5 +66,11 @@ bool bundle_has_lines(const struct bundle *b);
 size_t bundle_frame_count(const struct bundle *b);
 /* Frame number i, below bundle_frame_count(). */
 struct bundle_frame bundle_frame(const struct bundle *b, size_t i);
+
+/*
+ * The bytes of one that knows what both know of a file; a says which, and where both know a place, what
+ * is there.  *out is owned (free()).  -ENOMEM, -EOVERFLOW.
+ */
+int bundle_join(const struct bundle *a, const struct bundle *b, uint8_t **out, size_t *size_bytes);
 
 #endif

@@ -84,11 +84,15 @@ load_of_all_kinds() {
 	load_of_all_kinds
 	ebprec bundle --list x.data >none 2>err
 	contains "$(cat err)" "no names are bundled"
-	ebprec bundle -q -o b.data x.data
+	ebprec bundle -o b.data x.data 2>said
 	ebprec bundle --list b.data >list
 	contains "$(cat list)" "/mine"
 	contains "$(cat list)" "build-id"
 	ebprec bundle --list --json b.data | perl -MJSON::PP -e 'local $/; my $j = decode_json(<STDIN>); exit !(@{$j->{files}} > 2 && $j->{files}[0]{stored_bytes} > 0)'
+	# Samples and switches have stacks in the same files: each is there once.
+	contains "$(cat said)" "names of $(sed 1,2d list | grep -c .) files,"
+	ebprec bundle --list --json b.data | perl -MJSON::PP -e 'local $/; my %n; for (@{decode_json(<STDIN>)->{files}}) {
+		die "twice: $_->{file}\n" if $_->{build_id} && $n{$_->{build_id}}++ }'
 	[ "$(stat -c %s b.data)" -lt $(($(stat -c %s x.data) * 2)) ] || fail "$(ls -l)"
 }
 

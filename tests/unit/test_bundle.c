@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/sym/bundle.h"
+#include "analyze/sym/bundlejoin.h"
 #include "format/cursor.h"
 
 static const struct bundle_head head = {
@@ -209,6 +209,98 @@ static void bundle_refuses_frames_that_are_not_there(void **state)
 	free(data);
 }
 
+/* ---- one table for a file ---- */
+
+static struct bundle *decoded(uint8_t *data, size_t size_bytes)
+{
+	struct bundle *b;
+
+	assert_int_equal(bundle_decode(data, size_bytes, &b), 0);
+	return b;
+}
+
+static void check_frame(const struct bundle *b, uint64_t offset, bool is_return, unsigned i,
+			const char *file, uint32_t line)
+{
+	struct bundle_place p;
+	struct bundle_frame f;
+
+	assert_true(bundle_find(b, offset, is_return, &p));
+	assert_true(i < p.frame_count);
+	f = bundle_frame(b, p.first_frame + i);
+	assert_int_equal(f.line, line);
+	assert_string_equal(f.file, file);
+}
+
+/* What the second knows besides, and of what both know what the first says. */
+static void tables_of_a_file_become_one(void **state)
+{
+	static const struct bundle_frame list[] = { { "other", "/src/b.c", 7, 0 },
+						    { "main", "/src/b.c", 9, 0 } };
+	const struct bundle_frames frames = { list, 2 };
+	struct bundle_place places[] = {
+		{ 0x3000, "second", false, NAME_FOUND, 1, 1 },
+		{ 0x1000, "other", false, NAME_FOUND, 1, 0 },
+		{ 0x1000, "other", true, NAME_FOUND, 1, 0 },
+	};
+	struct bundle_head elsewhere = head;
+	struct bundlejoin j = { 0 };
+	struct bundle_place p;
+	const struct bundle *b;
+	size_t size_bytes;
+	uint8_t *data = example_with_lines(&size_bytes);
+
+	assert_int_equal(bundlejoin_add(&j, decoded(data, size_bytes), 100), 0);
+	elsewhere.file.path = "/proc/7/root/usr/bin/app"; /* the build-id says which file it is */
+	assert_int_equal(bundle_encode(&elsewhere, places, 3, &frames, &data, &size_bytes), 0);
+	assert_int_equal(bundlejoin_add(&j, decoded(data, size_bytes), 30), 0);
+	elsewhere.file.build_id.bytes[0]++;
+	assert_int_equal(bundle_encode(&elsewhere, places, 3, NULL, &data, &size_bytes), 0);
+	assert_int_equal(bundlejoin_add(&j, decoded(data, size_bytes), 8), 0);
+
+	assert_int_equal(j.ids.count, 2);
+	assert_int_equal(j.files[0].stored_bytes, 130);
+	assert_int_equal(j.files[1].stored_bytes, 8);
+	b = j.files[0].bundle;
+	assert_string_equal(bundle_head(b)->file.path, head.file.path);
+	assert_int_equal(bundle_count(b), 5);
+	assert_int_equal(bundle_frame_count(b), 5);
+	assert_true(bundle_find(b, 0x1000, false, &p));
+	assert_string_equal(p.name, "main");
+	check_frame(b, 0x1000, false, 0, "/src/a.c", 40);
+	check_frame(b, 0x2000, true, 0, "/src/a.h", 12);
+	check_frame(b, 0x1000, true, 0, "/src/b.c", 7);
+	check_frame(b, 0x3000, false, 0, "/src/b.c", 9);
+	assert_true(bundle_find(b, 0x1800, false, &p));
+	assert_int_equal(p.frame_count, 0);
+	assert_false(bundle_has_lines(j.files[1].bundle));
+	bundlejoin_done(&j);
+}
+
+/* Lines stay when the other table has none; where nothing was found at first, the other says by what. */
+static void a_table_without_lines_takes_none_away(void **state)
+{
+	struct bundle_head nothing = head;
+	struct bundlejoin j = { 0 };
+	struct bundle_place place = { 0x9000, NULL, false, NAME_FILE_GONE, 0, 0 };
+	size_t size_bytes;
+	uint8_t *data;
+
+	nothing.symbols = "";
+	nothing.trust = NAME_BY_NOTHING;
+	assert_int_equal(bundle_encode(&nothing, &place, 1, NULL, &data, &size_bytes), 0);
+	assert_int_equal(bundlejoin_add(&j, decoded(data, size_bytes), 0), 0);
+	data = example_with_lines(&size_bytes);
+	assert_int_equal(bundlejoin_add(&j, decoded(data, size_bytes), 0), 0);
+	assert_int_equal(j.ids.count, 1);
+	assert_int_equal(bundle_count(j.files[0].bundle), 4);
+	assert_true(bundle_has_lines(j.files[0].bundle));
+	check_frame(j.files[0].bundle, 0x2000, true, 1, "/src/a.c", 40);
+	assert_string_equal(bundle_head(j.files[0].bundle)->symbols, head.symbols);
+	assert_int_equal(bundle_head(j.files[0].bundle)->trust, head.trust);
+	bundlejoin_done(&j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +309,8 @@ int main(void)
 		cmocka_unit_test(bundle_refuses_what_is_broken),
 		cmocka_unit_test(bundle_has_frames_of_source_code),
 		cmocka_unit_test(bundle_refuses_frames_that_are_not_there),
+		cmocka_unit_test(tables_of_a_file_become_one),
+		cmocka_unit_test(a_table_without_lines_takes_none_away),
 	};
 
 	return cmocka_run_group_tests_name("bundle", tests, NULL, NULL);

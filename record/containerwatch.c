@@ -2,6 +2,7 @@
 #include "record/containerwatch.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@
 #include "record/procscan.h"
 #include "record/slurp.h"
 
-#define COUNT_MAX     65536
+#define COUNT_MAX     8192
+#define UNNAMED_MAX   (COUNT_MAX / 2)
 #define TRIES         10 /* the engine may be about to write it */
 #define TRY_NS        200000000ULL
 #define LOOKS_A_TRY   8           /* at a time: users can make many cgroups, and large files */
@@ -64,24 +66,65 @@ static void settle(struct containerwatch *c, struct containerwatch_one *one)
 	c->unnamed_count--;
 }
 
+/*
+ * Those that have a name, or never will, need not be known: one that comes back is looked for again.
+ * -ENOMEM: some are no longer known, none twice.
+ */
+static int forget_settled(struct containerwatch *c)
+{
+	size_t count = c->count;
+	int err = 0;
+
+	keymap_done(&c->by_id);
+	c->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct containerwatch_one one = c->list[i];
+
+		if (!one.cgroup)
+			continue;
+		err = err ? err
+			  : keymap_put(&c->by_id, hex_of(one.id), hex_of(one.id + 16),
+				       (uint32_t)c->count);
+		if (!err) {
+			c->list[c->count++] = one;
+			continue;
+		}
+		settle(c, &one);
+		c->missed_count++;
+	}
+	return err;
+}
+
+static int reserve(struct containerwatch *c)
+{
+	struct containerwatch_one *list;
+
+	if (c->unnamed_count == UNNAMED_MAX)
+		return -EOVERFLOW;
+	if (c->count == COUNT_MAX)
+		return forget_settled(c);
+	if (c->count < c->room)
+		return 0;
+	list = reallocarray(c->list, c->room + 64, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	c->list = list;
+	c->room += 64;
+	return 0;
+}
+
 void containerwatch_saw(struct containerwatch *c, const char *cgroup)
 {
 	const char *id = containerid_in(cgroup);
-	struct containerwatch_one *list = c->list, *one;
+	struct containerwatch_one *one;
 	char *copy;
 
-	if (!id || c->count == COUNT_MAX || find(c, id))
+	if (!id || find(c, id))
 		return;
-	if (c->count == c->room) {
-		list = reallocarray(list, c->room + 64, sizeof(*list));
-		if (!list)
-			return;
-		c->list = list;
-		c->room += 64;
-	}
-	copy = strdup(cgroup);
+	copy = reserve(c) ? NULL : strdup(cgroup);
 	if (!copy || keymap_put(&c->by_id, hex_of(id), hex_of(id + 16), (uint32_t)c->count)) {
 		free(copy);
+		c->missed_count++;
 		return;
 	}
 	one = &c->list[c->count++];

@@ -8,6 +8,7 @@
  * was told the name, and of others it is in the stores below the watcher's root and in its user's
  * home, which finds containers in containers and those of users.  A list of root's says of all what
  * they are called, one of a user's only of the container that is his.
+ * Limits: 4096 containers are looked for at a time; those that come meanwhile have no name, and are counted.
  */
 #ifndef EBPREC_RECORD_CONTAINERWATCH_H
 #define EBPREC_RECORD_CONTAINERWATCH_H
@@ -20,13 +21,14 @@
 #include "record/keymap.h"
 #include "record/outbuf.h"
 
-struct containerwatch_one; /* in containers.c */
+struct containerwatch_one; /* in containerwatch.c */
 
 /* All zero: none; a writer is set before the first of them. */
 struct containerwatch {
 	struct writer *writer; /* borrowed */
 	struct containerwatch_one *list;
 	size_t count, room, unnamed_count;
+	uint64_t missed_count; /* that are not looked for */
 	struct keymap by_id;
 	struct outbuf fresh; /* entries that are not yet written */
 	uint64_t next_object;
@@ -36,7 +38,7 @@ struct containerwatch {
 };
 
 void containerwatch_done(struct containerwatch *c);
-/* A cgroup is there.  What cannot be remembered for lack of memory has no name. */
+/* A cgroup is there.  What there is no room for has no name, and is counted. */
 void containerwatch_saw(struct containerwatch *c, const char *cgroup);
 /* Looks for the names that lack; does nothing most of the time. */
 void containerwatch_look(struct containerwatch *c, uint64_t now_ns);

@@ -50,6 +50,7 @@ struct account {
 	uint64_t jit_file_count, jit_missing_count, jit_cut_count, jit_bytes;
 	/* Command lines: told, not to be had any more, longer than what is kept. */
 	uint64_t args_count, args_missing_count, args_cut_count;
+	uint64_t containers_missing_count; /* whose names were not looked for */
 	uint64_t round_count;
 	uint64_t file_bytes; /* as of the last flush */
 	uint64_t duration_ns, own_user_ns, own_system_ns, own_peak_bytes;

@@ -154,6 +154,7 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 	json_u64(&j, "rows", a->lost_count[EBPREC_EV_METRIC]);
 	json_u64(&j, "side_records", a->side_lost_count);
 	json_u64(&j, "command_lines", a->lost_count[EBPREC_EV_EXEC] + a->args_missing_count);
+	json_u64(&j, "container_names", a->containers_missing_count);
 	json_u64(&j, "interrupted", a->interrupted_count);
 	json_u64(&j, "broken_events", a->broken_event_count);
 	json_u64(&j, "forks_not_followed", a->lost_count[0]);

@@ -79,6 +79,7 @@ void recording_count(struct recording *r)
 	r->emit.account.args_count = r->args.entry_count;
 	r->emit.account.args_missing_count = r->args.missing_count;
 	r->emit.account.args_cut_count = r->args.cut_count;
+	r->emit.account.containers_missing_count = r->containers.missed_count;
 }
 
 /* The account, the notes, and what makes a capture whole. */
@@ -115,6 +116,10 @@ static void tell_what_is_missing(struct recording *r)
 		note(&r->notes, NOTE_WARNING,
 		     "no unwind tables of %llu files: the process that reads them died (%s)",
 		     (unsigned long long)a->table_died_count, a->table_death);
+	if (a->containers_missing_count)
+		note(&r->notes, NOTE_WARNING,
+		     "%llu containers are shown by their ids: too many others came at the same time",
+		     (unsigned long long)a->containers_missing_count);
 	if (r->buildids.unnamed_count)
 		note(&r->notes, NOTE_INFO,
 		     "the list of build-ids (perf buildid-list) ends after %d files; mappings have theirs",

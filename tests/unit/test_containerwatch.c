@@ -310,6 +310,56 @@ static void containerwatch_takes_its_time_for_many(void **state)
 	containerwatch_done(&c);
 }
 
+enum { MANY = 9000, AT_ONCE = 4096 };
+
+static void saw(struct containerwatch *c, unsigned number)
+{
+	char cgroup[96];
+
+	snprintf(cgroup, sizeof(cgroup), "/nowhere/%08x%056x", number, number);
+	containerwatch_saw(c, cgroup);
+}
+
+/* In a recording of a week there may be more than are remembered: those with names are forgotten. */
+static void containerwatch_looks_for_the_last_of_many(void **state)
+{
+	struct containerwatch c = { 0 };
+	uint64_t now_ns = 1;
+
+	for (unsigned i = 0; i < MANY; i++) {
+		saw(&c, i);
+		saw(&c, i);
+		/* Each has all its tries before the next ones come. */
+		for (unsigned k = 0; i % 8 == 7 && c.unnamed_count && k < 20; k++)
+			containerwatch_look(&c, now_ns += 1000000000);
+	}
+	assert_int_equal(c.missed_count, 0);
+	assert_int_equal(c.unnamed_count, 0);
+	assert_true(c.count < MANY);
+	saw(&c, MANY);
+	assert_int_equal(c.unnamed_count, 1);
+	containerwatch_done(&c);
+}
+
+static void containerwatch_counts_whom_it_does_not_look_for(void **state)
+{
+	struct containerwatch c = { 0 };
+	uint64_t now_ns = 1;
+
+	for (unsigned i = 0; i < AT_ONCE + 7; i++)
+		saw(&c, i);
+	assert_int_equal(c.unnamed_count, AT_ONCE);
+	assert_int_equal(c.missed_count, 7);
+	saw(&c, 0); /* it is looked for */
+	assert_int_equal(c.missed_count, 7);
+	/* When there is room again. */
+	while (c.unnamed_count == AT_ONCE)
+		containerwatch_look(&c, now_ns += 1000000000);
+	saw(&c, AT_ONCE + 7);
+	assert_int_equal(c.missed_count, 7);
+	containerwatch_done(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +371,8 @@ int main(void)
 		cmocka_unit_test(containerid_is_the_innermost_and_not_its_watcher),
 		cmocka_unit_test(containerid_entries_come_back_and_broken_ones_do_not),
 		cmocka_unit_test(containerwatch_takes_its_time_for_many),
+		cmocka_unit_test(containerwatch_looks_for_the_last_of_many),
+		cmocka_unit_test(containerwatch_counts_whom_it_does_not_look_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include "analyze/load.h"
 #include "analyze/naming.h"
 #include "analyze/say.h"
+#include "analyze/trampoline.h"
 #include "analyze/vec.h"
 #include "format/cursor.h"
 #include "format/perfrec.h"
@@ -342,8 +343,17 @@ static void write_line(const struct script *s, const struct line *line, unsigned
 		write_origin(s, line, asked, to);
 }
 
+/* A line and what is kept with it: a byte that says whether a signal returns there. */
+static int put_kept(struct script_memory *m, const char *text, size_t size_bytes,
+		    bool *is_trampoline)
+{
+	*is_trampoline = *text == 's';
+	return put(m, text + 1, size_bytes - 1);
+}
+
 /* A line of a chain, from memory or made now. */
-static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool is_return)
+static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool is_return,
+		     bool *is_trampoline)
 {
 	struct script_memory *m = f->s->memory;
 	struct linecache_key key = {
@@ -358,32 +368,33 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 	const char *text = linecache_get(m->lines, &key, &size_bytes);
 
 	if (text)
-		return put(m, text, size_bytes);
+		return put_kept(m, text, size_bytes, is_trampoline);
 	spot = find_spot(f, mode, addr, is_return);
 	place = place_of(f, &spot, key.how);
 	text = linecache_find(m->lines, &key, &place, &size_bytes);
 	if (text)
-		return put(m, text, size_bytes);
+		return put_kept(m, text, size_bytes, is_trampoline);
 	make_line(f, &spot, &line);
 	rewind(m->maker);
-	putc('\t', m->maker);
+	fputs(line.name && trampoline_is(line.name) ? "s\t" : "-\t", m->maker);
 	write_line(f->s, &line, f->asked, m->maker);
 	putc('\n', m->maker);
 	if (fflush(m->maker))
 		return -ENOMEM;
 	size_bytes = (size_t)ftello(m->maker);
 	linecache_add(m->lines, &key, &place, m->made, size_bytes);
-	return put(m, m->made, size_bytes);
+	return put_kept(m, m->made, size_bytes, is_trampoline);
 }
 
 /*
- * The innermost frame of each context is an address, the others are where calls return to.  Of those
- * that were walked in a copy perf prints the address before, which is in the call.
+ * The innermost frame of each context is an address, and so is what a signal interrupted; the others are
+ * where calls return to.  Of those that were walked in a copy perf prints the address before, which is
+ * in the call.
  */
 static int put_chain(const struct frames *f, const struct perf_sample *sample)
 {
 	unsigned mode = sample->cpumode;
-	bool is_return = false;
+	bool is_return = false, by_signal;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sample->chain_count; i++) {
@@ -397,10 +408,10 @@ static int put_chain(const struct frames *f, const struct perf_sample *sample)
 			continue;
 		}
 		if (is_return && f->copied && mode == PERF_RECORD_MISC_USER)
-			err = put_frame(f, mode, addr - !!addr, false);
+			err = put_frame(f, mode, addr - !!addr, false, &by_signal);
 		else
-			err = put_frame(f, mode, addr, is_return);
-		is_return = true;
+			err = put_frame(f, mode, addr, is_return, &by_signal);
+		is_return = !by_signal;
 	}
 	return err;
 }

@@ -4,28 +4,14 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "analyze/trampoline.h"
 
 /* What is known of a place by what it called. */
 enum {
 	BY_SIGNAL = 1, /* the trampoline of a signal */
 	BY_CALL = 2,   /* something else */
 };
-
-bool interrupted_is_trampoline(const char *name)
-{
-	static const char *const names[] = {
-		"__restore_rt",                                       /* glibc, musl */
-		"__restore",          "__kernel_rt_sigreturn",        /* vdso */
-		"__kernel_sigreturn", "runtime.sigreturn__sigaction", /* Go */
-		"runtime.sigreturn",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
-}
 
 /* NULL: no memory.  *any: whether there is one. */
 static bool *find_trampolines(const struct naming *n, const struct strings *names, bool *any)
@@ -35,8 +21,7 @@ static bool *find_trampolines(const struct naming *n, const struct strings *name
 	for (size_t i = 0; is && i < n->function_count; i++) {
 		const struct function *f = &n->functions[i];
 
-		is[i] = f->reason == NAME_FOUND &&
-			interrupted_is_trampoline(strings_text(names, f->name));
+		is[i] = f->reason == NAME_FOUND && trampoline_is(strings_text(names, f->name));
 		*any |= is[i];
 	}
 	return is;

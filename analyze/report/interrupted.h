@@ -17,8 +17,6 @@
 #include "analyze/naming.h"
 #include "analyze/sampler.h"
 
-/* Whether a function of this name returns from a signal. */
-bool interrupted_is_trampoline(const char *name);
 /*
  * In a finished sampler whose places n names: makes those that only signals interrupted exact.  They are to
  * be named again when *changed becomes true.  -ENOMEM.

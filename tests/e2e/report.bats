@@ -84,6 +84,13 @@ sig;caller;victim;__restore_rt;handler 2" "$(ebprec report --folded -q -i sig.da
 sig;caller;before;__restore_rt;handler 1
 sig;caller;before;handler 1
 sig;caller;victim;__restore_rt;handler 1" "$(ebprec report --folded -q -i sig.data | sort)"
+	# script tells each stack for itself, and leaves it to its reader what returns where: perf says the
+	# same of what was interrupted, and takes what a call returns to for where it stands.
+	ebprec script -q -F sym,ip,symoff sig.data | grep -A 1 __restore_rt | grep -o 'victim.*\|before.*' >ours
+	same $'victim+0x0\nvictim+0x2' "$(cat ours)"
+	need_perf
+	perf script -f -F sym,ip,symoff -i sig.data 2>/dev/null | grep -A 1 __restore_rt | grep -o 'victim.*\|before.*' |
+		cmp - ours
 }
 
 @test "a summary counts the processes that were recorded, not all that have a name" {

@@ -328,7 +328,7 @@ static int list_nameless(struct symtab *t, size_t first, struct symbol ***out, s
 	return 0;
 }
 
-int symtab_copy_names(struct symtab *t, const struct symtab_source *src, size_t first)
+int symtab_copy_names(struct symtab *t, const struct symtab_source *source, size_t first)
 {
 	struct window w = { .data = NULL };
 	struct symbol **list = NULL;
@@ -341,7 +341,7 @@ int symtab_copy_names(struct symtab *t, const struct symtab_source *src, size_t 
 		const char *text = s->name;
 
 		if (!text)
-			text = text_at(&w, src, s->name_off, &err);
+			text = text_at(&w, source, s->name_off, &err);
 		if (!err && !*text)
 			err = -EAGAIN;
 		if (!err) {

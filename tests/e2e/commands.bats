@@ -164,6 +164,7 @@ says() {
 		says 1 "ebprec: cannot write '$to': it is the same file as 'good.data' (name another with -o)" \
 			merge other.data good.data -o $to
 	done
+	# shellcheck disable=SC2094 # it must not be written
 	run --separate-stderr ebprec slice --last 1s -i - -o good.data <good.data
 	same "ebprec: cannot write 'good.data': it is the same file as '-' (name another with -o)" "$stderr"
 	cmp good.data kept

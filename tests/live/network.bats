@@ -158,9 +158,9 @@ ss_said() {
 # thread whose events the machine hides (docs/TESTING.md)
 told() {
 	local hidden=$(($3 - $5))
-	[ $hidden -ge 0 ] && [ $hidden -le 2 ] || fail "$1: $5 packets of $3"
+	if [ $hidden -lt 0 ] || [ $hidden -gt 2 ]; then fail "$1: $5 packets of $3"; fi
 	[ $hidden -gt 0 ] || same "$1 $2" "$1 $4"
-	[ "$4" -le "$2" ] && [ $(($2 - $4)) -le $((1500 * hidden)) ] || fail "$1: $4 bytes of $2"
+	if [ "$4" -gt "$2" ] || [ $(($2 - $4)) -gt $((1500 * hidden)) ]; then fail "$1: $4 bytes of $2"; fi
 }
 
 @test "net: packets and bytes are those of /proc/net/dev" {

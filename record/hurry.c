@@ -36,3 +36,9 @@ void hurry_set(struct hurry *h, bool now)
 	h->now = now;
 	h->count += now;
 }
+
+bool hurry_is_due(const struct hurry_fill *f)
+{
+	/* What is so full that it woke us, fills fast; the side-band wakes us for every exec. */
+	return f->events_bytes >= f->wake_bytes || f->side_bytes >= f->side_ring_bytes / 8;
+}

@@ -28,4 +28,13 @@ void hurry_init(struct hurry *h);
 /* The calling thread from here on; what it starts meanwhile does not get it. */
 void hurry_set(struct hurry *h, bool now);
 
+/* The fullest ring of each kind: what waits in it, and from when on it wakes us, or its size. */
+struct hurry_fill {
+	uint64_t events_bytes, wake_bytes;
+	uint64_t side_bytes, side_ring_bytes;
+};
+
+/* Rings fill faster than they should. */
+bool hurry_is_due(const struct hurry_fill *f);
+
 #endif

@@ -435,14 +435,17 @@ static void collect_side(const struct epoll_event *events, int count, uint64_t p
 		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* When a ring is so full that it woke us, it fills fast; so do those of processes that are an eighth full. */
 static void hurry(struct recording *r)
 {
+	struct hurry_fill fill;
+
 	if (!r->bpf)
 		return;
-	hurry_set(&r->hurry,
-		  rings_fill_bytes(r->rings) >= rings_wake_bytes(r->rings) ||
-			  sideband_fill_bytes(r->sideband) >= sideband_ring_bytes(r->sideband) / 8);
+	fill = (struct hurry_fill){ .events_bytes = rings_fill_bytes(r->rings),
+				    .wake_bytes = rings_wake_bytes(r->rings),
+				    .side_bytes = sideband_fill_bytes(r->sideband),
+				    .side_ring_bytes = sideband_ring_bytes(r->sideband) };
+	hurry_set(&r->hurry, hurry_is_due(&fill));
 	r->emit.account.hurry_count = r->hurry.count;
 }
 

@@ -60,6 +60,9 @@ setup() {
 	[ "$lost" -gt 0 ] || fail "nothing was lost"
 	# As full as it can be, but for less than an event.
 	[ "$(account r.data ring_peak_bytes)" -gt 60000 ] || fail "$(account r.data ring_peak_bytes)"
+	if chrt -r 1 true 2>/dev/null; then # so may we
+		[ "$(account r.data hurried)" -ge 1 ] || fail "did not hurry"
+	fi
 	# Samples and switches, and of the side-band the command line of pingpong if that found no room.
 	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
 	grep -q " $all lost, " err || fail "info says $all: $(cat err)"

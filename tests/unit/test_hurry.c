@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@
 #include <cmocka.h>
 
 #include "record/hurry.h"
+#include "record/perfring.h"
+#include "record/sideband.h"
 
 static int policy(void)
 {
@@ -86,11 +89,79 @@ static void who_may_not_hurry_goes_on(void **state)
 	assert_int_equal(in_a_child(true), 0);
 }
 
+static void hurry_is_due_when_a_ring_fills_fast(void **state)
+{
+	static const struct {
+		struct hurry_fill fill;
+		bool due;
+	} cases[] = {
+		{ { 0, 2 << 20, 0, 2 << 20 }, false },
+		{ { (2 << 20) - 8, 2 << 20, (256 << 10) - 8, 2 << 20 }, false },
+		{ { 2 << 20, 2 << 20, 0, 2 << 20 }, true },
+		{ { 8 << 20, 2 << 20, 0, 2 << 20 }, true },
+		{ { 0, 2 << 20, 256 << 10, 2 << 20 }, true },
+		{ { 0, 2 << 20, (2 << 20) - 8, 2 << 20 }, true }, /* nearly full */
+		{ { 0, 2 << 20, 8 << 10, 64 << 10 }, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (hurry_is_due(&cases[i].fill) != cases[i].due)
+			fail_msg("%zu: %s", i, cases[i].due ? "no hurry" : "a hurry");
+	}
+}
+
+static bool side_is_due(const struct sideband *s)
+{
+	const struct hurry_fill f = { .wake_bytes = 1,
+				      .side_bytes = sideband_fill_bytes(s),
+				      .side_ring_bytes = sideband_ring_bytes(s) };
+
+	return hurry_is_due(&f);
+}
+
+/* Real rings, of this process alone, which maps and unmaps a page of code. */
+static void a_side_band_ring_that_fills_makes_a_hurry(void **state)
+{
+	const uint32_t self = (uint32_t)getpid();
+	struct sideband_opts o = { .scope = { &self, 1 }, .ring_bytes = PERFRING_MIN_BYTES };
+	struct sideband *s = NULL;
+	struct attrs attrs = { 0 };
+	struct notes notes = { 0 };
+	struct cpulist cpus;
+	void *page;
+	int i;
+
+	(void)state;
+	assert_int_equal(cpulist_read("online", &cpus), 0);
+	o.cpus = &cpus;
+	if (sideband_open(&o, &attrs, &notes, &s))
+		print_message("# no rings here: %s\n", notes.failure);
+	for (i = 0; s && i < 1000000 && !side_is_due(s); i++) {
+		page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		assert_ptr_not_equal(page, MAP_FAILED);
+		munmap(page, 4096);
+	}
+	if (s) {
+		assert_true(i > 10);
+		assert_in_range(sideband_fill_bytes(s), PERFRING_MIN_BYTES / 8,
+				PERFRING_MIN_BYTES / 4);
+		assert_int_equal(sideband_drain(s), 0);
+		assert_false(side_is_due(s));
+	}
+	sideband_close(s);
+	attrs_done(&attrs);
+	notes_done(&notes);
+	cpulist_done(&cpus);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hurries_where_it_may_and_is_as_before_afterwards),
 		cmocka_unit_test(who_may_not_hurry_goes_on),
+		cmocka_unit_test(hurry_is_due_when_a_ring_fills_fast),
+		cmocka_unit_test(a_side_band_ring_that_fills_makes_a_hurry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

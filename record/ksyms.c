@@ -81,11 +81,11 @@ static void note_name(struct ksyms *k, const struct ksym *s)
 	}
 }
 
-static int index_text(struct ksyms *k, size_t size_bytes)
+static int index_text(struct ksyms *k, const char *text, size_t size_bytes)
 {
 	size_t room = size_bytes / 40 + 64;
 	bool sorted = true, nonzero = false;
-	const char *line = k->text;
+	const char *line = text;
 	struct ksym s;
 	struct sym *more;
 
@@ -99,7 +99,7 @@ static int index_text(struct ksyms *k, size_t size_bytes)
 			continue;
 		}
 		nonzero |= s.addr != 0;
-		if (!is_code(s.type))
+		if (!is_code(s.type) || s.line_bytes >= KSYMS_LINE_BYTES)
 			continue;
 		if (k->count == room) {
 			room *= 2;
@@ -110,7 +110,7 @@ static int index_text(struct ksyms *k, size_t size_bytes)
 		}
 		sorted &= !k->count || k->sym[k->count - 1].addr <= s.addr;
 		k->sym[k->count++] = (struct sym){ .addr = s.addr,
-						   .off_bytes = (uint32_t)(line - k->text) };
+						   .off_bytes = (uint32_t)(line - text) };
 		note_name(k, &s);
 	}
 	if (!k->count)
@@ -126,15 +126,15 @@ int ksyms_from_text(char *text, struct ksyms **out)
 {
 	struct ksyms *k = calloc(1, sizeof(*k));
 	size_t size_bytes = strlen(text);
-	int err;
+	int err = !k ? -ENOMEM : size_bytes > UINT32_MAX ? -EOVERFLOW : 0;
 
-	if (!k) {
-		free(text);
-		return -ENOMEM;
-	}
-	k->text = text;
-	k->fd = -1;
-	err = size_bytes > UINT32_MAX ? -EOVERFLOW : index_text(k, size_bytes);
+	if (k)
+		k->fd = -1;
+	if (!err)
+		err = index_text(k, text, size_bytes);
+	if (!err)
+		err = packed_new(text, size_bytes, &k->text);
+	free(text);
 	if (err) {
 		ksyms_free(k);
 		return err;
@@ -152,7 +152,6 @@ static int read_table(const struct ksyms_source *s, struct ksyms **out)
 		outbuf_done(&text);
 		return err;
 	}
-	outbuf_trim(&text);
 	return ksyms_from_text((char *)text.data, out);
 }
 
@@ -187,7 +186,7 @@ void ksyms_free(struct ksyms *k)
 		return;
 	if (k->fd >= 0)
 		close(k->fd);
-	free(k->text);
+	packed_free(k->text);
 	free(k->sym);
 	free(k);
 }
@@ -197,9 +196,8 @@ bool ksyms_line(const struct ksyms *k, size_t i, char line[KSYMS_LINE_BYTES], st
 	const struct sym *s = &k->sym[i];
 	ssize_t n;
 
-	if (k->fd < 0)
-		return parse_line(k->text + s->off_bytes, out);
-	n = pread(k->fd, line, KSYMS_LINE_BYTES - 1, k->text_off + s->off_bytes);
+	n = k->text ? (ssize_t)packed_read(k->text, s->off_bytes, line, KSYMS_LINE_BYTES - 1)
+		    : pread(k->fd, line, KSYMS_LINE_BYTES - 1, k->text_off + s->off_bytes);
 	if (n <= 0)
 		return false;
 	line[n] = '\0';

@@ -209,8 +209,7 @@ static void add_symbols(const struct ksyms *k, struct outbuf *index, struct outb
 	size_t i;
 
 	for (i = 0; i < k->count; i++) {
-		if (!ksyms_line(k, i, line, &s) || comes_and_goes(&s) ||
-		    s.line_bytes >= KSYMS_LINE_BYTES)
+		if (!ksyms_line(k, i, line, &s) || comes_and_goes(&s))
 			continue;
 		outbuf_u64(index, s.addr);
 		outbuf_u32(index, (uint32_t)text->size_bytes);

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "record/ksyms.h"
+#include "record/packed.h"
 
 #define KSYMS_CACHE_SLOTS   8192 /* addresses touched before; a kernel has some hundred hot ones */
 #define KSYMS_TRACING_SLOTS 256  /* of ksyms_tracing_frames(): some tracepoints' few addresses */
@@ -29,10 +30,10 @@ struct noted {
 };
 
 struct ksyms {
-	char *text;      /* NULL: in a file of ours, */
-	int fd;          /* which is this one, else -1 */
-	off_t text_off;  /* and begins there */
-	struct sym *sym; /* by address, then as in the text */
+	struct packed *text; /* NULL: in a file of ours, */
+	int fd;              /* which is this one, else -1 */
+	off_t text_off;      /* and begins there */
+	struct sym *sym;     /* by address, then as in the text */
 	size_t count;
 	uint64_t named[KSYMS_NAMES]; /* 0: there is none */
 	bool fresh;                  /* something was touched since the last take */
@@ -43,7 +44,7 @@ struct ksyms {
 	uint64_t tracing[KSYMS_TRACING_SLOTS]; /* addresses; of tracing code the complement */
 };
 
-/* The line of symbol i; line: room where it is not in memory.  false: the file was damaged. */
+/* The line of symbol i, into line.  false: the file was damaged. */
 bool ksyms_line(const struct ksyms *k, size_t i, char line[KSYMS_LINE_BYTES], struct ksym *out);
 
 /* ksyms_kept.c: what an earlier recording kept.  errno, -ESTALE when it is of another kernel. */

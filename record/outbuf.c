@@ -43,16 +43,6 @@ uint8_t *outbuf_reserve(struct outbuf *b, size_t size_bytes)
 	return b->data + b->size_bytes;
 }
 
-void outbuf_trim(struct outbuf *b)
-{
-	uint8_t *data = b->size_bytes < b->room_bytes ? realloc(b->data, b->size_bytes + 1) : NULL;
-
-	if (!data)
-		return;
-	b->data = data;
-	b->room_bytes = b->size_bytes + 1;
-}
-
 void outbuf_add(struct outbuf *b, const void *data, size_t size_bytes)
 {
 	uint8_t *to = outbuf_reserve(b, size_bytes);

@@ -24,8 +24,6 @@ static inline bool outbuf_ok(const struct outbuf *b)
 	return !b->bad;
 }
 
-/* Gives back the room behind what is in it, but for one byte. */
-void outbuf_trim(struct outbuf *b);
 /* Room for size_bytes behind the end, not yet part of the buffer; NULL when it is bad. */
 uint8_t *outbuf_reserve(struct outbuf *b, size_t size_bytes);
 void outbuf_add(struct outbuf *b, const void *data, size_t size_bytes);

@@ -158,6 +158,32 @@ static void ksyms_knows_the_way_from_a_tracepoint_to_a_program(void **state)
 	ksyms_free(k);
 }
 
+/* A text of many blocks (packed.h); and a line that no kernel writes. */
+static void ksyms_finds_the_names_of_a_long_text(void **state)
+{
+	enum { COUNT = 20000, EACH = 97 };
+	char *text = malloc(COUNT * 64 + 2048), *p = text, *got, want[160];
+	struct ksyms *k = NULL;
+	int i;
+
+	assert_non_null(text);
+	for (i = 0; i < COUNT; i++) {
+		p += sprintf(p, "ffffffff%08x t function_number_%d\n", 0x81000000U + i * 16, i);
+		if (i == COUNT / 2)
+			p += sprintf(p, "ffffffff%08x t %01500d\n", 0x81000000U + i * 16 + 8, 7);
+	}
+	assert_int_equal(ksyms_from_text(text, &k), 0);
+	for (i = 0; i < COUNT - 1; i += EACH) {
+		got = taken(k, (const uint64_t[]){ 0xffffffff81000000 + i * 16 + 9, 0 });
+		snprintf(want, sizeof(want),
+			 "ffffffff%08x t function_number_%d\nffffffff%08x t function_number_%d\n",
+			 0x81000000U + i * 16, i, 0x81000000U + (i + 1) * 16, i + 1);
+		assert_string_equal(got, want);
+		free(got);
+	}
+	ksyms_free(k);
+}
+
 static void ksyms_steps_over_lines_that_are_none(void **state)
 {
 	struct ksyms *k = load("\n"
@@ -465,6 +491,7 @@ int main(void)
 		cmocka_unit_test(ksyms_gives_each_line_once),
 		cmocka_unit_test(ksyms_finds_names_and_addresses),
 		cmocka_unit_test(ksyms_knows_the_way_from_a_tracepoint_to_a_program),
+		cmocka_unit_test(ksyms_finds_the_names_of_a_long_text),
 		cmocka_unit_test(ksyms_steps_over_lines_that_are_none),
 		cmocka_unit_test(ksyms_refuses_hidden_and_empty_tables),
 		KEPT(ksyms_that_are_kept_answer_as_those_that_are_read),

@@ -184,7 +184,7 @@ check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites gol
 check-waits: all tests $(call have,waits)	## times of threads against the kernel's and libbpf-tools'; a minute; root, BPF
 	$(Q)scripts/run-tests.sh $(O) waits
 
-check-go: all $(O)/tests/oracle/oracle_go $(call have,go)	## programs of Go; 20 s; root, BPF
+check-go: all $(O)/tests/oracle/oracle_go $(O)/tests/gen/chains $(call have,go)	## programs of Go; 20 s; root, BPF
 	$(Q)PATH=$(abspath $(O)/tests/oracle):$$PATH scripts/run-tests.sh $(O) go
 
 check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF

@@ -18,7 +18,8 @@ struct reader {
 	gopclntab_row_fn fn;
 	void *ctx;
 	uint64_t text_vaddr;
-	struct cursor names, steps, functions; /* parts of the section, each to its end */
+	struct cursor names, units, files, steps,
+		functions; /* parts of the section, each to its end */
 	uint32_t function_count, range_count;
 	uint32_t next; /* function */
 	uint64_t last_pc;
@@ -28,6 +29,7 @@ struct reader {
 struct function {
 	uint64_t pc, end_pc;
 	uint32_t steps_off_bytes, name_off_bytes;
+	uint32_t files_off_bytes, lines_off_bytes, unit; /* unit: its first file */
 	uint8_t flags;
 	bool whole; /* else its entry is broken, and only the addresses are good */
 };
@@ -50,7 +52,8 @@ static int read_head(const struct gopclntab *t, struct reader *r)
 	cursor_skip(&c, 8); /* files */
 	r->text_vaddr = cursor_u64(&c);
 	r->names = part(t, cursor_u64(&c));
-	cursor_skip(&c, 16); /* units, file names */
+	r->units = part(t, cursor_u64(&c));
+	r->files = part(t, cursor_u64(&c));
 	r->steps = part(t, cursor_u64(&c));
 	r->functions = part(t, cursor_u64(&c));
 	if (!cursor_ok(&c))
@@ -73,25 +76,35 @@ static int read_head(const struct gopclntab *t, struct reader *r)
 	return count * 8 + 4 > r->functions.size_bytes ? -ENODATA : 0;
 }
 
-/* The next one, of which there must be one.  -EBADMSG: they do not ascend. */
-static int read_function(struct reader *r, struct function *f)
+/* The i-th, as far as it is there. */
+static void read_entry(const struct reader *r, uint32_t i, struct function *f)
 {
-	const uint8_t *at = r->functions.data + (size_t)r->next++ * 8;
+	const uint8_t *at = r->functions.data + (size_t)i * 8;
 	struct cursor c = r->functions;
 
 	f->pc = r->text_vaddr + le32_load(at);
 	f->end_pc = r->text_vaddr + le32_load(at + 8);
-	if (f->pc < r->last_pc || f->end_pc < f->pc)
-		return -EBADMSG;
-	r->last_pc = f->end_pc;
 	cursor_skip(&c, le32_load(at + 4));
 	cursor_skip(&c, 4); /* its address again */
 	f->name_off_bytes = cursor_u32(&c);
 	cursor_skip(&c, 8); /* arguments, deferred return */
 	f->steps_off_bytes = cursor_u32(&c);
-	cursor_skip(&c, 16 + (r->has_start_line ? 4 : 0) + 1);
+	f->files_off_bytes = cursor_u32(&c);
+	f->lines_off_bytes = cursor_u32(&c);
+	cursor_skip(&c, 4); /* how many other tables */
+	f->unit = cursor_u32(&c);
+	cursor_skip(&c, (r->has_start_line ? 4 : 0) + 1);
 	f->flags = cursor_u8(&c);
 	f->whole = cursor_ok(&c);
+}
+
+/* The next one, of which there must be one.  -EBADMSG: they do not ascend. */
+static int read_function(struct reader *r, struct function *f)
+{
+	read_entry(r, r->next++, f);
+	if (f->pc < r->last_pc || f->end_pc < f->pc)
+		return -EBADMSG;
+	r->last_pc = f->end_pc;
 	return 0;
 }
 
@@ -121,6 +134,20 @@ static uint32_t read_varint(struct cursor *c)
 	return 0;
 }
 
+/*
+ * Tables of values are steps of {change of value, bytes of code}, from -1 on.  The bytes of the next one;
+ * 0: there is none, or it is broken.
+ */
+static uint32_t next_step(struct cursor *c, bool is_first, uint32_t *value)
+{
+	uint32_t change = read_varint(c), length = read_varint(c);
+
+	if (!cursor_ok(c) || (!change && !is_first))
+		return 0;
+	*value += (change >> 1) ^ (0 - (change & 1));
+	return length;
+}
+
 static int put(struct reader *r, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
 {
 	if (r->range_count++ == GOPCLNTAB_MAX_RANGES)
@@ -145,7 +172,7 @@ static struct unwind_rule rule_of(int32_t frame_bytes, bool by_hand)
 	return rule;
 }
 
-/* Steps of {change of frame, bytes of code}; what follows a broken one has no rule. */
+/* What follows a broken step has no rule. */
 static int put_steps(struct reader *r, const struct function *f)
 {
 	struct cursor c = r->steps;
@@ -155,11 +182,10 @@ static int put_steps(struct reader *r, const struct function *f)
 
 	cursor_skip(&c, f->steps_off_bytes);
 	while (pc < f->end_pc && !err) {
-		uint32_t change = read_varint(&c), length = read_varint(&c);
+		uint32_t length = next_step(&c, pc == f->pc, &frame_bytes);
 
-		if (!cursor_ok(&c) || !length || (!change && pc != f->pc))
+		if (!length)
 			break;
-		frame_bytes += (change >> 1) ^ (0 - (change & 1));
 		end_pc = length < f->end_pc - pc ? pc + length : f->end_pc;
 		if (frame_bytes < UNWIND_CFA_OFF_MAX - 8 && !(frame_bytes & 7)) {
 			struct unwind_rule rule = rule_of((int32_t)frame_bytes,
@@ -233,4 +259,79 @@ int gopclntab_functions(const struct gopclntab *table, gopclntab_function_fn fn,
 			err = fn(ctx, f.pc, f.end_pc, name);
 	}
 	return err;
+}
+
+/* ---- source lines ---- */
+
+/* The value that a table of the function has at pc.  false: none. */
+static bool value_at(const struct reader *r, const struct function *f, uint32_t off_bytes,
+		     uint64_t pc, uint64_t *steps_left, uint32_t *out)
+{
+	struct cursor c = r->steps;
+	uint64_t end_pc = f->pc;
+	uint32_t length;
+
+	*out = UINT32_MAX;
+	cursor_skip(&c, off_bytes);
+	if (!off_bytes)
+		return false;
+	do {
+		if (!*steps_left)
+			return false;
+		--*steps_left;
+		length = next_step(&c, end_pc == f->pc, out);
+		end_pc += length;
+	} while (length && end_pc <= pc);
+	return length;
+}
+
+/* The function that covers pc; false: there is none, or its entry is broken. */
+static bool find_function(const struct reader *r, uint64_t pc, struct function *f)
+{
+	uint32_t low = 0, high = r->function_count;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (r->text_vaddr + le32_load(r->functions.data + (size_t)mid * 8) <= pc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return false;
+	read_entry(r, low - 1, f);
+	return f->whole && pc >= f->pc && pc < f->end_pc;
+}
+
+static const char *file_at(const struct reader *r, uint32_t unit, uint32_t number)
+{
+	struct cursor c = r->units;
+	uint32_t off_bytes;
+
+	cursor_skip(&c, ((size_t)unit + number) * 4);
+	off_bytes = cursor_u32(&c);
+	return cursor_ok(&c) && off_bytes != UINT32_MAX ? text_at(&r->files, off_bytes) : NULL;
+}
+
+int gopclntab_line(const struct gopclntab *table, uint64_t pc, uint64_t *steps_left,
+		   struct gopclntab_line *out)
+{
+	struct reader r = { 0 };
+	uint32_t number, line;
+	struct function f;
+	const char *file;
+	int err = read_head(table, &r);
+
+	if (err)
+		return err;
+	if (!find_function(&r, pc, &f) ||
+	    !value_at(&r, &f, f.files_off_bytes, pc, steps_left, &number) ||
+	    !value_at(&r, &f, f.lines_off_bytes, pc, steps_left, &line))
+		return -ENOENT;
+	file = file_at(&r, f.unit, number);
+	if (!file || !line || line > INT32_MAX)
+		return -ENOENT;
+	*out = (struct gopclntab_line){ file, line };
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * gopclntab - from the table that Go's linker writes for its runtime: unwind rules and names by address
+ * gopclntab - from the table that Go's linker writes for its runtime: unwind rules, names and lines by address
  *
  * Go programs have no .eh_frame for Go's code, and their frame pointers miss the callers of
  * functions without a frame.  .gopclntab is in every one, stripped or not: it says for each
@@ -13,7 +13,8 @@
  * runtime.mcall, too: the goroutine that called it does not go on there.
  *
  * gopclntab_functions() hands out what stack traces of Go show: names with "[...]" where type arguments
- * were, and no end but where the next function begins.
+ * were, and no end but where the next function begins.  gopclntab_line() says where in the source an address
+ * is: where a function was inlined, in that one.
  *
  * Go 1.18 and later (magic 0xfffffff0 and 0xfffffff1), x86_64.  The bytes may come from anyone:
  * time and memory are bounded by the section and by the code it covers.
@@ -62,5 +63,17 @@ int gopclntab_rows(const struct gopclntab *table, gopclntab_row_fn fn, void *ctx
 typedef int (*gopclntab_function_fn)(void *ctx, uint64_t pc, uint64_t end_pc, const char *name);
 /* Hands all functions that have a name to fn, in ascending order; none overlap.  As gopclntab_rows(). */
 int gopclntab_functions(const struct gopclntab *table, gopclntab_function_fn fn, void *ctx);
+
+struct gopclntab_line {
+	const char *file; /* borrowed from the table */
+	uint32_t line;
+};
+/*
+ * The source line of pc, as `go tool addr2line` tells it.  A function has as many steps as its code has
+ * lines: each that is taken is one less in *steps_left, and at 0 nothing is known.  -ENOENT: not known;
+ * else as gopclntab_rows().
+ */
+int gopclntab_line(const struct gopclntab *table, uint64_t pc, uint64_t *steps_left,
+		   struct gopclntab_line *out);
 
 #endif

@@ -243,6 +243,7 @@ static size_t raw_frames(struct resolver *r, struct known_file *f, uint64_t off_
 	const struct symfile_wanted wanted = { f->wanted, f->wanted_count };
 	struct linetab *tab = NULL;
 	struct lines *lines;
+	struct golines *go;
 	uint64_t vaddr;
 	bool known;
 	size_t n;
@@ -262,7 +263,10 @@ static size_t raw_frames(struct resolver *r, struct known_file *f, uint64_t off_
 	if (tab && linetab_find(tab, vaddr, out, max, &n))
 		return n;
 	lines = symfile_lines(&f->sym, &r->files.roots, &f->aliases->as);
-	return lines ? lines_find(lines, vaddr, out, max) : 0;
+	if (lines || tab)
+		return lines ? lines_find(lines, vaddr, out, max) : 0;
+	go = symfile_golines(&f->sym, &f->aliases->as);
+	return go ? golines_find(go, vaddr, out, max) : 0;
 }
 
 size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_bytes,

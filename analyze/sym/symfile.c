@@ -30,6 +30,7 @@ void symfile_done(struct symfile *s)
 	lines_free(s->lines);
 	linetab_free(s->linetab);
 	linetab_free(s->gaps);
+	golines_free(s->golines);
 	free(s->alt_name);
 	free(s->segments);
 	located_done(&s->file);
@@ -350,6 +351,23 @@ struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
 		(void)find_dwarf(s, roots, as, open_lines, NULL);
 	s->lines_loaded = true;
 	return s->lines;
+}
+
+struct golines *symfile_golines(struct symfile *s, const struct resolver_file *as)
+{
+	struct located l = { .fd = -1 };
+	struct elffile *elf = NULL;
+
+	if (s->golines_tried)
+		return s->golines;
+	s->golines_tried = true;
+	if (!reopen(&s->file, &as->build_id, &l))
+		return NULL;
+	if (!elffile_open(l.fd, &elf) && golines_new(elf, &s->golines))
+		s->golines = NULL;
+	elffile_close(elf);
+	located_done(&l);
+	return s->golines;
 }
 
 struct batch {

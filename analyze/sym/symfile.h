@@ -10,6 +10,7 @@
 #define EBPREC_ANALYZE_SYM_SYMFILE_H
 
 #include "analyze/sym/elffile.h"
+#include "analyze/sym/gotable.h"
 #include "analyze/sym/lines.h"
 #include "analyze/sym/linetab.h"
 #include "analyze/sym/locate.h"
@@ -35,6 +36,8 @@ struct symfile {
 	struct lines *lines; /* NULL: there are none */
 	bool linetab_tried;
 	struct linetab *linetab; /* NULL: none */
+	bool golines_tried;
+	struct golines *golines; /* NULL: none */
 	/* What dwz moved, if that is missing; NULL: it is not.  Owned. */
 	char *alt_name;
 	enum linetab_gap alt_gap;
@@ -66,6 +69,8 @@ struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
 struct linetab *symfile_linetab(struct symfile *s, const struct name_roots *roots,
 				const struct resolver_file *as, const struct symfile_wanted *wanted,
 				unsigned thread_count);
+/* The lines that Go's runtime knows; NULL: none. */
+struct golines *symfile_golines(struct symfile *s, const struct resolver_file *as);
 /*
  * What lines and inlined functions of these places would lack, whether or not they are asked for: nobody is
  * asked for a file over the network for it.

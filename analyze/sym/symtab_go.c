@@ -8,9 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/sym/gotable.h"
 #include "analyze/sym/symtab_priv.h"
-#include "format/cursor.h"
-#include "format/gopclntab.h"
 
 /* gopclntab_function_fn */
 static int add_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *name)
@@ -39,36 +38,15 @@ static int add_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *nam
 	return err;
 }
 
-/* Where the code is, for tables that do not say it; 0: not known. */
-static uint64_t text_vaddr(const struct elffile *e)
-{
-	const struct elffile_section *module = elffile_by_name(e, GOPCLNTAB_MODULE_SECTION);
-	uint8_t bytes[8];
-
-	if (!module || module->size_bytes < GOPCLNTAB_MODULE_BYTES ||
-	    elffile_read_part(e, module, GOPCLNTAB_TEXT_AT, bytes, sizeof(bytes)))
-		return 0;
-	return le64_load(bytes);
-}
-
 int symtab_read_go(struct symtab *t, const struct elffile *e)
 {
-	const struct elffile_section *s = elffile_by_name(e, GOPCLNTAB_SECTION);
 	size_t first = t->count, seen_count = t->seen_count;
-	struct gopclntab table = { 0 };
+	struct gopclntab table;
 	uint8_t *bytes;
-	int err;
+	int err = gotable_read(e, &table, &bytes);
 
-	if (!s)
-		s = elffile_by_name(e, GOPCLNTAB_SECTION_PIE);
-	if (!s || elffile_machine(e) != EM_X86_64 || !elffile_is64(e))
-		return -ENODATA;
-	err = s->size_bytes > GOPCLNTAB_MAX_BYTES ? -EOVERFLOW : elffile_read(e, s, &bytes);
 	if (err)
 		return err;
-	table.data = bytes;
-	table.size_bytes = (size_t)s->size_bytes;
-	table.text_vaddr = text_vaddr(e);
 	err = gopclntab_functions(&table, add_function, t);
 	if (err) {
 		symtab_take_back(t, first);

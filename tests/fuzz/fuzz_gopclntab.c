@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* fuzz_gopclntab - any bytes as .gopclntab: ranges ascend, do not overlap, say what a rule can, have names */
+/* fuzz_gopclntab - any bytes as .gopclntab: ranges ascend, do not overlap, say what a rule can, have names and lines */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,23 +20,45 @@ static int see(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule
 	return 0;
 }
 
+enum { STEPS_MAX = 1000 };
+
+struct functions {
+	const struct gopclntab *table;
+	uint64_t last_pc;
+};
+
+static void see_line(const struct gopclntab *table, uint64_t pc)
+{
+	uint64_t steps_left = STEPS_MAX;
+	struct gopclntab_line at;
+
+	if (gopclntab_line(table, pc, &steps_left, &at))
+		return;
+	if (!at.line || !*at.file || strlen(at.file) >= GOPCLNTAB_MAX_NAME_BYTES ||
+	    steps_left > STEPS_MAX)
+		abort();
+}
+
 static int see_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *name)
 {
-	uint64_t *last_pc = ctx;
+	struct functions *f = ctx;
 
-	if (pc < *last_pc || end_pc <= pc || !*name || strlen(name) >= GOPCLNTAB_MAX_NAME_BYTES)
+	if (pc < f->last_pc || end_pc <= pc || !*name || strlen(name) >= GOPCLNTAB_MAX_NAME_BYTES)
 		abort();
-	*last_pc = end_pc;
+	f->last_pc = end_pc;
+	see_line(f->table, pc);
+	see_line(f->table, end_pc - 1);
 	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct gopclntab table = { .data = data, .size_bytes = size_bytes, .text_vaddr = 0x1000 };
+	struct functions functions = { .table = &table };
 	uint64_t last_pc = 0;
 
 	(void)gopclntab_rows(&table, see, &last_pc);
-	last_pc = 0;
-	(void)gopclntab_functions(&table, see_function, &last_pc);
+	(void)gopclntab_functions(&table, see_function, &functions);
+	see_line(&table, 0x1000);
 	return 0;
 }

@@ -4,9 +4,11 @@
  *
  *	chains FILE [DWZ_FILE] <ADDRESSES
  *	chains --all FILE [THREADS] <ADDRESSES
+ *	chains --go FILE <ADDRESSES
  *
  * One address a line, in hex; behind each chain comes an empty line.  --all asks for all at once
- * (linetab), as reports do, and says on stderr how many of them were left to libdw.
+ * (linetab), as reports do, and says on stderr how many of them were left to libdw.  --go: what the table of
+ * Go's runtime says.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 #include <string.h>
 
 #include "analyze/sym/dwoplaces.h"
+#include "analyze/sym/gotable.h"
 #include "analyze/sym/lines.h"
 #include "analyze/sym/linetab.h"
 #include "analyze/vec.h"
@@ -103,6 +106,25 @@ static int all_at_once(const char *path, unsigned thread_count)
 	return 0;
 }
 
+static int by_go(const char *path)
+{
+	struct lines_frame frame;
+	struct elffile *elf = NULL;
+	struct golines *g = NULL;
+	char line[64];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = elffile_open(fd, &elf);
+
+	if (!err)
+		err = golines_new(elf, &g);
+	while (!err && fgets(line, sizeof(line), stdin))
+		print(&frame, golines_find(g, strtoull(line, NULL, 16), &frame, 1));
+	if (err)
+		fprintf(stderr, "chains: %s: %s\n", path, strerror(-err));
+	golines_free(g);
+	elffile_close(elf);
+	return err ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct lines_frame frames[LINES_DEPTH_MAX];
@@ -112,6 +134,8 @@ int main(int argc, char **argv)
 
 	if (argc > 2 && !strcmp(argv[1], "--all"))
 		return all_at_once(argv[2], argc > 3 ? (unsigned)atoi(argv[3]) : 0);
+	if (argc > 2 && !strcmp(argv[1], "--go"))
+		return by_go(argv[2]);
 	if (argc < 2)
 		return 2;
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);

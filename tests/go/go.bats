@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Programs of Go: their tables against .debug_frame and .symtab, names without symbols, and the shares of
-# callers that have no frame between them and what they call.
+# Programs of Go: their tables against .debug_frame and .symtab, names and lines without symbols, and the shares
+# of callers that have no frame between them and what they call.
 
 load ../helper
 
@@ -62,6 +62,38 @@ percent() {
 		ebprec report -q --dso $program --symfs empty -i bundled.data 2>/dev/null >bundled
 		diff at_home bundled
 	done
+}
+
+# lines_of FILE - the lines of what is in the file addresses, by the table of FILE.
+lines_of() {
+	chains --go "$1" <addresses | awk 'NR % 3 == 2'
+}
+
+@test "lines of a stripped program are those that go tool addr2line tells" {
+	# It knows a PIE by the section's other name alone.
+	objcopy --rename-section .data.rel.ro.gopclntab=.gopclntab pie renamed
+	for pair in "shares stripped" "renamed stripped_pie"; do
+		read -r whole bare <<<"$pair"
+		# The first bytes of each function, and some further in: some are in the next one, or in none.
+		go tool nm -type "$whole" | awk '$2 == "T" || $2 == "t" { print $1 }' | sort |
+			perl -ne '$a = hex; printf "0x%x\n", $a + $_ for 0, 1, 5, 17, 60' >addresses
+		go tool addr2line "$whole" <addresses | awk 'NR % 2 == 0' | sed 's/^:-1$\|^?:0$/??:0/' >theirs
+		[ "$(grep -vc '^??' theirs)" -gt 5000 ] || fail "$whole: $(head theirs)"
+		lines_of "$whole" | cmp - theirs
+		lines_of "$bare" | cmp - theirs
+	done
+}
+
+@test "a report of a stripped program has its lines, and what is bundled, too" {
+	ebprec record -q -F 997 -o lines.data -- ./stripped
+	ebprec report -q --lines --dso stripped -i lines.data 2>/dev/null >at_home
+	spins=$(grep -n 's += i \* i' "$BATS_TEST_DIRNAME/shares.go" | cut -d : -f 1)
+	grep -Eq " main\.spin +shares\.go:($spins|$((spins - 1)))$" at_home || fail "$(cat at_home)"
+	grep -q ' main\.seventy  *shares\.go:' at_home || fail "$(cat at_home)"
+	mkdir -p empty
+	ebprec bundle -q --lines -i lines.data -o bundled.data
+	ebprec report -q --lines --dso stripped --symfs empty -i bundled.data 2>/dev/null >away
+	diff at_home away
 }
 
 @test "a name is the one of the program that was not stripped" {

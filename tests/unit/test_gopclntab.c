@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -424,6 +425,131 @@ static void functions_of_broken_tables_fail(void **state)
 	assert_int_equal(f.count, 1);
 }
 
+/* ---- lines ---- */
+
+enum { FILES_AT = 200, UNITS_AT = 168, FILE_STEPS = 80, LINE_STEPS = 96 };
+
+/* The first function: file 0 for 8 bytes, then file 1; lines 10, 7 from byte 4 on, 300 from byte 16 on. */
+static void put_lines(struct table *t)
+{
+	static const uint8_t files[] = { 2, 8, 2, 0x38, 0 };
+	static const uint8_t lines[] = { 22, 4, 5, 12, 0xca, 4, 0x30, 0 };
+	uint8_t *d = t->data, *e = d + FUNCTIONS_AT + ENTRIES_AT;
+
+	le64_store(d + 40, UNITS_AT);
+	le64_store(d + 48, FILES_AT);
+	strcpy((char *)d + FILES_AT, "/src/a.go");
+	strcpy((char *)d + FILES_AT + 16, "/src/b.go");
+	le32_store(d + UNITS_AT + 8, 0); /* the third of the list is the unit's first */
+	le32_store(d + UNITS_AT + 12, 16);
+	memcpy(d + STEPS_AT + FILE_STEPS, files, sizeof(files));
+	memcpy(d + STEPS_AT + LINE_STEPS, lines, sizeof(lines));
+	le32_store(e + 20, FILE_STEPS);
+	le32_store(e + 24, LINE_STEPS);
+	le32_store(e + 32, 2);
+}
+
+static int line_of(const struct table *t, size_t size_bytes, uint64_t pc, uint64_t steps,
+		   char text[40])
+{
+	struct gopclntab table = { .size_bytes = size_bytes };
+	uint8_t *copy = malloc(size_bytes ? size_bytes : 1);
+	struct gopclntab_line at;
+	int err;
+
+	assert_non_null(copy);
+	memcpy(copy, t->data, size_bytes);
+	table.data = copy;
+	err = gopclntab_line(&table, pc, &steps, &at);
+	*text = '\0';
+	if (!err)
+		snprintf(text, 40, "%s:%u", at.file, at.line);
+	free(copy);
+	return err;
+}
+
+static void lines_are_those_of_their_step(void **state)
+{
+	static const struct {
+		uint64_t pc;
+		const char *text;
+	} cases[] = {
+		{ TEXT, "/src/a.go:10" },       { TEXT + 3, "/src/a.go:10" },
+		{ TEXT + 4, "/src/a.go:7" },    { TEXT + 7, "/src/a.go:7" },
+		{ TEXT + 8, "/src/b.go:7" },    { TEXT + 15, "/src/b.go:7" },
+		{ TEXT + 16, "/src/b.go:300" }, { TEXT + 63, "/src/b.go:300" },
+	};
+	static const uint64_t none[] = { 0, TEXT - 1, TEXT + 0x40, TEXT + END, UINT64_MAX };
+	struct table t;
+	char text[40];
+
+	(void)state;
+	for (int has_start_line = 0; has_start_line < 2; has_start_line++) {
+		make_table(&t, has_start_line);
+		put_lines(&t);
+		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+			assert_int_equal(line_of(&t, TABLE_BYTES, cases[i].pc, 5, text), 0);
+			assert_string_equal(text, cases[i].text);
+		}
+		for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+			assert_int_equal(line_of(&t, TABLE_BYTES, none[i], 5, text), -ENOENT);
+	}
+	/* Two steps of the one table and three of the other are needed, and no more are taken. */
+	assert_int_equal(line_of(&t, TABLE_BYTES, TEXT + 16, 4, text), -ENOENT);
+	assert_int_equal(line_of(&t, TABLE_BYTES, TEXT + 16, 0, text), -ENOENT);
+}
+
+static void broken_lines_are_none(void **state)
+{
+	static const struct {
+		uint32_t at, bytes;
+		uint64_t value;
+	} cases[] = {
+		{ 40, 8, UINT64_MAX },
+		{ 40, 8, TABLE_BYTES - 4 },
+		{ 48, 8, UINT64_MAX },
+		{ 48, 8, FILES_AT + 9 }, /* no text */
+		{ UNITS_AT + 8, 4, UINT32_MAX },
+		{ UNITS_AT + 8, 4, TABLE_BYTES },
+		{ FUNCTIONS_AT + 4, 4, UINT32_MAX },
+		{ FUNCTIONS_AT + 8, 4, 0 }, /* it ends where it begins */
+		{ FUNCTIONS_AT + ENTRIES_AT + 20, 4, 0 },
+		{ FUNCTIONS_AT + ENTRIES_AT + 20, 4, UINT32_MAX },
+		{ FUNCTIONS_AT + ENTRIES_AT + 20, 4, ENDLESS_STEP },
+		{ FUNCTIONS_AT + ENTRIES_AT + 20, 4, LONG_NUMBER },
+		{ FUNCTIONS_AT + ENTRIES_AT + 24, 4, 0 },
+		{ FUNCTIONS_AT + ENTRIES_AT + 24, 4, TABLE_BYTES - STEPS_AT },
+		{ FUNCTIONS_AT + ENTRIES_AT + 32, 4, UINT32_MAX },
+		{ STEPS_AT + FILE_STEPS, 1, 1 }, /* file -2 */
+		{ STEPS_AT + LINE_STEPS, 1, 2 }, /* line 0 */
+		{ STEPS_AT + LINE_STEPS, 1, 1 }, /* line -2 */
+		{ STEPS_AT + LINE_STEPS, 1, 0 }, /* line -1 */
+	};
+	struct table t;
+	uint8_t value[8];
+	char text[40];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		make_table(&t, true);
+		put_lines(&t);
+		le64_store(value, cases[i].value);
+		memcpy(t.data + cases[i].at, value, cases[i].bytes);
+		if (line_of(&t, TABLE_BYTES, TEXT, 1000, text) != -ENOENT)
+			fail_msg("case %zu: %s", i, text);
+	}
+	make_table(&t, true);
+	put_lines(&t);
+	for (size_t n = 0; n < FUNCTIONS_AT + ENTRIES_AT + ENTRY_BYTES - 2; n++)
+		assert_true(line_of(&t, n, TEXT, 1000, text) < 0);
+	for (size_t n = 0; n < 72; n++) {
+		make_table(&t, true);
+		put_lines(&t);
+		t.data[n] ^= 0xff;
+		(void)line_of(&t, TABLE_BYTES, TEXT, 1000, text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -437,6 +563,8 @@ int main(void)
 		cmocka_unit_test(functions_with_a_broken_name_are_left_out),
 		cmocka_unit_test(a_name_without_end_is_not_read_on_and_on),
 		cmocka_unit_test(functions_of_broken_tables_fail),
+		cmocka_unit_test(lines_are_those_of_their_step),
+		cmocka_unit_test(broken_lines_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

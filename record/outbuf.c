@@ -20,6 +20,22 @@ void outbuf_clear(struct outbuf *b)
 	b->bad = false;
 }
 
+#define LARGE_BYTES (256u << 10) /* less is not worth it */
+
+void outbuf_relax(struct outbuf *b)
+{
+	size_t room = b->room_bytes / 2;
+	uint8_t *data;
+
+	if (room < LARGE_BYTES || b->size_bytes > room / 4)
+		return;
+	data = realloc(b->data, room);
+	if (!data)
+		return;
+	b->data = data;
+	b->room_bytes = room;
+}
+
 uint8_t *outbuf_reserve(struct outbuf *b, size_t size_bytes)
 {
 	size_t room = b->room_bytes ? b->room_bytes : 256;

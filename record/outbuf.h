@@ -19,6 +19,11 @@ struct outbuf {
 };
 
 void outbuf_done(struct outbuf *b);
+/*
+ * For a buffer that is filled again and again, before it is cleared: halves room that is large and was hardly
+ * used, so that it does not stay for good after a burst.
+ */
+void outbuf_relax(struct outbuf *b);
 static inline bool outbuf_ok(const struct outbuf *b)
 {
 	return !b->bad;

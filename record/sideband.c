@@ -365,6 +365,7 @@ static int keep_rest(struct sideband *s, size_t done)
 	s->staged_count = left;
 	s->bytes = s->spare;
 	s->spare = old;
+	outbuf_relax(&s->spare);
 	if (outbuf_ok(&s->bytes))
 		return 0;
 	s->staged_count = 0;

@@ -253,24 +253,39 @@ static void shrink(struct unwtable *t)
 	/* cppcheck-suppress memleak; so is the second */
 }
 
+struct unwtable *unwtable_empty(struct ruleset *set, uint32_t exec_count)
+{
+	struct unwtable *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->set = set;
+	t->exec = calloc(exec_count + 1, sizeof(*t->exec));
+	if (t->exec)
+		return t;
+	free(t);
+	return NULL;
+}
+
 static int build(const struct elfunwind_source *source, struct ruleset *set, struct unwtable **out,
 		 struct parse_err *err)
 {
 	struct elfunwind elf = { .eh_frame = NULL };
 	struct ehframe_section section;
-	struct unwtable *t;
+	struct unwtable *t = NULL;
 	int ret;
 
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return -ENOMEM;
-	t->set = set;
 	ret = elfunwind_read(source, &elf, err);
 	if (ret)
 		goto out;
+	t = unwtable_empty(set, elf.n_exec);
+	if (!t) {
+		ret = -ENOMEM;
+		goto out;
+	}
 	t->arch = elf.arch;
 	t->n_exec = elf.n_exec;
-	memcpy(t->exec, elf.exec, sizeof(t->exec));
+	memcpy(t->exec, elf.exec, elf.n_exec * sizeof(*t->exec));
 	section = (struct ehframe_section){
 		.data = elf.eh_frame,
 		.size_bytes = elf.size_bytes,
@@ -347,6 +362,7 @@ void unwtable_free(struct unwtable *t)
 		return;
 	unwtable_drop_rows(t);
 	free(t->known);
+	free(t->exec);
 	free(t);
 }
 

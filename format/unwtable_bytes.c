@@ -270,11 +270,10 @@ int unwtable_from_kept(const void *data, size_t size_bytes, const struct unwtabl
 	if (err)
 		return err;
 	cursor_skip(&c, HEAD_BYTES);
-	t = calloc(1, sizeof(*t));
+	t = unwtable_empty(set, n.exec);
 	id = calloc(n.rules, sizeof(*id));
 	err = t && id ? 0 : -ENOMEM;
 	if (!err) {
-		t->set = set;
 		t->arch = p[72];
 		t->tracks_bx = p[73];
 		t->first_page = le64_load(p + 48);

@@ -20,7 +20,7 @@ struct unwtable {
 	uint32_t n_pages, max_pages;
 	uint16_t *pc_low, *rule_id;
 	uint32_t n_rows, max_rows;
-	struct elfunwind_segment exec[UNWTABLE_MAX_EXEC];
+	struct elfunwind_segment *exec; /* owned */
 	uint32_t n_exec;
 	struct ehframe_stats stats;
 	bool tracks_bx;
@@ -29,5 +29,8 @@ struct unwtable {
 	struct known *known; /* by address; none overlap */
 	uint32_t n_known, max_known, known_at;
 };
+
+/* A table without anything, but with room for so many segments; NULL: there is no memory. */
+struct unwtable *unwtable_empty(struct ruleset *set, uint32_t exec_count);
 
 #endif

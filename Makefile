@@ -176,7 +176,7 @@ $(O)/tests/faults/badwrite.so: tests/faults/badwrite.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(WARN) -O1 -g -shared -fPIC -o $@ $< -ldl
 
-tests: $(O)/tests/faults/badwrite.so analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES) $(REFUSED) $(O)/tests/bpf/custom.bpf.o $(O)/tests/bpf/lacking.bpf.o	## build all test programs
+tests: $(O)/tests/faults/badwrite.so $(O)/tests/bench/bench_multiply analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES) $(REFUSED) $(O)/tests/bpf/custom.bpf.o $(O)/tests/bpf/lacking.bpf.o	## build all test programs
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers

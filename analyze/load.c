@@ -410,7 +410,7 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 	for (unsigned i = 0; !err && i < count; i++) {
 		workers[i].pass = p;
 		workers[i].finder = attrfinder_of(p->c);
-		err = sampler_new(model, p->query->groups,
+		err = sampler_new(model, p->query->groups, p->query->parts,
 				  p->indexed && p->end_frame - p->first_frame < FEW_FRAMES,
 				  &workers[i].sampler);
 		if (!err && p->query->sum_groups)

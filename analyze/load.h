@@ -63,6 +63,7 @@ struct load_query {
 	const struct filter *filter;   /* NULL: all */
 	struct groups *groups;         /* whose samples are kept apart; NULL: those of comms */
 	bool sum_groups;               /* sampler_sum_groups() */
+	struct codeparts_set *parts;   /* for who wants names only; NULL: every address counts */
 	uint64_t sample_ns;            /* weighs as much in place of its period; 0: the period */
 	const struct strings *names;   /* the model's */
 	const char *symfs;             /* where to find files for stack copies; NULL: "/" */

@@ -13,6 +13,7 @@
 #define EBPREC_ANALYZE_MAPCACHE_H
 
 #include "analyze/chaincut.h"
+#include "analyze/codeparts.h"
 #include "analyze/model.h"
 #include "analyze/places.h"
 
@@ -23,6 +24,7 @@ struct mapcache_range {
 	uint64_t shift; /* from an address to the offset in the file */
 	uint32_t file;
 	bool is_ksymbol;
+	const struct codeparts *parts; /* places are folded to these; NULL: they are not */
 };
 
 struct mapcache_space {
@@ -33,15 +35,18 @@ struct mapcache_space {
 
 struct mapcache; /* opaque */
 
-/* model must be sealed, and outlive the cache.  -ENOMEM. */
-int mapcache_new(const struct model *model, struct mapcache **out);
+/*
+ * model must be sealed, and outlive the cache.  parts: places that are bound to have one name become one;
+ * NULL: each address is a place of its own.  -ENOMEM.
+ */
+int mapcache_new(const struct model *model, struct codeparts_set *parts, struct mapcache **out);
 void mapcache_free(struct mapcache *c); /* NULL is fine */
 
 /* Where the mappings of a space are kept: until another space is asked for. */
 struct mapcache_space *mapcache_of(struct mapcache *c, uint32_t space);
-/* The mapping that has addr; NULL: none.  Valid until the next call. */
+/* The mapping that has addr in the run's space; NULL: none.  Valid until the next call. */
 const struct mapcache_range *mapcache_find(struct mapcache *c, struct mapcache_space *of,
-					   uint32_t space, uint64_t addr);
+					   const struct chaincut_run *run, uint64_t addr);
 
 /* The way through the frames of a run: a mapping is mostly that of the frame before. */
 struct mapcache_walk {
@@ -65,36 +70,53 @@ mapcache_step(struct mapcache_walk *w, const struct chaincut_run *run, uint64_t 
 
 	if (addr - range->start < range->size_bytes)
 		return range;
-	range = mapcache_find(w->cache, w->of, run->space, addr);
+	range = mapcache_find(w->cache, w->of, run, addr);
 	if (range)
 		w->last = range;
 	return range;
 }
 
-/* The place of an address of the run.  is_return: a return address; the call is what counts. */
-static inline void mapcache_place(struct mapcache_walk *w, const struct chaincut_run *run,
-				  uint64_t addr, bool is_return, struct place *out)
+/*
+ * The place of an address of the run, before it is folded; returns to what, NULL: it is not.  is_return: a
+ * return address; the call is what counts.
+ */
+static inline const struct codeparts *mapcache_locate(struct mapcache_walk *w,
+						      const struct chaincut_run *run, uint64_t addr,
+						      bool is_return, struct place *out)
 {
 	uint64_t look = addr - (is_return && addr ? 1 : 0); /* a call may end its mapping */
 	const struct mapcache_range *range;
 
 	*out = (struct place){ .kind = (uint8_t)run->kind };
 	if (run->kind != PLACE_FILE && run->kind != PLACE_KERNEL)
-		return;
+		return NULL;
 	range = mapcache_step(w, run, look);
 	if (run->kind == PLACE_KERNEL && range && range->is_ksymbol) {
 		out->kind = PLACE_KSYMBOL;
 		out->file = range->file;
-	} else if (run->kind == PLACE_KERNEL) {
+		return NULL;
+	}
+	if (run->kind == PLACE_KERNEL) {
 		out->offset = addr;
-		out->is_return = is_return;
 	} else if (range) {
 		out->offset = addr + range->shift;
 		out->file = range->file;
-		out->is_return = is_return;
 	} else {
 		out->kind = PLACE_UNMAPPED;
+		return NULL;
 	}
+	out->is_return = is_return;
+	return range ? range->parts : NULL;
+}
+
+/* The place, folded. */
+static inline void mapcache_place(struct mapcache_walk *w, const struct chaincut_run *run,
+				  uint64_t addr, bool is_return, struct place *out)
+{
+	const struct codeparts *parts = mapcache_locate(w, run, addr, is_return, out);
+
+	if (parts)
+		codeparts_fold(parts, out);
 }
 
 #endif

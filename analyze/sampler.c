@@ -112,13 +112,37 @@ static const uint64_t *path_at(const struct sampler *s, const struct run *run, s
 	return &s->paths[run->path + depth];
 }
 
+#define FOLD_AT_ONCE 16u
+
+/* The paths of the frames [begin, end), outermost first, below what has this path. */
+static uint64_t trace_some(struct mapcache_walk *walk, const struct run *run, size_t begin,
+			   size_t end, uint64_t path, uint64_t *out)
+{
+	const struct codeparts *parts[FOLD_AT_ONCE];
+	struct place places[FOLD_AT_ONCE];
+	size_t innermost = run->cut.count - 1;
+
+	for (size_t i = begin; i < end; i++) {
+		parts[i - begin] = mapcache_locate(walk, &run->cut, frame_at(run, innermost - i),
+						   i != innermost, &places[i - begin]);
+		if (parts[i - begin])
+			codeparts_fetch(parts[i - begin], &places[i - begin]);
+	}
+	for (size_t i = begin; i < end; i++) {
+		if (parts[i - begin])
+			codeparts_fold(parts[i - begin], &places[i - begin]);
+		path = hash_fold(path, places_hash(&places[i - begin]));
+		out[i] = path;
+	}
+	return path;
+}
+
 /* The path of each frame: a hash of the places from the root to it. */
 static int trace_run(struct sampler *s, struct run *run)
 {
 	size_t count = run->cut.count, known = 0;
 	struct trail *trail = NULL;
 	struct mapcache_walk walk;
-	struct place place;
 	uint64_t path, *out;
 	int err = vec_reserve(&s->paths, &s->path_capacity, s->path_count + count);
 
@@ -135,11 +159,9 @@ static int trace_run(struct sampler *s, struct run *run)
 	       : run->outer ? *path_at(s, run->outer, run->outer->cut.count - 1)
 			    : stacks_root_path(root_of(run));
 	mapcache_begin(s->maps, &run->cut, &walk);
-	for (size_t i = count - known; i-- > 0;) {
-		mapcache_place(&walk, &run->cut, frame_at(run, i), i != 0, &place);
-		path = hash_fold(path, places_hash(&place));
-		out[count - 1 - i] = path;
-	}
+	for (size_t i = known; i < count; i += FOLD_AT_ONCE)
+		path = trace_some(&walk, run, i,
+				  i + FOLD_AT_ONCE < count ? i + FOLD_AT_ONCE : count, path, out);
 	for (size_t i = 0; i < count && i <= FETCH_CALLERS; i++)
 		stacks_fetch(&s->stacks, out[count - 1 - i]);
 	if (trail)
@@ -458,7 +480,8 @@ int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
 
 /* ---- the whole ---- */
 
-int sampler_new(const struct model *model, struct groups *groups, bool few, struct sampler **out)
+int sampler_new(const struct model *model, struct groups *groups, struct codeparts_set *parts,
+		bool few, struct sampler **out)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
 	int err = -ENOMEM;
@@ -470,7 +493,7 @@ int sampler_new(const struct model *model, struct groups *groups, bool few, stru
 	s->items = calloc(BATCH, sizeof(*s->items));
 	s->runs = calloc(BATCH * CHAINCUT_RUNS, sizeof(*s->runs));
 	if (s->whole && s->items && s->runs)
-		err = mapcache_new(model, &s->maps);
+		err = mapcache_new(model, parts, &s->maps);
 	if (!err)
 		err = trails_new(&s->trails);
 	if (!err)

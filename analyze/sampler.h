@@ -18,6 +18,7 @@
 
 #include <stdint.h>
 
+#include "analyze/codeparts.h"
 #include "analyze/groups.h"
 #include "analyze/model.h"
 #include "analyze/places.h"
@@ -47,11 +48,12 @@ struct sampler_sum {
 struct sampler; /* opaque */
 
 /*
- * model must be sealed, and outlive the sampler, as must groups, which may be shared; without
- * groups (NULL) the group of a stack is its comm.  few: for some 10 000 samples, so that clearing the
+ * model must be sealed, and outlive the sampler, as must groups and parts, which may be shared; without
+ * groups (NULL) the group of a stack is its comm.  parts: see mapcache_new().  few: for some 10 000 samples, so that clearing the
  * caches would take longer than they save.  -ENOMEM.
  */
-int sampler_new(const struct model *model, struct groups *groups, bool few, struct sampler **out);
+int sampler_new(const struct model *model, struct groups *groups, struct codeparts_set *parts,
+		bool few, struct sampler **out);
 /*
  * From the first sample on: stacks are those of all groups together, and what each group has is only
  * summed up.  Many groups of few samples each so need no room for their stacks.

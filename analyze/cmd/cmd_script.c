@@ -9,13 +9,10 @@
 
 #include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/bundles.h"
-#include "analyze/embedded.h"
-#include "analyze/filehints.h"
-#include "analyze/kallsyms.h"
 #include "analyze/cmd/reportopts.h"
 #include "analyze/samplesort.h"
 #include "analyze/members.h"
+#include "analyze/namer.h"
 #include "analyze/say.h"
 #include "analyze/script.h"
 
@@ -225,14 +222,10 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		      const struct asked *asked)
 {
 	struct run run = { .model = r->model, .filter = filter, .pick = &asked->pick };
-	struct resolver_opts names = { .demangle = o->names.demangle };
+	struct namer namer = { .capture = NULL };
 	const struct timespan all = TIMESPAN_ALL;
 	struct samplesort_stats stats = { 0 };
 	struct nameroots roots = { 0 };
-	size_t broken;
-	struct filehints *hints = NULL;
-	struct bundles bundles = { 0 };
-	char *kallsyms = NULL, *vdso = NULL;
 	int err;
 
 	if (choose_event(o, r, &run.only))
@@ -240,23 +233,11 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	err = nameroots_make(&o->names, &roots, NULL, NULL);
 	if (err && err != -ENOENT)
 		return say_error("cannot print '%s': %s", o->input, strerror(-err));
-	names.roots = roots.roots;
-	names.jits = r->scan.jits.list;
-	names.jit_count = r->scan.jits.count;
-	if (!kallsyms_of_capture(r->capture, &r->scan, &kallsyms, &names.kallsyms_bytes))
-		names.kallsyms = kallsyms;
-	if (!embedded_file(r->capture, "[vdso]", &vdso, &names.roots.vdso_bytes))
-		names.roots.vdso = vdso;
-	err = filehints_read(r->capture, &hints);
+	err = namer_open(&namer, r->capture, &r->scan, r->model, &roots.roots, o->names.demangle, 0);
 	if (!err)
-		err = bundles_read(r->capture, &bundles, &broken);
+		err = namer_ask_kernel(&namer);
 	if (!err) {
-		names.hints = filehints_for_resolver(hints);
-		names.bundles = bundles.list;
-		names.bundle_count = bundles.count;
-		err = resolver_new(&names, &run.script.resolver);
-	}
-	if (!err) {
+		run.script.resolver = namer.resolver;
 		run.script.model = r->model;
 		run.script.names = r->names;
 		run.script.ns = o->ns;
@@ -272,7 +253,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		err = script_begin(&run.script);
 	}
 	if (!err)
-		err = prepare_unwinder(r->capture, names.roots.symfs, &run);
+		err = prepare_unwinder(r->capture, roots.roots.symfs, &run);
 	/* What a member has grown by is known from the beginning on. */
 	if (!err && members_any(r->capture))
 		err = members_new(r->capture, &run.members);
@@ -284,11 +265,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	unwinder_free(run.unwinder);
 	script_end(&run.script);
 	tracetext_free(run.script.trace);
-	resolver_free(run.script.resolver);
-	filehints_free(hints);
-	bundles_done(&bundles);
-	free(kallsyms);
-	free(vdso);
+	namer_done(&namer);
 	nameroots_done(&roots);
 	return say_result(o, &run, &stats, err);
 }

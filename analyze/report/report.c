@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bundles.h"
-#include "analyze/embedded.h"
-#include "analyze/filehints.h"
-#include "analyze/kallsyms.h"
+#include "analyze/namer.h"
 #include "analyze/report/interrupted.h"
+
+#define FOLD_SAMPLES_MIN 250000u
 
 int report_open(const struct capture *capture, struct report *r)
 {
@@ -107,6 +106,39 @@ static bool has_kernel_places(const struct places *places)
 	return false;
 }
 
+/* ---- names ---- */
+
+/*
+ * Whether places of one name may be counted as one, and there are so many samples that looking for them takes
+ * less time than they save.
+ */
+static bool worth_folding(const struct report *r, const struct report_query *query)
+{
+	const struct filter *filter = query->filter;
+	uint64_t samples = 0;
+	size_t count;
+	const struct capture_frame *frames = capture_frames(r->capture, &count);
+
+	if (query->with_lines || query->with_inlined || query->with_gaps || query->on_named ||
+	    query->off_cpu || query->roots.fetcher)
+		return false;
+	if (r->scan.attr_samples)
+		return r->scan.attr_samples[query->attr] >= FOLD_SAMPLES_MIN;
+	for (size_t i = 0; i < count; i++)
+		if (!filter || (frames[i].t_min_ns <= filter->span.to_ns &&
+				frames[i].t_max_ns >= filter->span.from_ns))
+			samples += frames[i].sample_count;
+	return samples >= FOLD_SAMPLES_MIN;
+}
+
+static int open_namer(struct report *r, const struct report_query *query, struct namer *n)
+{
+	int err = namer_open(n, r->capture, &r->scan, r->model, &query->roots, query->demangle,
+			     query->thread_count);
+
+	return !err && worth_folding(r, query) ? namer_fold(n) : err;
+}
+
 /* Names the places; those below a signal are known only then, and then all are named anew. */
 static int run_naming(struct report *r, const struct report_query *query, struct sampler *sampler,
 		      struct resolver *resolver)
@@ -127,40 +159,13 @@ static int run_naming(struct report *r, const struct report_query *query, struct
 	return naming_run(&r->naming, r->model, sampler_places(sampler), resolver, r->names, &how);
 }
 
-static int name_places(struct report *r, const struct report_query *query, struct sampler *sampler)
+static int name_places(struct report *r, const struct report_query *query, struct sampler *sampler,
+		       struct namer *namer)
 {
-	const struct places *places = sampler_places(sampler);
-	struct resolver_opts opts = {
-		.roots = query->roots,
-		.demangle = query->demangle,
-		.jits = r->scan.jits.list,
-		.jit_count = r->scan.jits.count,
-		.thread_count = query->thread_count,
-	};
-	struct resolver *resolver = NULL;
-	struct filehints *hints = NULL;
-	struct bundles bundles = { 0 };
-	size_t broken;
-	char *kallsyms = NULL, *vdso = NULL;
-	int err;
+	struct resolver *resolver = namer->resolver;
+	int err = has_kernel_places(sampler_places(sampler)) ? namer_ask_kernel(namer) : 0;
 
-	if (embedded_file(r->capture, "[vdso]", &vdso, &opts.roots.vdso_bytes) == -ENOMEM)
-		return -ENOMEM;
-	opts.roots.vdso = vdso;
-	if (has_kernel_places(places)) {
-		r->kallsyms_err = kallsyms_of_capture(r->capture, &r->scan, &kallsyms,
-						      &opts.kallsyms_bytes);
-		opts.kallsyms = kallsyms;
-	}
-	err = r->kallsyms_err == -ENOMEM ? -ENOMEM : filehints_read(r->capture, &hints);
-	if (!err)
-		err = bundles_read(r->capture, &bundles, &broken);
-	if (!err) {
-		opts.hints = filehints_for_resolver(hints);
-		opts.bundles = bundles.list;
-		opts.bundle_count = bundles.count;
-		err = resolver_new(&opts, &resolver);
-	}
+	r->kallsyms_err = namer->kernel_err;
 	if (!err)
 		err = symuse_load(&r->symbols, sampler, r->model, resolver, query->roots.fetcher);
 	if (!err)
@@ -174,11 +179,6 @@ static int name_places(struct report *r, const struct report_query *query, struc
 	if (!err && query->on_named)
 		err = query->on_named(query->on_named_arg, resolver);
 	symuse_wait(&r->symbols); /* after a failure: the sampler goes */
-	resolver_free(resolver);
-	filehints_free(hints);
-	bundles_done(&bundles);
-	free(kallsyms);
-	free(vdso);
 	return err;
 }
 
@@ -303,57 +303,79 @@ static int pick_stacks(struct report *r, const struct report_query *query)
 	return err;
 }
 
-static int make(struct report *r, const struct report_query *query)
+static int count_samples(struct report *r, const struct report_query *query,
+			 struct codeparts_set *parts, struct sampler **out)
 {
-	struct load_query load = {
+	const struct load_query load = {
 		.attr = query->attr,
 		.filter = query->filter,
+		.groups = r->groups,
 		.sum_groups = query->sum_groups,
+		.parts = parts,
 		.sample_ns = query->sample_ns,
 		.names = r->names,
 		.symfs = query->roots.symfs,
+		.kept = r->scan.kept.words ? &r->scan.kept : NULL,
 		.thread_count = query->thread_count,
 	};
-	struct sampler *sampler;
+
+	return load_samples(r->capture, r->model, &load, out, &r->stats);
+}
+
+static int count_waits(struct report *r, const struct report_query *query, struct sampler **out)
+{
 	size_t attr_count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &attr_count);
-	int err = load_later(r, query);
+	const struct offcpu_query how = { .filter = query->filter,
+					  .groups = r->groups,
+					  .wakers = query->wakers,
+					  .wall = query->wall ? &attrs[query->attr] : NULL };
 
-	if (err)
-		return err;
-	err = groups_new(query->fields, query->quantum_ns ? query->quantum_ns : 1, &r->groups);
-	if (err)
-		return err;
-	load.groups = r->groups;
-	load.kept = r->scan.kept.words ? &r->scan.kept : NULL;
-	if (query->off_cpu)
-		err = offcpu_load(
-			r->capture, r->model, r->names,
-			&(struct offcpu_query){ .filter = query->filter,
-						.groups = r->groups,
-						.wakers = query->wakers,
-						.wall = query->wall ? &attrs[query->attr] : NULL },
-			&sampler, &r->waits);
-	else
-		err = load_samples(r->capture, r->model, &load, &sampler, &r->stats);
-	if (err)
-		return err;
-	keptframes_done(&r->scan.kept);
-	if (r->scan.attr_lost && !query->off_cpu)
-		r->counts.lost_samples += r->scan.attr_lost[query->attr];
-	err = sampler_finish_sorted(sampler); /* symbol tables will need the room */
-	r->sampled = *sampler_counts(sampler);
+	return offcpu_load(r->capture, r->model, r->names, &how, out, &r->waits);
+}
+
+/* From samples to stacks of functions. */
+static int make_stacks(struct report *r, const struct report_query *query)
+{
+	struct namer namer = { .capture = NULL };
+	struct sampler *sampler = NULL;
+	int err = open_namer(r, query, &namer);
+
+	if (!err)
+		err = query->off_cpu ? count_waits(r, query, &sampler)
+				     : count_samples(r, query, namer.parts, &sampler);
+	namer_fold_end(&namer);
+	if (!err) {
+		keptframes_done(&r->scan.kept);
+		if (r->scan.attr_lost && !query->off_cpu)
+			r->counts.lost_samples += r->scan.attr_lost[query->attr];
+		err = sampler_finish_sorted(sampler); /* symbol tables will need the room */
+		r->sampled = *sampler_counts(sampler);
+	}
 	if (!err)
 		err = query->sum_groups ? take_sums(r, sampler) : 0;
 	if (!err)
-		err = name_places(r, query, sampler);
+		err = name_places(r, query, sampler, &namer);
+	namer_done(&namer);
 	if (!err)
 		err = name_stacks(r, sampler);
+	sampler_free(sampler);
+	return err;
+}
+
+static int make(struct report *r, const struct report_query *query)
+{
+	int err = load_later(r, query);
+
+	if (!err)
+		err = groups_new(query->fields, query->quantum_ns ? query->quantum_ns : 1,
+				 &r->groups);
+	if (!err)
+		err = make_stacks(r, query);
 	if (!err && query->off_cpu)
 		err = offcpu_add_reasons(&r->waits, &r->stacks, &r->naming, r->names);
 	if (!err)
 		stacks_finish(&r->stacks);
-	sampler_free(sampler);
 	if (!err)
 		err = name_cgroups(r);
 	if (!err)

@@ -409,7 +409,7 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 
 	err = waittime_load(&l.times, c, names, query->filter, query->wall != NULL);
 	if (!err)
-		err = sampler_new(model, query->groups, false, &l.sampler);
+		err = sampler_new(model, query->groups, NULL, false, &l.sampler);
 	if (!err && query->wakers)
 		err = add_wakers(&l, c);
 	if (!err && l.times.run.events.switch_attr)

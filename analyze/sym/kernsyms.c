@@ -206,3 +206,25 @@ const struct kernsym *kernsyms_find(const struct kernsyms *k, uint64_t addr)
 		return NULL;
 	return &k->entries[low - 1].sym;
 }
+
+static void add_bound(uint64_t *bounds, size_t *count, uint64_t addr)
+{
+	if (!*count || bounds[*count - 1] < addr)
+		bounds[(*count)++] = addr;
+}
+
+int kernsyms_bounds(const struct kernsyms *k, uint64_t **out, size_t *count)
+{
+	uint64_t *bounds = reallocarray(NULL, k->count + 1, 2 * sizeof(*bounds));
+	size_t n = 0;
+
+	if (!bounds)
+		return -ENOMEM;
+	for (size_t i = 0; i < k->count; i++) {
+		add_bound(bounds, &n, k->entries[i].sym.start);
+		add_bound(bounds, &n, k->entries[i].sym.end);
+	}
+	*out = bounds;
+	*count = n;
+	return 0;
+}

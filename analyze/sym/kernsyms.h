@@ -28,6 +28,9 @@ struct kernsym {
 int kernsyms_new(const char *text, size_t size_bytes, struct kernsyms **out);
 void kernsyms_free(struct kernsyms *k); /* NULL is fine */
 
+/* Where symbols begin and end: sorted, no two equal.  *out is owned (free()).  -ENOMEM. */
+int kernsyms_bounds(const struct kernsyms *k, uint64_t **out, size_t *count);
+
 /* NULL when no symbol covers addr.  Borrowed until kernsyms_free(). */
 const struct kernsym *kernsyms_find(const struct kernsyms *k, uint64_t addr);
 

@@ -52,6 +52,16 @@ uint32_t resolver_add_file(struct resolver *r, const struct resolver_file *file)
 	return symfiles_add(&r->files, file);
 }
 
+int resolver_bounds(struct resolver *r, uint32_t file, uint64_t **out, size_t *count)
+{
+	return symfiles_bounds(&r->files, file, out, count);
+}
+
+int resolver_kernel_bounds(const struct resolver *r, uint64_t **out, size_t *count)
+{
+	return r->kernel ? kernsyms_bounds(r->kernel, out, count) : -ENOENT;
+}
+
 int resolver_want(struct resolver *r, uint32_t file, uint64_t file_off_bytes, bool return_address)
 {
 	return symfiles_want(&r->files, file, file_off_bytes - (return_address && file_off_bytes));
@@ -240,7 +250,7 @@ static size_t frames_in_bundles(const struct known_file *f, uint64_t off_bytes, 
 static size_t raw_frames(struct resolver *r, struct known_file *f, uint64_t off_bytes,
 			 bool is_return, struct lines_frame *out, size_t max)
 {
-	const struct symfile_wanted wanted = { f->wanted, f->wanted_count };
+	const struct symfile_wanted wanted = { .off_bytes = f->wanted, .count = f->wanted_count };
 	struct linetab *tab = NULL;
 	struct lines *lines;
 	struct golines *go;
@@ -435,7 +445,8 @@ void resolver_find_gaps(struct resolver *r)
 {
 	for (size_t i = 0; i < r->files.count; i++) {
 		struct known_file *f = r->files.files[i];
-		const struct symfile_wanted wanted = { f->wanted, f->wanted_count };
+		const struct symfile_wanted wanted = { .off_bytes = f->wanted,
+						       .count = f->wanted_count };
 
 		if (f->loaded && f->wanted_count && !f->aliases->as.jit_pid)
 			symfile_find_gap(&f->sym, &r->files.roots, &f->aliases->as, &wanted);
@@ -479,6 +490,12 @@ static void add_bundle(struct known_file *f, const struct bundle *b)
 		f->bundles[f->bundle_count++] = b;
 }
 
+int resolver_take_kallsyms(struct resolver *r, const char *text, size_t size_bytes)
+{
+	/* Hidden or empty kallsyms are a reason, no error. */
+	return kernsyms_new(text, size_bytes, &r->kernel) == -ENOMEM ? -ENOMEM : 0;
+}
+
 int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 {
 	struct resolver *r = calloc(1, sizeof(*r));
@@ -493,9 +510,7 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 				      .hints = opts->hints,
 				      .thread_count = opts->thread_count };
 	r->no_memory = (struct resolved){ .dso = "", .reason = NAME_BETWEEN };
-	if (opts->kallsyms)
-		err = kernsyms_new(opts->kallsyms, opts->kallsyms_bytes, &r->kernel);
-	for (size_t i = 0; err != -ENOMEM && i < opts->bundle_count; i++) {
+	for (size_t i = 0; !err && i < opts->bundle_count; i++) {
 		uint32_t id = resolver_add_file(r, &bundle_head(opts->bundles[i])->file);
 
 		if (id == UINT32_MAX)
@@ -503,11 +518,11 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 		else
 			add_bundle(r->files.files[id], opts->bundles[i]);
 	}
-	if (err == -ENOMEM) {
+	if (err) {
 		resolver_free(r);
 		return err;
 	}
-	*out = r; /* hidden or empty kallsyms are a reason, no error */
+	*out = r;
 	return 0;
 }
 

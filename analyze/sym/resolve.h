@@ -23,9 +23,6 @@ struct resolver; /* opaque; used by one thread */
 struct resolver_opts {
 	struct name_roots roots; /* what it points to: borrowed until resolver_free() */
 	bool demangle;           /* as `perf script` does: without parameters */
-	/* Text of /proc/kallsyms at record time; NULL: none.  Borrowed until resolver_free(). */
-	const char *kallsyms;
-	size_t kallsyms_bytes;
 	const struct resolver_jit *jits;
 	size_t jit_count;
 	struct resolver_hints hints;   /* used until resolver_free() */
@@ -50,8 +47,23 @@ struct resolved {
 int resolver_new(const struct resolver_opts *opts, struct resolver **out);
 void resolver_free(struct resolver *r); /* NULL is fine; all results go with it */
 
+/*
+ * Names of the kernel: the text of /proc/kallsyms at record time, which is not needed afterwards.  Names that
+ * are hidden, or no text at all, are no error.  To be called before a kernel address is asked for.  -ENOMEM.
+ */
+int resolver_take_kallsyms(struct resolver *r, const char *text, size_t size_bytes);
+
 /* Makes a file known; equal files (build-id, or path and inode) get equal ids.  UINT32_MAX: no memory. */
 uint32_t resolver_add_file(struct resolver *r, const struct resolver_file *file);
+
+/*
+ * Where the names of a file begin and end, as offsets in it, or for resolver_kernel_bounds() as addresses;
+ * sorted, no two equal.  What the resolver says of two places between is the same, but for where in the
+ * function they are.  To be asked before any place of the file.  *out is owned (free()).  -ENOENT, -EBADMSG:
+ * this is not known, and each place may have a name of its own; -ENOMEM.
+ */
+int resolver_bounds(struct resolver *r, uint32_t file, uint64_t **out, size_t *count);
+int resolver_kernel_bounds(const struct resolver *r, uint64_t **out, size_t *count);
 
 /*
  * Says that a place will be asked for, before its file is loaded.  Of a file of which places were told,

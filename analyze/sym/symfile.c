@@ -12,6 +12,7 @@
 #include "analyze/sym/dwoplaces.h"
 #include "analyze/sym/locate_priv.h"
 #include "analyze/sym/roots.h"
+#include "analyze/vec.h"
 
 #define PAGE_BYTES 4096
 
@@ -27,6 +28,7 @@ void symfile_init(struct symfile *s)
 void symfile_done(struct symfile *s)
 {
 	symtab_free(s->symbols);
+	free(s->bounds);
 	lines_free(s->lines);
 	linetab_free(s->linetab);
 	linetab_free(s->gaps);
@@ -131,6 +133,50 @@ static struct elffile *open_debug(struct symfile *s, const struct name_roots *ro
 	return NULL;
 }
 
+static int add_bound(struct symfile *s, size_t *room, uint64_t off_bytes)
+{
+	int err = vec_reserve(&s->bounds, room, s->bound_count + 1);
+
+	if (!err)
+		s->bounds[s->bound_count++] = off_bytes;
+	return err;
+}
+
+/* Of one segment: where it begins and ends, and what lies between. */
+static int add_bounds(struct symfile *s, const struct elffile_segment *g, const uint64_t *vaddrs,
+		      size_t count, size_t *room)
+{
+	int err = add_bound(s, room, g->off_bytes);
+
+	if (!err && g->file_bytes <= UINT64_MAX - g->off_bytes)
+		err = add_bound(s, room, g->off_bytes + g->file_bytes);
+	for (size_t i = 0; !err && i < count; i++)
+		if (vaddrs[i] > g->vaddr && vaddrs[i] - g->vaddr < g->file_bytes)
+			err = add_bound(s, room, g->off_bytes + (vaddrs[i] - g->vaddr));
+	return err;
+}
+
+/* By offset, as symfile_vaddr() leads back from there. */
+static int read_bounds(struct symfile *s, const struct elffile *elf, const struct elffile *debug,
+		       const struct elffile *mini)
+{
+	size_t count, room = 0, kept = 0;
+	uint64_t *vaddrs;
+	int err = symtab_bounds(elf, debug, mini, &vaddrs, &count);
+
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < s->segment_count; i++)
+		err = add_bounds(s, &s->segments[i], vaddrs, count, &room);
+	free(vaddrs);
+	addrsort(s->bounds, s->bound_count);
+	for (size_t i = 0; i < s->bound_count; i++)
+		if (!kept || s->bounds[kept - 1] != s->bounds[i])
+			s->bounds[kept++] = s->bounds[i];
+	s->bound_count = kept;
+	return err;
+}
+
 /* The segments must be known, to tell where the wanted offsets are. */
 static int read_symbols(struct symfile *s, const struct elffile *elf, const struct elffile *debug,
 			const struct elffile *mini, const struct symfile_wanted *wanted)
@@ -166,11 +212,16 @@ static enum name_reason load_tables(struct symfile *s, const struct elffile *elf
 	    elffile_from_bytes(unpacked, unpacked_bytes, &mini))
 		mini = NULL;
 	s->mini = mini;
-	err = read_symbols(s, elf, debug, mini, wanted);
+	if (wanted && wanted->only_bounds)
+		err = read_bounds(s, elf, debug, mini);
+	else
+		err = read_symbols(s, elf, debug, mini, wanted);
 	elffile_close(mini);
 	free(unpacked);
 	if (err)
 		return NAME_BAD_ELF;
+	if (wanted && wanted->only_bounds)
+		return NAME_FOUND;
 	return symtab_count(s->symbols) ? NAME_FOUND : symfile_miss(s);
 }
 

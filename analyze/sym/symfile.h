@@ -20,6 +20,7 @@
 struct symfile_wanted {
 	const uint64_t *off_bytes;
 	size_t count;
+	bool only_bounds; /* not names, but where they begin and end */
 };
 
 /* Embedded by the owner; symfile_init() first.  Read freely. */
@@ -30,6 +31,9 @@ struct symfile {
 	size_t segment_count;
 	struct located file, debug; /* where they were; closed; path NULL: none */
 	bool mini;
+	/* With only_bounds, in place of symbols: as offsets in the file, sorted, no two equal. */
+	uint64_t *bounds;
+	size_t bound_count;
 	bool debug_stale; /* a debug file of another build is in the way */
 	/* Source lines, when they were asked for. */
 	bool lines_loaded;

@@ -187,6 +187,28 @@ static void load(struct symfiles *s, struct known_file *f, const struct symfile_
 	f->sym.reason = first;
 }
 
+int symfiles_bounds(struct symfiles *s, uint32_t id, uint64_t **out, size_t *count)
+{
+	const struct symfile_wanted wanted = { .only_bounds = true };
+	struct known_file *f = symfiles_get(s, id);
+	int err = -ENOENT;
+
+	if (!f || f->loaded || f->bundle_count || f->aliases->as.jit_pid)
+		return -ENOENT;
+	load(s, f, &wanted);
+	if (f->sym.reason == NAME_FOUND) {
+		err = 0;
+		*out = f->sym.bounds;
+		*count = f->sym.bound_count;
+		f->sym.bounds = NULL;
+	} else if (f->sym.reason == NAME_BAD_ELF) {
+		err = -EBADMSG;
+	}
+	symfile_done(&f->sym);
+	f->loaded = false;
+	return err;
+}
+
 int symfiles_want(struct symfiles *s, uint32_t id, uint64_t off_bytes)
 {
 	struct known_file *f = symfiles_get(s, id);
@@ -201,7 +223,7 @@ int symfiles_want(struct symfiles *s, uint32_t id, uint64_t off_bytes)
 
 static void load_wanted(struct symfiles *s, struct known_file *f)
 {
-	struct symfile_wanted wanted = { f->wanted, f->wanted_count };
+	struct symfile_wanted wanted = { .off_bytes = f->wanted, .count = f->wanted_count };
 
 	if (f->wanted)
 		addrsort(f->wanted, f->wanted_count);

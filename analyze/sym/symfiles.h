@@ -77,6 +77,13 @@ int symfiles_want(struct symfiles *s, uint32_t id, uint64_t off_bytes);
  */
 void symfiles_load(struct symfiles *s, const uint32_t *ids, size_t count);
 
+/*
+ * Where the names of a file that is not loaded begin and end, as offsets in it: sorted, no two equal.  The
+ * file stays as it was.  *out is owned (free()).  -ENOENT: it is not here, or its names are a bundle's or of
+ * code that a process made; -EBADMSG: cannot be read.
+ */
+int symfiles_bounds(struct symfiles *s, uint32_t id, uint64_t **out, size_t *count);
+
 /* Loads what names this place; names that were given before stay valid. */
 void symfiles_load_for(struct symfiles *s, struct known_file *f, uint64_t off_bytes);
 

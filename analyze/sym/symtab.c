@@ -421,6 +421,46 @@ int symtab_new(const struct elffile *file, const struct elffile *debug, const st
 	return err == -EAGAIN ? new_with(file, debug, mini, wanted, true, out) : err;
 }
 
+/* The stubs' too: add_plt() makes symbols of them. */
+static int read_bounds(struct symtab *t, const struct elffile *file, const struct elffile *debug,
+		       const struct elffile *mini)
+{
+	struct plt_entry *entries = NULL;
+	size_t count, kept = 0;
+	int err = plt_read(file, &entries, &count);
+
+	for (size_t i = 0; !err && i < count; i++)
+		err = symtab_take_bounds(
+			t, entries[i].vaddr,
+			symtab_add_clamped(entries[i].vaddr, entries[i].size_bytes, UINT64_MAX));
+	free(entries);
+	if (!err)
+		err = add_tables(t, file, debug, mini);
+	if (err)
+		return err;
+	addrsort(t->bounds, t->bound_count);
+	for (size_t i = 0; i < t->bound_count; i++)
+		if (!kept || t->bounds[kept - 1] != t->bounds[i])
+			t->bounds[kept++] = t->bounds[i];
+	t->bound_count = kept;
+	return 0;
+}
+
+int symtab_bounds(const struct elffile *file, const struct elffile *debug,
+		  const struct elffile *mini, uint64_t **out, size_t *count)
+{
+	struct symtab t = { .only_bounds = true };
+	int err = read_bounds(&t, file, debug, mini);
+
+	if (err) {
+		free(t.bounds);
+		return err;
+	}
+	*out = t.bounds;
+	*count = t.bound_count;
+	return 0;
+}
+
 void symtab_free(struct symtab *t)
 {
 	size_t i;

@@ -38,6 +38,13 @@ int symtab_new(const struct elffile *file, const struct elffile *debug, const st
 	       const struct symtab_wanted *wanted, struct symtab **out);
 void symtab_free(struct symtab *t); /* NULL is fine */
 
+/*
+ * All addresses where a symbol begins or ends, sorted, no two equal; maybe some more.  What symtab_find()
+ * says is the same from one to the next.  *out is owned (free()).  -EBADMSG, -ENOMEM, -EOVERFLOW.
+ */
+int symtab_bounds(const struct elffile *file, const struct elffile *debug,
+		  const struct elffile *mini, uint64_t **out, size_t *count);
+
 /* How many there are, kept or not; of call stubs only those that are kept. */
 size_t symtab_count(const struct symtab *t);
 /* Whether there was a .symtab: without one, local functions have no names. */

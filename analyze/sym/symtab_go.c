@@ -24,18 +24,11 @@ static int add_function(void *ctx, uint64_t pc, uint64_t end_pc, const char *nam
 		.type = STT_FUNC,
 		.sized = true,
 	};
-	int err;
 
 	if (t->seen_count == UINT32_MAX)
 		return -EOVERFLOW;
 	t->seen_count++;
-	if (t->wanted)
-		return symtab_keep(t, &symbol);
-	/* Not one by one: it makes just that much room when all are kept. */
-	err = t->count == t->room ? symtab_reserve(t, t->count / 2 + 1024) : 0;
-	if (!err)
-		t->symbols[t->count++] = symbol;
-	return err;
+	return symtab_take(t, &symbol);
 }
 
 int symtab_read_go(struct symtab *t, const struct elffile *e)

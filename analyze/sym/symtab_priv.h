@@ -39,6 +39,10 @@ struct symtab {
 	 */
 	struct symbol *nearest; /* type 0xff: none */
 	bool whole_strings;     /* names must be known when a symbol is read */
+	/* Where nothing but these is wanted: where symbols begin and end, in any order. */
+	bool only_bounds;
+	uint64_t *bounds;
+	size_t bound_count, bound_room;
 };
 
 /* Room for so many more symbols.  -ENOMEM, -EOVERFLOW. */
@@ -48,6 +52,9 @@ size_t symtab_first_wanted(const struct symtab *t, uint64_t vaddr);
 bool symtab_wants(const struct symtab *t, uint64_t start, uint64_t end);
 uint64_t symtab_add_clamped(uint64_t a, uint64_t b, uint64_t max);
 
+/* Takes a symbol that was read: keeps it, or what is wanted of it.  -ENOMEM, -EOVERFLOW. */
+int symtab_take(struct symtab *t, const struct symbol *s);
+int symtab_take_bounds(struct symtab *t, uint64_t start, uint64_t end);
 /*
  * Keeps what matters for the wanted addresses.  A symbol with a size does when it covers one.  One without
  * covers a wanted address only when none begins between the two, and only the nearest one can end it.

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analyze/sym/symtab_priv.h"
+#include "analyze/vec.h"
 #include "format/cursor.h"
 
 #define PIECE_BYTES  (96u << 10) /* a multiple of both sizes of an entry */
@@ -192,6 +193,32 @@ int symtab_keep(struct symtab *t, const struct symbol *s)
 	return 0;
 }
 
+int symtab_take_bounds(struct symtab *t, uint64_t start, uint64_t end)
+{
+	int err = vec_reserve(&t->bounds, &t->bound_room, t->bound_count + 2);
+
+	if (err)
+		return err;
+	t->bounds[t->bound_count++] = start;
+	t->bounds[t->bound_count++] = end;
+	return 0;
+}
+
+int symtab_take(struct symtab *t, const struct symbol *s)
+{
+	int err;
+
+	if (t->only_bounds)
+		return symtab_take_bounds(t, s->start, s->end);
+	if (t->wanted)
+		return symtab_keep(t, s);
+	/* Of a table whose size is known, there is room for all. */
+	err = t->count == t->room ? symtab_reserve(t, t->count / 2 + 1024) : 0;
+	if (!err)
+		t->symbols[t->count++] = *s;
+	return err;
+}
+
 static int add_symbol(struct symtab *t, const struct symtab_source *src, const struct raw_symbol *r)
 {
 	const struct elffile_section *s;
@@ -220,10 +247,7 @@ static int add_symbol(struct symtab *t, const struct symtab_source *src, const s
 			return 0;
 	}
 	t->seen_count++;
-	if (t->wanted)
-		return symtab_keep(t, &symbol);
-	t->symbols[t->count++] = symbol;
-	return 0;
+	return symtab_take(t, &symbol);
 }
 
 static int read_symbols(struct symtab *t, const struct symtab_source *src)
@@ -235,7 +259,7 @@ static int read_symbols(struct symtab *t, const struct symtab_source *src)
 
 	if (size / entry_bytes > UINT32_MAX - t->seen_count)
 		return -EOVERFLOW;
-	if (!t->wanted)
+	if (!t->wanted && !t->only_bounds)
 		err = symtab_reserve(t, (size_t)(size / entry_bytes));
 	piece = err ? NULL : malloc(PIECE_BYTES);
 	if (!piece)
@@ -389,7 +413,7 @@ int symtab_read_table(struct symtab *t, const struct elffile *e, uint32_t type)
 	err = elffile_check(e, table);
 	if (!err)
 		err = elffile_check(e, src.names);
-	if (!err && (!t->wanted || t->whole_strings || has_mapping_symbols(e)))
+	if (!err && !t->only_bounds && (!t->wanted || t->whole_strings || has_mapping_symbols(e)))
 		err = elffile_read(e, src.names, &strings);
 	if (err)
 		return err;
@@ -399,7 +423,7 @@ int symtab_read_table(struct symtab *t, const struct elffile *e, uint32_t type)
 		symtab_take_back(t, first);
 	if (!err && t->wanted)
 		err = symtab_copy_names(t, &src, first);
-	if (!err && !t->wanted) {
+	if (!err && strings && !t->wanted) {
 		t->strings[t->string_count++] = strings;
 		strings = NULL;
 	}

@@ -42,12 +42,16 @@ int main(int argc, char **argv)
 {
 	struct resolver_opts opts = { .demangle = true };
 	char line[8192], *path;
+	char *kallsyms = NULL;
+	size_t kallsyms_bytes = 0;
 	struct resolver *r;
 
 	if (argc > 1)
-		opts.kallsyms = slurp(argv[1], &opts.kallsyms_bytes);
-	if (resolver_new(&opts, &r))
+		kallsyms = slurp(argv[1], &kallsyms_bytes);
+	if (resolver_new(&opts, &r) ||
+	    (kallsyms && resolver_take_kallsyms(r, kallsyms, kallsyms_bytes)))
 		return 1;
+	free(kallsyms);
 	while (fgets(line, sizeof(line), stdin)) {
 		unsigned long long place = strtoull(line, &path, 16);
 		struct resolver_file f = { .path = path };
@@ -63,6 +67,5 @@ int main(int argc, char **argv)
 		printf("%llx %s %s\n", place, x->name ? x->name : "[unknown]", path);
 	}
 	resolver_free(r);
-	free((char *)(uintptr_t)opts.kallsyms);
 	return 0;
 }

@@ -116,3 +116,19 @@ compare() {
 	same "$(of_event cpu-clock)" "$(count)"
 	same "$(of_event page-faults)" "$(count --event page-faults)"
 }
+
+# So many samples are counted by the parts of code that have one name, and few by address.
+@test "a recording repeated to 300000 samples says so many times what it says once" {
+	export -f load_
+	need_bpf
+	ebprec record -q -F 997 -o few.data -- bash -c load_ >/dev/null 2>&1
+	"$BUILD/tests/bench/bench_multiply" few.data many.data 300000
+	for which in few many; do
+		ebprec report --folded -i $which.data 2>$which.err >$which.txt
+	done
+	n=$(($(awk '{ n += $NF } END { print n }' many.txt) / $(awk '{ n += $NF } END { print n }' few.txt)))
+	[ "$n" -gt 10 ]
+	awk -v n="$n" '{ $NF *= n } 1' few.txt | LC_ALL=C sort >want.txt
+	awk '{ $NF = $NF } 1' many.txt | LC_ALL=C sort | diff want.txt - | head
+	awk '{ $NF = $NF } 1' many.txt | LC_ALL=C sort | cmp want.txt
+}

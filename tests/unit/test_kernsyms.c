@@ -182,6 +182,27 @@ static void kernsyms_at_the_end_of_the_address_space(void **state)
 	kernsyms_free(k);
 }
 
+static void kernsyms_have_one_name_between_two_bounds(void **state)
+{
+	struct kernsyms *k = kernsyms_of(text);
+	uint64_t *bounds;
+	size_t count, named = 0;
+
+	assert_int_equal(kernsyms_bounds(k, &bounds, &count), 0);
+	for (size_t i = 1; i < count; i++) {
+		const struct kernsym *first = kernsyms_find(k, bounds[i - 1]);
+
+		assert_true(bounds[i - 1] < bounds[i]);
+		assert_ptr_equal(kernsyms_find(k, bounds[i] - 1), first);
+		assert_ptr_not_equal(kernsyms_find(k, bounds[i]), first);
+		named += !!first;
+	}
+	assert_int_equal(named, 10);
+	assert_int_equal(bounds[0], 0xffffffff81000000);
+	free(bounds);
+	kernsyms_free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +213,7 @@ int main(void)
 		cmocka_unit_test(kernsyms_without_text_symbols_is_refused),
 		cmocka_unit_test(kernsyms_broken_lines_are_passed_over),
 		cmocka_unit_test(kernsyms_shortest_lines_fit),
+		cmocka_unit_test(kernsyms_have_one_name_between_two_bounds),
 		cmocka_unit_test(kernsyms_at_the_end_of_the_address_space),
 	};
 

@@ -37,7 +37,7 @@ static struct fixture setup(void)
 	}
 	sidefacts_bpf(f.m);
 	assert_int_equal(model_seal(f.m), 0);
-	assert_int_equal(mapcache_new(f.m, &f.c), 0);
+	assert_int_equal(mapcache_new(f.m, NULL, &f.c), 0);
 	return f;
 }
 

@@ -65,15 +65,12 @@ static void sh(const struct env *e, const char *cmd)
 
 static struct resolver *resolver_with(struct name_roots roots, const char *kallsyms)
 {
-	struct resolver_opts opts = {
-		.roots = roots,
-		.demangle = true,
-		.kallsyms = kallsyms,
-		.kallsyms_bytes = kallsyms ? strlen(kallsyms) : 0,
-	};
+	struct resolver_opts opts = { .roots = roots, .demangle = true };
 	struct resolver *r;
 
 	assert_int_equal(resolver_new(&opts, &r), 0);
+	if (kallsyms)
+		assert_int_equal(resolver_take_kallsyms(r, kallsyms, strlen(kallsyms)), 0);
 	return r;
 }
 

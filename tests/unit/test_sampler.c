@@ -40,7 +40,7 @@ static struct fixture setup(void)
 	sidefacts_map(f.m, 11, 0x5000, 0x6000, "/bin/a");
 	sidefacts_bpf(f.m);
 	assert_int_equal(model_seal(f.m), 0);
-	assert_int_equal(sampler_new(f.m, NULL, false, &f.s), 0);
+	assert_int_equal(sampler_new(f.m, NULL, NULL, false, &f.s), 0);
 	return f;
 }
 
@@ -300,7 +300,7 @@ static void stacks_before_change_nothing(void **state)
 	struct sampler *sum, *alone;
 	char *want;
 
-	assert_int_equal(sampler_new(f.m, NULL, true, &sum), 0);
+	assert_int_equal(sampler_new(f.m, NULL, NULL, true, &sum), 0);
 	srand(3);
 	for (unsigned i = 0; i < 300; i++) {
 		size_t changed = (size_t)(rand() % 69), count = 2 + (size_t)(rand() % 68);
@@ -308,7 +308,7 @@ static void stacks_before_change_nothing(void **state)
 		for (size_t k = 70 - changed; k < 70; k++) /* innermost first: the end stays */
 			chain[70 - k] = 0x1000 + (uint64_t)(rand() % 0x40);
 		take(f.s, pids[i % 3], PERF_RECORD_MISC_USER, chain, count);
-		assert_int_equal(sampler_new(f.m, NULL, true, &alone), 0);
+		assert_int_equal(sampler_new(f.m, NULL, NULL, true, &alone), 0);
 		take(alone, pids[i % 3], PERF_RECORD_MISC_USER, chain, count);
 		assert_int_equal(sampler_join(sum, alone), 0);
 		sampler_free(alone);
@@ -367,7 +367,7 @@ static void merged_samplers_say_what_one_would(void **state)
 	one = strdup(dump(&f, f.s));
 	srand(7);
 	for (unsigned i = 0; i < PARTS; i++)
-		assert_int_equal(sampler_new(f.m, NULL, i % 2, &parts[i]), 0);
+		assert_int_equal(sampler_new(f.m, NULL, NULL, i % 2, &parts[i]), 0);
 	for (unsigned i = 0; i < SAMPLES; i++)
 		random_sample(parts[i * PARTS / SAMPLES]);
 	for (unsigned i = 1; i < PARTS; i++) {

@@ -139,7 +139,7 @@ $(O)/tests/fixtures/.built: tests/fixtures/build $(wildcard tests/fixtures/*.*) 
 $(call prog,$(patsubst %,tests/unit/test_%.c,symtab symtab_wanted resolve threads dwosplit)): | $(O)/tests/fixtures/.built
 
 # What generators of captures look into besides the format.
-$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c) analyze/mountinfo.c)
+$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c) analyze/mountinfo.c analyze/radix.c)
 	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
 
 # A fuzz target and the driver that replays its corpus.

@@ -154,8 +154,6 @@ int stacks_count_entry(struct stacks *s, const struct stacks_key *key, uint64_t 
 	return 0;
 }
 
-#define EXPECT_SHARE 4 /* of what is merged at least so much is not the same, mostly */
-
 /* How far ahead of the element that is added the next ones are fetched, and looked at. */
 #define FETCH_AHEAD 24
 #define LOOK_AHEAD  12
@@ -262,9 +260,9 @@ int stacks_merge_chains(struct stacks *s, const struct stacks *from, const uint3
 	t.nodes = calloc(from->node_count, sizeof(*t.nodes));
 	t.paths = calloc(from->node_count, sizeof(*t.paths));
 	if (t.nodes && t.paths)
-		err = hashidx_expect(&s->node_index, from->node_count / EXPECT_SHARE);
+		err = hashidx_expect(&s->node_index, from->node_count);
 	if (!err)
-		err = hashidx_expect(&s->entry_index, from->entry_count / EXPECT_SHARE);
+		err = hashidx_expect(&s->entry_index, from->entry_count);
 	if (!err)
 		err = merge_nodes(s, from, &t);
 	free(t.paths); /* before the entries need room */

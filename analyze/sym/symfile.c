@@ -148,11 +148,11 @@ static int add_bounds(struct symfile *s, const struct elffile_segment *g, const 
 {
 	int err = add_bound(s, room, g->off_bytes);
 
-	if (!err && g->file_bytes <= UINT64_MAX - g->off_bytes)
-		err = add_bound(s, room, g->off_bytes + g->file_bytes);
 	for (size_t i = 0; !err && i < count; i++)
 		if (vaddrs[i] > g->vaddr && vaddrs[i] - g->vaddr < g->file_bytes)
 			err = add_bound(s, room, g->off_bytes + (vaddrs[i] - g->vaddr));
+	if (!err && g->file_bytes <= UINT64_MAX - g->off_bytes)
+		err = add_bound(s, room, g->off_bytes + g->file_bytes);
 	return err;
 }
 

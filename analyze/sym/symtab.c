@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/radix.h"
 #include "analyze/sym/addrsort.h"
 #include "analyze/sym/demangle.h"
 #include "analyze/sym/plt.h"
@@ -421,12 +422,31 @@ int symtab_new(const struct elffile *file, const struct elffile *debug, const st
 	return err == -EAGAIN ? new_with(file, debug, mini, wanted, true, out) : err;
 }
 
+/* In order, each once.  Symbols are in none, and may be half a million. */
+static int sort_bounds(struct symtab *t)
+{
+	struct radix_item *items = reallocarray(NULL, t->bound_count + 1, sizeof(*items));
+	size_t kept = 0;
+	int err = items ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < t->bound_count; i++)
+		items[i] = (struct radix_item){ .key = t->bounds[i] };
+	if (!err)
+		err = radix_sort(&items, t->bound_count);
+	for (size_t i = 0; !err && i < t->bound_count; i++)
+		if (!kept || t->bounds[kept - 1] != items[i].key)
+			t->bounds[kept++] = items[i].key;
+	free(items);
+	t->bound_count = kept;
+	return err;
+}
+
 /* The stubs' too: add_plt() makes symbols of them. */
 static int read_bounds(struct symtab *t, const struct elffile *file, const struct elffile *debug,
 		       const struct elffile *mini)
 {
 	struct plt_entry *entries = NULL;
-	size_t count, kept = 0;
+	size_t count;
 	int err = plt_read(file, &entries, &count);
 
 	for (size_t i = 0; !err && i < count; i++)
@@ -436,14 +456,7 @@ static int read_bounds(struct symtab *t, const struct elffile *file, const struc
 	free(entries);
 	if (!err)
 		err = add_tables(t, file, debug, mini);
-	if (err)
-		return err;
-	addrsort(t->bounds, t->bound_count);
-	for (size_t i = 0; i < t->bound_count; i++)
-		if (!kept || t->bounds[kept - 1] != t->bounds[i])
-			t->bounds[kept++] = t->bounds[i];
-	t->bound_count = kept;
-	return 0;
+	return err ? err : sort_bounds(t);
 }
 
 int symtab_bounds(const struct elffile *file, const struct elffile *debug,

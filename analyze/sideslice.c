@@ -104,8 +104,8 @@ static int look_through(struct sideslice *s, struct record_iter *it)
 {
 	struct attrfinder finder = attrfinder_of(s->c);
 	const struct capture_attr *attr;
-	struct perf_sample sample;
 	struct record rec;
+	uint32_t pid, tid;
 	int err = 0;
 
 	while (!err && record_iter_next(it, &rec) == 1) {
@@ -113,13 +113,14 @@ static int look_through(struct sideslice *s, struct record_iter *it)
 			continue;
 		err = keptframes_add(&s->samples, &rec);
 		attr = attrfinder_find(&finder, rec.header);
+		/* Of one that does not fit its attr, too: the second pass will leave it out. */
 		if (!attr ||
-		    perfrec_sample(rec.header, rec.header->size, &attr->attr, &sample, NULL))
-			continue; /* the second pass counts it */
+		    !perfrec_sample_ids(rec.header, rec.header->size, &attr->attr, &pid, &tid))
+			continue;
 		if (!err)
-			err = note_id(s, sample.pid);
+			err = note_id(s, pid);
 		if (!err)
-			err = note_id(s, sample.tid);
+			err = note_id(s, tid);
 	}
 	return err;
 }

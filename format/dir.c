@@ -43,6 +43,9 @@ static uint64_t get_varint(struct cursor *c)
 {
 	uint64_t v = 0;
 
+	/* Most are of one byte. */
+	if (!c->bad && cursor_left(c) && c->data[c->off_bytes] < 0x80)
+		return c->data[c->off_bytes++];
 	for (unsigned shift = 0; shift < 70; shift += 7) {
 		uint8_t byte = cursor_u8(c);
 

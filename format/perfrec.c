@@ -268,6 +268,20 @@ int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_a
 	return 0;
 }
 
+bool perfrec_sample_ids(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
+			uint32_t *pid, uint32_t *tid)
+{
+	uint64_t type = attr->sample_type;
+	size_t off_bytes = HEADER_BYTES + 8 * (size_t)(!!(type & PERF_SAMPLE_IDENTIFIER) +
+						       !!(type & PERF_SAMPLE_IP));
+
+	if (!(type & PERF_SAMPLE_TID) || size_bytes < off_bytes + 8)
+		return false;
+	*pid = le32_load((const uint8_t *)rec + off_bytes);
+	*tid = le32_load((const uint8_t *)rec + off_bytes + 4);
+	return true;
+}
+
 size_t perfrec_tail_bytes(const struct perf_event_attr *attr)
 {
 	if (!attr->sample_id_all)

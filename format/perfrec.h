@@ -41,6 +41,10 @@ struct perf_sample {
 int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 		   struct perf_sample *out, struct parse_err *err);
 
+/* Of whom a sample is, without looking at the rest of it; false: it does not say. */
+bool perfrec_sample_ids(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
+			uint32_t *pid, uint32_t *tid);
+
 /* What a counter stood at when the sample was taken; its event's id, 0 when ids were not asked for. */
 struct perfrec_count {
 	uint64_t id, value;

@@ -102,6 +102,51 @@ static void perfrec_kernel_sample_has_all_fields(void **state)
 	assert_true(s.cgroup == 1);
 }
 
+static void perfrec_ids_are_those_of_the_whole_sample(void **state)
+{
+	/* Whatever stands before the ids, and nothing at all where they were not asked for. */
+	static const uint64_t types[] = {
+		PERF_SAMPLE_TID,
+		PERF_SAMPLE_IP | PERF_SAMPLE_TID,
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR,
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME,
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		struct perf_event_attr attr = { .sample_type = types[i] };
+		size_t words = (size_t)__builtin_popcountll(types[i]), size = 8 + 8 * words;
+		uint8_t rec[48] = { PERF_RECORD_SAMPLE };
+		uint32_t pid = 1, tid = 2;
+		struct perf_sample s;
+		bool has = types[i] & PERF_SAMPLE_TID;
+
+		le16_store(rec + 6, (uint16_t)size);
+		for (size_t at = 8; at < size; at += 4)
+			le32_store(rec + at, (uint32_t)(1000 * i + at));
+		assert_int_equal(sample(rec, size, &attr, &s, NULL), 0);
+		assert_int_equal(perfrec_sample_ids(rec, size, &attr, &pid, &tid), has);
+		assert_int_equal(pid, has ? s.pid : 1);
+		assert_int_equal(tid, has ? s.tid : 2);
+	}
+}
+
+static void perfrec_ids_of_a_cut_sample_are_not_read(void **state)
+{
+	size_t end = 8 + 8 + 8; /* header, IP, TID */
+	uint32_t pid = 0, tid = 0;
+
+	for (size_t n = 0; n <= sizeof(kernel_sample); n++) {
+		uint8_t *cut = malloc(n + 1);
+
+		memcpy(cut, kernel_sample, n);
+		assert_int_equal(perfrec_sample_ids(cut, n, &kernel_attr, &pid, &tid), n >= end);
+		free(cut);
+	}
+	assert_int_equal(pid, 9127);
+	assert_int_equal(tid, 9127);
+}
+
 static void perfrec_every_cut_of_a_sample_is_refused(void **state)
 {
 	uint8_t *cut;
@@ -409,6 +454,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perfrec_kernel_sample_has_all_fields),
+		cmocka_unit_test(perfrec_ids_are_those_of_the_whole_sample),
+		cmocka_unit_test(perfrec_ids_of_a_cut_sample_are_not_read),
 		cmocka_unit_test(perfrec_every_cut_of_a_sample_is_refused),
 		cmocka_unit_test(perfrec_size_must_be_the_header_s),
 		cmocka_unit_test(perfrec_counts_are_held_against_the_record),

@@ -248,14 +248,15 @@ static void make_user_line(const struct frames *f, const struct spot *spot, stru
 {
 	const struct script *s = f->s;
 	uint64_t off = spot->at.file_off_bytes + (spot->is_return && spot->addr);
-	const struct resolved *r = resolver_user(s->resolver, file_of(s, spot->at.file), off,
-						 spot->is_return);
+	struct resolved r;
 
+	/* The line will be remembered: what it is made of need not be. */
 	out->file = file_of(s, spot->at.file);
-	out->reason = r->reason;
+	resolver_user_once(s->resolver, out->file, off, spot->is_return, &r);
+	out->reason = r.reason;
 	out->dso = model_file(s->model, spot->at.file)->path;
-	out->name = r->name;
-	out->into_bytes = r->into_bytes;
+	out->name = r.name;
+	out->into_bytes = r.into_bytes;
 	if (spot->kind == SPOT_FILE) {
 		out->addr = off;
 		return;

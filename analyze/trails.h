@@ -13,7 +13,7 @@
 
 #include "analyze/chaincut.h"
 
-#define TRAILS_FRAMES 48u /* the outermost ones, of longer stacks */
+#define TRAILS_FRAMES 128u /* the outermost ones, of longer stacks */
 
 struct trail {
 	uint32_t space, root;

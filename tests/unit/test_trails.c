@@ -8,7 +8,7 @@
 #include "analyze/model.h"
 #include "analyze/trails.h"
 
-#define FRAMES 100
+#define FRAMES 200
 
 /* Innermost first, as in a chain; the path of frame i from outside is its address + 7. */
 static size_t walk(struct trails *t, const struct chaincut_run *run, const uint64_t *addrs)

@@ -395,7 +395,7 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 static int put_chain(const struct frames *f, const struct perf_sample *sample)
 {
 	unsigned mode = sample->cpumode;
-	bool is_return = false, by_signal;
+	bool is_return = false, by_signal = false;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sample->chain_count; i++) {

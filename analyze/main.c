@@ -56,10 +56,39 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+/* What others call it: perf's commands, and what one looks for. */
+static const struct {
+	const char *name, *instead;
+} elsewhere[] = {
+	{ "annotate", "'ebprec report --lines' tells source lines apart" },
+	{ "archive", "'ebprec bundle' puts the names into the capture" },
+	{ "buildid-list", "'ebprec report --symbols-report', or perf buildid-list" },
+	{ "c2c", "memory accesses are not sampled" },
+	{ "evlist", "'ebprec info' shows the events" },
+	{ "flamegraph", "'ebprec report --folded', or 'ebprec export'" },
+	{ "kmem", "'ebprec record --with kmem' and 'ebprec metrics'" },
+	{ "list", "'ebprec record --list'" },
+	{ "lock",
+	  "'ebprec record --with locks' and 'ebprec metrics', or 'ebprec report --off-cpu'" },
+	{ "mem", "memory accesses are not sampled" },
+	{ "probe", "'ebprec record --mark PROBE'" },
+	{ "stat", "'ebprec record --with pmu' and 'ebprec metrics'" },
+	{ "timechart", "'ebprec export --to chrome'" },
+	{ "top", "'ebprec record -a -d 5' and 'ebprec report', or 'ebprec live'" },
+	{ "trace", "'ebprec record --with syscalls' and 'ebprec metrics'" },
+};
+
 static int unknown(const char *name)
 {
 	const char *names[COMMAND_COUNT], *near;
 
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
+		if (!strcmp(elsewhere[i].name, name)) {
+			say_error("there is no command '%s': %s (see 'ebprec help')", name,
+				  elsewhere[i].instead);
+			return SAY_USAGE;
+		}
+	}
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		names[i] = commands[i].name;
 	near = options_nearest(name, names, COMMAND_COUNT);

@@ -211,6 +211,11 @@ static enum opts_result read_event(struct record_opts *o, struct option_error *e
 			return OPTS_RUN;
 		}
 	}
+	if (strchr(o->event_name, ':') && strncmp(o->event_name, "c", 1) != 0)
+		return wrong(error,
+			     "option '--event' is auto, cycles or cpu-clock, not '%.60s': "
+			     "--mark tp:SYSTEM:EVENT records a tracepoint",
+			     o->event_name);
 	near = options_nearest(o->event_name, names, 3);
 	return wrong(error, "option '--event' is auto, cycles or cpu-clock, not '%.60s'%s%s%s",
 		     o->event_name, near ? ", did you mean '" : "", near ? near : "",

@@ -3,11 +3,16 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analyze/say.h"
 
 int cmd_input(const struct usage *usage, char *const *words, const char **input)
 {
+	for (const struct usage_word *w = usage->of_perf; *words && w && w->word; w++)
+		if (!strcmp(*words, w->word) && access(*words, F_OK))
+			return usage_error(usage, "'%s %s' of perf is not known here: %s",
+					   usage->command, w->word, w->instead);
 	if (*input && *words)
 		return usage_error(usage, "two captures were named: '%s' and '%s'", *input, *words);
 	if (!*input)

@@ -44,6 +44,16 @@ static const struct option sched_options[] = {
 	{ 0 },
 };
 
+static const struct usage_word sched_words[] = {
+	{ "latency", "--threads, or --latency" },
+	{ "map", "'ebprec export --to chrome'" },
+	{ "record", "'ebprec record'" },
+	{ "replay", "perf sched replay reads the file" },
+	{ "script", "'ebprec script'" },
+	{ "timehist", "perf sched timehist reads the file" },
+	{ NULL, NULL },
+};
+
 static const struct usage sched_usage = {
 	.command = "sched",
 	.words = "[OPTIONS] [[-i] FILE]",
@@ -55,6 +65,7 @@ static const struct usage sched_usage = {
 	.options = sched_options,
 	.reads = USAGE_READS,
 	.shows = true,
+	.of_perf = sched_words,
 };
 
 static double ms(uint64_t ns)

@@ -52,7 +52,22 @@ static const struct option script_options[] = {
 	{ OPT_OTHER, 'D', "dump-raw-trace", NULL, 0, 0, 0, "perf script -D reads the file" },
 	{ OPT_OTHER, 'G', "hide-call-graph", NULL, 0, 0, 0, "-F comm,pid,cpu,time,event" },
 	{ OPT_OTHER, 0, "header", NULL, 0, 0, 0, "'ebprec info' shows it" },
+	{ OPT_OTHER, 'I', "show-info", NULL, 0, 0, 0, "'ebprec info' shows it" },
+	{ OPT_OTHER, 's', "script", NULL, 0, 0, 0, "pipe the text to it, or 'ebprec export'" },
+	{ OPT_OTHER, 'S', "symbols", NULL, 0, 0, 0, "'ebprec report --symbol REGEX'" },
+	{ OPT_OTHER, 'v', "verbose", NULL, 0, 0, 0, "-F +origin says whence names are" },
+	{ OPT_OTHER, 0, "max-stack", NULL, 0, 0, 0, "'ebprec report --max-depth N'" },
+	{ OPT_OTHER, 0, "show-mmap-events", NULL, 0, 0, 0, "'ebprec report --process PID'" },
+	{ OPT_OTHER, 0, "show-task-events", NULL, 0, 0, 0, "'ebprec summary' shows processes" },
+	{ OPT_OTHER, 0, "per-event-dump", NULL, 0, 0, 0, "-e EVENT, for each" },
 	{ 0 },
+};
+
+static const struct usage_word script_words[] = {
+	{ "flamegraph", "'ebprec report --folded', or 'ebprec export'" },
+	{ "record", "'ebprec record'" },
+	{ "report", "'ebprec report', or 'ebprec export'" },
+	{ NULL, NULL },
 };
 
 static const struct usage script_usage = {
@@ -63,6 +78,7 @@ static const struct usage script_usage = {
 	.options = script_options,
 	.reads = USAGE_READS,
 	.shows = true,
+	.of_perf = script_words,
 };
 
 struct run {

@@ -14,13 +14,19 @@ enum usage_reads {
 	USAGE_REPLACES, /* the same, and without --output it replaces what it reads */
 };
 
+/* A word that perf knows behind a command of this name, and what does the same here. */
+struct usage_word {
+	const char *word, *instead;
+};
+
 struct usage {
 	const char *command; /* "info" */
 	const char *words;   /* what follows the name: "[-i FILE] [--json]" */
 	const char *about;   /* a paragraph, each line within 80 columns and ended */
 	const struct option *options;
 	enum usage_reads reads;
-	bool shows; /* also takes the options of habits */
+	bool shows;                       /* also takes the options of habits */
+	const struct usage_word *of_perf; /* the last one's word is NULL; NULL: there are none */
 };
 
 /*

@@ -53,6 +53,24 @@ says() {
 	says 2 "ebprec: unknown option '--folded', a command was expected (see 'ebprec help')" --folded
 }
 
+@test "what perf calls otherwise: what does it here is named" {
+	says 2 "ebprec: there is no command 'stat': 'ebprec record --with pmu' and 'ebprec metrics' (see 'ebprec help')" \
+		stat ls
+	says 2 "ebprec: there is no command 'flamegraph': 'ebprec report --folded', or 'ebprec export' (see 'ebprec help')" \
+		flamegraph
+	says 2 "ebprec: 'sched latency' of perf is not known here: --threads, or --latency (see 'ebprec sched --help')" \
+		sched latency
+	says 2 "ebprec: 'script flamegraph' of perf is not known here: 'ebprec report --folded', or 'ebprec export' (see 'ebprec script --help')" \
+		script flamegraph
+	says 2 "ebprec: option '--inverted' of perf is not known here: --tree, or --bottom-up (see 'ebprec report --help')" \
+		report -G good.data
+	says 2 "ebprec: option '--script' of perf is not known here: pipe the text to it, or 'ebprec export' (see 'ebprec script --help')" \
+		script -s a.py
+	# A capture may be called so.
+	cp good.data flamegraph
+	same "$(ebprec script good.data)" "$(ebprec script flamegraph)"
+}
+
 @test "an unknown option: the nearest is named" {
 	says 2 "ebprec: unknown option '--jsno', did you mean '--json'? (see 'ebprec info --help')" \
 		info --jsno

@@ -244,6 +244,10 @@ static int read_abbrevs(const struct dw_file *f, struct dw_unit *u)
 	int err;
 
 	u->abbrev_count = u->attr_count = 0;
+	/* Abbreviations without attributes point there, too. */
+	err = vec_reserve(&u->attrs, &u->attr_room, 1);
+	if (err)
+		return err;
 	for (;;) {
 		size_t before = c.off_bytes;
 

@@ -8,20 +8,29 @@
 #include <time.h>
 
 #include "analyze/say.h"
+#include "analyze/terminal.h"
 
 #define NS_PER_SECOND   1000000000U
 #define KEY_COLUMNS     18
 #define VIEW_SCHEMA     1
 #define TABLE_CELLS_MIN 64
+#define TEXT_LEAST      10 /* columns that a text has on a terminal; else it is left out */
+
+enum cell_kind {
+	CELL_TEXT, /* may be cut */
+	CELL_WHOLE,
+	CELL_NUMBER, /* the same, to the right */
+};
 
 struct cell {
 	char *text; /* escaped, owned */
-	bool number;
+	enum cell_kind kind;
 };
 
 struct view {
 	FILE *to;
 	bool json;
+	unsigned line_columns;          /* of the terminal; 0: no limit */
 	bool in_section, in_row, first; /* first: no comma needed */
 	bool failed;
 	const char *const *columns;
@@ -33,9 +42,12 @@ struct view {
 int view_open(FILE *to, bool json, struct view **out)
 {
 	struct view *v = calloc(1, sizeof(*v));
+	struct terminal look;
 
 	if (!v)
 		return -ENOMEM;
+	terminal_of(to, &look);
+	v->line_columns = look.columns;
 	v->to = to;
 	v->json = json;
 	if (json)
@@ -99,7 +111,7 @@ void view_section(struct view *v, const char *key)
 
 /* ---- fields ---- */
 
-static void add_cell(struct view *v, char *text, bool number)
+static void add_cell(struct view *v, char *text, enum cell_kind kind)
 {
 	if (v->cell_count == v->cell_room) {
 		size_t room = v->cell_room ? 2 * v->cell_room : TABLE_CELLS_MIN;
@@ -113,12 +125,12 @@ static void add_cell(struct view *v, char *text, bool number)
 		v->cells = cells;
 		v->cell_room = room;
 	}
-	v->cells[v->cell_count++] = (struct cell){ .text = text, .number = number };
+	v->cells[v->cell_count++] = (struct cell){ .text = text, .kind = kind };
 }
 
 /* The field as a person reads it: a line, or a cell to be aligned when the table ends. */
 static void text_field(struct view *v, const char *key, const char *text, size_t size_bytes,
-		       bool number)
+		       enum cell_kind kind)
 {
 	char *cell = NULL;
 	size_t cell_bytes;
@@ -140,7 +152,7 @@ static void text_field(struct view *v, const char *key, const char *text, size_t
 		fclose(to);
 	}
 	if (cell)
-		add_cell(v, cell, number);
+		add_cell(v, cell, kind);
 	else
 		v->failed = true;
 }
@@ -148,7 +160,7 @@ static void text_field(struct view *v, const char *key, const char *text, size_t
 void view_bytes_text(struct view *v, const char *key, const char *text, size_t size_bytes)
 {
 	if (!v->json) {
-		text_field(v, key, text, size_bytes, false);
+		text_field(v, key, text, size_bytes, CELL_TEXT);
 		return;
 	}
 	json_key(v, key, "");
@@ -160,11 +172,37 @@ void view_text(struct view *v, const char *key, const char *text)
 	view_bytes_text(v, key, text, strlen(text));
 }
 
+static void whole_field(struct view *v, const char *key, const char *text, enum cell_kind kind)
+{
+	if (v->json)
+		view_text(v, key, text);
+	else
+		text_field(v, key, text, strlen(text), kind);
+}
+
+void view_whole_text(struct view *v, const char *key, const char *text)
+{
+	whole_field(v, key, text, CELL_WHOLE);
+}
+
+void view_measure(struct view *v, const char *key, const char *text)
+{
+	whole_field(v, key, text, CELL_NUMBER);
+}
+
+void view_percent(struct view *v, const char *key, uint64_t part, uint64_t whole)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%.2f%%", whole ? 100.0 * (double)part / (double)whole : 0);
+	view_measure(v, key, text);
+}
+
 static void number_field(struct view *v, const char *key, const char *unit, uint64_t number,
 			 const char *shown)
 {
 	if (!v->json) {
-		text_field(v, key, shown, strlen(shown), true);
+		text_field(v, key, shown, strlen(shown), CELL_NUMBER);
 		return;
 	}
 	json_key(v, key, unit);
@@ -199,7 +237,7 @@ void view_signed(struct view *v, const char *key, int64_t number)
 void view_unknown(struct view *v, const char *key, const char *unit)
 {
 	if (!v->json) {
-		text_field(v, key, "-", 1, true);
+		text_field(v, key, "-", 1, CELL_NUMBER);
 		return;
 	}
 	json_key(v, key, unit);
@@ -303,53 +341,110 @@ void view_row(struct view *v)
 	v->first = true;
 }
 
+static size_t shown_columns(const char *text)
+{
+	return say_columns(text, strlen(text));
+}
+
 static size_t column_width(const struct view *v, size_t column)
 {
 	size_t i, length, width = strlen(v->columns[column]);
 
 	for (i = column; i < v->cell_count; i += v->column_count) {
-		length = strlen(v->cells[i].text);
+		length = shown_columns(v->cells[i].text);
 		width = length > width ? length : width;
 	}
 	return width;
 }
 
-static void print_cell(struct view *v, size_t column, const char *text, bool right, size_t width)
+/* What the columns need, when texts give all that they can. */
+static size_t least_width(const struct view *v, const size_t *widths, size_t count)
 {
-	size_t pad = width - strlen(text);
+	size_t sum = count ? 2 * (count - 1) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += v->cells[i].kind == CELL_TEXT && widths[i] > TEXT_LEAST ? TEXT_LEAST
+									       : widths[i];
+	return sum;
+}
+
+/* How many columns the terminal has room for; of their texts the widest are cut. */
+static size_t fit(const struct view *v, size_t *widths)
+{
+	size_t count = v->column_count, sum, widest;
+
+	if (!v->line_columns)
+		return count;
+	while (count > 1 && least_width(v, widths, count) > v->line_columns)
+		count--;
+	sum = 2 * (count - 1);
+	for (size_t i = 0; i < count; i++)
+		sum += widths[i];
+	for (; sum > v->line_columns; sum--) {
+		widest = count;
+		for (size_t i = 0; i < count; i++)
+			if (v->cells[i].kind == CELL_TEXT && widths[i] > TEXT_LEAST &&
+			    (widest == count || widths[i] > widths[widest]))
+				widest = i;
+		if (widest == count)
+			break;
+		widths[widest]--;
+	}
+	return count;
+}
+
+/* last: what follows it needs no blanks. */
+static void print_cell(struct view *v, size_t column, const char *text, size_t width, bool last)
+{
+	size_t used = shown_columns(text), pad = used < width ? width - used : 0;
+	enum cell_kind kind = v->cells[column].kind;
 
 	fputs(column ? "  " : "", v->to);
-	if (right)
+	if (kind == CELL_NUMBER)
 		fprintf(v->to, "%*s", (int)pad, "");
-	fputs(text, v->to);
-	if (!right && column + 1 < v->column_count)
+	say_escaped_within(v->to, text, strlen(text), (unsigned)width);
+	if (kind != CELL_NUMBER && !last)
 		fprintf(v->to, "%*s", (int)pad, "");
+}
+
+static void title_of(const struct view *v, size_t column, char title[64])
+{
+	snprintf(title, 64, "%s", v->columns[column]);
+	for (char *c = title; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
 }
 
 static void print_table(struct view *v)
 {
-	size_t i, column, *widths = calloc(v->column_count, sizeof(*widths));
+	size_t i, column, shown, *widths = calloc(v->column_count, sizeof(*widths));
 	char title[64];
 
 	if (!widths) {
 		v->failed = true;
 		return;
 	}
-	putc('\n', v->to);
-	for (column = 0; column < v->column_count; column++) {
+	for (column = 0; column < v->column_count; column++)
 		widths[column] = column_width(v, column);
-		snprintf(title, sizeof(title), "%s", v->columns[column]);
-		for (char *c = title; *c; c++)
-			*c = *c == '_' ? ' ' : *c;
-		print_cell(v, column, title, v->cells[column].number, widths[column]);
+	shown = fit(v, widths);
+	putc('\n', v->to);
+	for (column = 0; column < shown; column++) {
+		title_of(v, column, title);
+		print_cell(v, column, title, widths[column], column + 1 == shown);
 	}
 	putc('\n', v->to);
 	for (i = 0; i < v->cell_count; i++) {
 		column = i % v->column_count;
-		print_cell(v, column, v->cells[i].text, v->cells[i].number, widths[column]);
+		if (column < shown)
+			print_cell(v, column, v->cells[i].text, widths[column],
+				   column + 1 == shown);
 		if (column + 1 == v->column_count)
 			putc('\n', v->to);
 	}
+	for (column = shown; column < v->column_count; column++) {
+		title_of(v, column, title);
+		fprintf(v->to, "%s%s", column == shown ? "without room: " : ", ", title);
+	}
+	fputs(shown < v->column_count ? "\n" : "", v->to);
 	free(widths);
 }
 

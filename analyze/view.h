@@ -6,6 +6,9 @@
  * the JSON names without unit ("duration", "file_size"); the JSON gets the unit as suffix
  * (_bytes, _ns) and the text gets spaces for '_'.  Text values come from captures and are escaped
  * (say.h).  Order of calls: view_open, sections and tables, view_close; tables do not nest.
+ *
+ * Tables fit a terminal: texts give some of their columns, and what then has no room is left out, from the
+ * last column on, which a line below the table says.  Numbers are never cut.
  */
 #ifndef EBPREC_ANALYZE_VIEW_H
 #define EBPREC_ANALYZE_VIEW_H
@@ -25,6 +28,12 @@ int view_close(struct view *v);
 void view_section(struct view *v, const char *key); /* the fields that follow; ends the last one */
 
 void view_text(struct view *v, const char *key, const char *text);
+/* A text that is no name: a part of it would say something else, so it is whole or not shown. */
+void view_whole_text(struct view *v, const char *key, const char *text);
+/* A number as a text, with its unit: aligned as numbers are, and never cut. */
+void view_measure(struct view *v, const char *key, const char *text);
+/* A share: "12.34%"; of nothing it is 0. */
+void view_percent(struct view *v, const char *key, uint64_t part, uint64_t whole);
 void view_bytes_text(struct view *v, const char *key, const char *text, size_t size_bytes);
 void view_number(struct view *v, const char *key, uint64_t number);
 void view_signed(struct view *v, const char *key, int64_t number);

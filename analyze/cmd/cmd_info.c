@@ -227,7 +227,7 @@ static void show_ratio(struct view *v, uint64_t raw_bytes, uint64_t file_bytes)
 
 	if (raw_bytes && file_bytes)
 		snprintf(text, sizeof(text), "%.2f", (double)raw_bytes / (double)file_bytes);
-	view_text(v, "ratio", text);
+	view_measure(v, "ratio", text);
 }
 
 static void show_streams(struct view *v, const struct tally *t)

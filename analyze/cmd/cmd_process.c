@@ -369,11 +369,11 @@ static void show_maps(struct view *v, const struct process *p)
 		view_row(v);
 		view_number(v, "program", m->program);
 		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.start);
-		view_text(v, "start", text);
+		view_whole_text(v, "start", text);
 		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.end);
-		view_text(v, "end", text);
+		view_whole_text(v, "end", text);
 		snprintf(text, sizeof(text), "0x%" PRIx64, m->map.file_off_bytes);
-		view_text(v, "offset", text);
+		view_whole_text(v, "offset", text);
 		view_text(v, "path", m->path);
 		view_text(v, "build_id", m->build_id);
 	}

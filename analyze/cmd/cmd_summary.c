@@ -89,19 +89,11 @@ static void show_capture(struct view *v, const struct report *r, const char *pat
 	view_text(v, "event", load_event_name(attr));
 }
 
-static void show_percent(struct view *v, const char *key, uint64_t part, uint64_t whole)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%.2f%%", whole ? 100.0 * (double)part / (double)whole : 0);
-	view_text(v, key, text);
-}
-
 /* Of nothing there is no share: 0 % would be bad, 100 % good. */
 static void show_quality_of(struct view *v, const char *key, uint64_t part, uint64_t whole)
 {
 	if (whole)
-		show_percent(v, key, part, whole);
+		view_percent(v, key, part, whole);
 	else
 		view_unknown(v, key, "");
 }
@@ -132,8 +124,8 @@ static int show_functions(struct view *v, struct report *r, enum calltree_weight
 		const struct keytab_label *label = &tab.labels[flat.rows[i].frame];
 
 		view_row(v);
-		show_percent(v, "self", flat.rows[i].self, flat.sum);
-		show_percent(v, "total", flat.rows[i].total, flat.sum);
+		view_percent(v, "self", flat.rows[i].self, flat.sum);
+		view_percent(v, "total", flat.rows[i].total, flat.sum);
 		view_number(v, "samples", flat.rows[i].self);
 		view_text(v, "object", strings_text(r->names, label->texts[KEY_DSO]));
 		view_text(v, "function", strings_text(r->names, label->texts[KEY_SYMBOL]));

@@ -138,12 +138,12 @@ static void show_moment(struct view *v, const char *key, bool known, bool before
 	else if (json)
 		view_signed(v, in_ns, since_ns);
 	else if (before)
-		view_text(v, key, "before");
+		view_measure(v, key, "before");
 	else {
 		if (since_ns < 0 && since_ns > -500000) /* -0.000 would be odd */
 			since_ns = 0;
 		snprintf(text, sizeof(text), "%.3f s", (double)since_ns / 1e9);
-		view_text(v, key, text);
+		view_measure(v, key, text);
 	}
 }
 
@@ -196,19 +196,16 @@ static int show_row(struct view *v, const struct report *r, const struct summary
 		    const struct summary_row *row, const struct who *w, bool json)
 {
 	const struct proclist_entry *e = row->life == UINT32_MAX ? NULL : &w->known.list[row->life];
-	char unknown[16], container[CONTAINERNAMES_TEXT_MAX] = "", share[16],
-			  strip[SUMMARY_SLICES + 1];
+	char unknown[16], container[CONTAINERNAMES_TEXT_MAX] = "", strip[SUMMARY_SLICES + 1];
 
 	summary_strip(s, row, strip);
 	if (row->cgroup != UINT32_MAX)
 		containernames_text(r->containers, strings_text(r->names, row->cgroup), container);
-	snprintf(share, sizeof(share), "%.2f%%",
-		 s->samples ? 100.0 * (double)row->samples / (double)s->samples : 0);
 	view_row(v);
 	view_number(v, "pid", row->pid);
 	view_text(v, "comm", comm_of(r, row, e, unknown));
 	view_number(v, "samples", row->samples);
-	view_text(v, "share", share);
+	view_percent(v, "share", row->samples, s->samples);
 	who_show_cpu_time(v, w, row);
 	show_life(v, w, e, json);
 	if (json) {
@@ -216,7 +213,7 @@ static int show_row(struct view *v, const struct report *r, const struct summary
 		view_ns(v, "last", row->last_ns - s->from_ns);
 	}
 	view_text(v, "container", container);
-	view_text(v, "over_time", strip);
+	view_whole_text(v, "over_time", strip);
 	return show_command(v, w, row->pid, e, json);
 }
 

@@ -146,6 +146,41 @@ pipe=$'\xe2\x94\x9c'
 	done
 }
 
+@test "tables fit the terminal: names are cut, numbers are whole or not there" {
+	{
+		echo '0 fork 1 100 100'
+		echo '0 comm 100 100 a_long_comm_100'
+		echo "0 map 100 0x400000 0x1000 0 /no/such/$(printf 'folder%.0s/' $(seq 20))program"
+		for i in $(seq 40); do
+			echo "$((i * 123456789)) sample 100 100 0 10000000 u:0x400010"
+		done
+	} >story
+	gen_story wide.data <story
+	ebprec summary -q wide.data >whole
+	contains "$(cat whole)" "over time"
+	same 0 "$(grep -c 'without room' whole)"
+	for view in summary "report --symbols-report" info; do
+		for columns in 72 80 110 140; do
+			# shellcheck disable=SC2086 # words
+			on_terminal $columns NO_COLOR=1 PAGER=cat ebprec $view -q wide.data 2>/dev/null >narrow ||
+				on_terminal $columns NO_COLOR=1 PAGER=cat ebprec $view wide.data >narrow
+			# Rows of tables: what has no table's name in front is a row, or the line that says what is missing.
+			wide=$(grep '  .*  .*  ' narrow | grep -v '^  ' | awk '{ if (length > n) n = length } END { print n + 0 }')
+			[ "$wide" -le $columns ] || fail "$view: $wide columns of $columns: $(cat narrow)"
+		done
+	done
+	on_terminal 80 NO_COLOR=1 PAGER=cat ebprec summary -q wide.data >narrow
+	contains "$(cat narrow)" "without room: over time, command line"
+	# All that both show of a row is the same, but for names.
+	row=$(grep '^100 ' narrow)
+	[ "$(wc -w <<<"$row")" -ge 8 ] || fail "$row"
+	for word in $row; do
+		case $word in *..) continue ;; esac
+		grep '^100 ' whole | grep -qF -- " $word" || [ "$word" = 100 ] || fail "$word is not whole: $row"
+	done
+	same "$(cat whole)" "$(on_terminal 300 NO_COLOR=1 PAGER=cat ebprec summary -q wide.data)"
+}
+
 @test "ebprec help COMMAND, without a terminal and on one" {
 	for command in report diff; do
 		same "$(ebprec $command --help)" "$(ebprec help $command)"

@@ -6,94 +6,14 @@
  * first has arrived.  What a batch finds is what its samples would have found one by one; a field of
  * a cache is only written and read in one step, and within it in the order of the samples.
  */
-#include "analyze/sampler.h"
+#include "analyze/sampler_priv.h"
 
-#include <assert.h>
-
-#include "analyze/mapcache.h"
-#include "analyze/trails.h"
 #include "analyze/vec.h"
-#include "analyze/whose.h"
 #include "format/cursor.h"
-
-#define BATCH 128u
-
-#define FEW_SHRINK 3 /* the cache for few samples has an eighth of the slots */
 
 #define FETCH_CALLERS 2 /* of a run: whose nodes are announced beside that of its innermost frame */
 
-#define STACK_CACHE_SLOTS (1u << 17)
-#define PENDING           0x80000000u /* in place of an entry: the sample of this batch */
-
-/*
- * A whole stack of a group that was seen, by 96 bits of hash; nodes are told apart by 64 bits of the hash
- * of their paths.  Two are taken for one only in a file that was made for it, and then a stack is counted
- * as another: no more than such a file could say.
- */
-struct stack_slot {
-	uint64_t hash;
-	uint32_t check;
-	uint32_t entry; /* + 1; 0: free */
-};
-
-/* Frames of one context of a sample, and what is known of them. */
-struct run {
-	struct chaincut_run cut;
-	const struct run *outer; /* that it was called from, in the same tree; NULL: the root */
-	bool is_user;
-	size_t path;    /* where its frames' paths are, outermost first */
-	uint32_t known; /* outermost frames that have a node */
-	uint32_t node;  /* of the innermost frame that has one */
-};
-
-/* A frame that has no node yet. */
-struct want {
-	struct place place;
-	uint64_t hash; /* of the place */
-	uint32_t run;
-	uint32_t depth; /* in its run; 0: outermost */
-};
-
-/* A sample of the batch. */
-struct item {
-	const uint8_t *chain; /* borrowed until the batch is counted */
-	size_t chain_count;
-	uint8_t ip[8]; /* in place of a chain */
-	uint64_t period, hash;
-	struct stacks_key key;
-	struct stack_slot *slot; /* NULL: no whole stack to look for */
-	struct chaincut_context context;
-	uint32_t check;
-	uint32_t entry; /* + 1; 0: not known yet */
-	uint64_t hash_of_entry;
-	uint32_t same;                /* + 1: the sample of the batch with the same stack */
-	uint32_t first_run, last_run; /* of a stack that is looked up: [first, last) */
-	bool bare;
-};
-
-struct sampler {
-	unsigned shrink; /* caches have 1 / 2^shrink of their slots */
-	bool sums_groups;
-	struct sampler_sum *sums; /* by group */
-	size_t sum_count, sum_capacity;
-	struct stacks stacks;
-	struct stacks *parts; /* of the samplers that were joined */
-	size_t part_count, part_capacity;
-	struct places places;
-	struct sampler_counts counts;
-	struct mapcache *maps;
-	struct whose *whose;
-	struct trails *trails;
-	struct stack_slot *whole;
-	struct item *items;
-	size_t item_count;
-	struct run *runs; /* BATCH * CHAINCUT_RUNS */
-	size_t run_count;
-	uint64_t *paths;
-	size_t path_count, path_capacity;
-	struct want *wants;
-	size_t want_count, want_capacity;
-};
+#define PENDING 0x80000000u /* in place of an entry: the sample of this batch */
 
 /* ---- first step: is the whole stack known? ---- */
 
@@ -393,22 +313,6 @@ void sampler_where(struct sampler *s, const struct perf_sample *sample, struct m
 	whose_where(s->whose, sample, out);
 }
 
-static int add_to_sum(struct sampler *s, uint32_t group, const struct sampler_sum *sum)
-{
-	int err;
-
-	if (group >= s->sum_count) {
-		err = vec_reserve(&s->sums, &s->sum_capacity, (size_t)group + 1);
-		if (err)
-			return err;
-		memset(s->sums + s->sum_count, 0, (group + 1 - s->sum_count) * sizeof(*s->sums));
-		s->sum_count = (size_t)group + 1;
-	}
-	s->sums[group].sample_count += sum->sample_count;
-	s->sums[group].period_sum += sum->period_sum;
-	return 0;
-}
-
 /* Announces the slot of stack, group and end.  Two sums at a time: a CPU can do that at once. */
 static void fetch_stack(struct sampler *s, struct item *item)
 {
@@ -428,7 +332,7 @@ static void fetch_stack(struct sampler *s, struct item *item)
 	item->hash = hash_pair(a, b);
 	b = hash_pair(b, a);
 	item->check = (uint32_t)(b >> 32);
-	item->slot = &s->whole[b & ((STACK_CACHE_SLOTS >> s->shrink) - 1)];
+	item->slot = &s->whole[b & ((SAMPLER_STACK_SLOTS >> s->shrink) - 1)];
 	__builtin_prefetch(item->slot, 1);
 }
 
@@ -453,7 +357,8 @@ static int put(struct sampler *s, const struct perf_sample *sample, const struct
 	le64_store(item->ip, sample->ip);
 	err = whose_group(s->whose, sample, comm, &item->key.group);
 	if (!err && s->sums_groups) {
-		err = add_to_sum(s, item->key.group, &(struct sampler_sum){ 1, sample->period });
+		err = sampler_add_to_sum(s, item->key.group,
+					 &(struct sampler_sum){ 1, sample->period });
 		item->key.group = 0;
 	}
 	if (err)
@@ -461,7 +366,7 @@ static int put(struct sampler *s, const struct perf_sample *sample, const struct
 	if (item->chain_count)
 		fetch_stack(s, item);
 	s->counts.samples++;
-	return ++s->item_count < BATCH ? 0 : sampler_flush(s);
+	return ++s->item_count < SAMPLER_BATCH ? 0 : sampler_flush(s);
 }
 
 int sampler_put(struct sampler *s, const struct perf_sample *sample,
@@ -476,168 +381,4 @@ int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
 	int err = put(s, sample, where, end, true);
 
 	return err ? err : sampler_flush(s);
-}
-
-/* ---- the whole ---- */
-
-int sampler_new(const struct model *model, struct groups *groups, struct codeparts_set *parts,
-		bool few, struct sampler **out)
-{
-	struct sampler *s = calloc(1, sizeof(*s));
-	int err = -ENOMEM;
-
-	if (!s)
-		return -ENOMEM;
-	s->shrink = few ? FEW_SHRINK : 0;
-	s->whole = bigmem_zeroed((STACK_CACHE_SLOTS >> s->shrink) * sizeof(*s->whole));
-	s->items = calloc(BATCH, sizeof(*s->items));
-	s->runs = calloc(BATCH * CHAINCUT_RUNS, sizeof(*s->runs));
-	if (s->whole && s->items && s->runs)
-		err = mapcache_new(model, parts, &s->maps);
-	if (!err)
-		err = trails_new(&s->trails);
-	if (!err)
-		err = whose_new(model, groups, &s->whose);
-	if (!err)
-		err = stacks_init(&s->stacks);
-	if (err) {
-		sampler_free(s);
-		return err;
-	}
-	*out = s;
-	return 0;
-}
-
-void sampler_sum_groups(struct sampler *s)
-{
-	assert(!s->counts.samples);
-	s->sums_groups = true;
-}
-
-const struct sampler_sum *sampler_sums(const struct sampler *s, size_t *count)
-{
-	*count = s->sum_count;
-	return s->sums;
-}
-
-/* Frees what only adding needs. */
-static void free_caches(struct sampler *s)
-{
-	mapcache_free(s->maps);
-	whose_free(s->whose);
-	free(s->whole);
-	free(s->items);
-	free(s->runs);
-	trails_free(s->trails);
-	free(s->paths);
-	free(s->wants);
-	s->maps = NULL;
-	s->whose = NULL;
-	s->trails = NULL;
-	s->whole = NULL;
-	s->items = NULL;
-	s->runs = NULL;
-	s->paths = NULL;
-	s->wants = NULL;
-}
-
-void sampler_free(struct sampler *s)
-{
-	if (!s)
-		return;
-	stacks_done(&s->stacks);
-	for (size_t i = 0; i < s->part_count; i++)
-		stacks_done(&s->parts[i]);
-	free(s->parts);
-	free(s->sums);
-	places_done(&s->places);
-	free_caches(s);
-	free(s);
-}
-
-void sampler_finish(struct sampler *s)
-{
-	assert(!s->item_count);
-	stacks_finish(&s->stacks);
-	places_finish(&s->places);
-	free_caches(s);
-}
-
-int sampler_finish_sorted(struct sampler *s)
-{
-	uint32_t *numbers = calloc(s->places.count + 1, sizeof(*numbers));
-	int err = numbers ? 0 : -ENOMEM;
-
-	sampler_finish(s);
-	if (!err)
-		err = places_sort(&s->places, numbers);
-	if (!err)
-		stacks_renumber(&s->stacks, numbers);
-	for (size_t i = 0; !err && i < s->part_count; i++)
-		stacks_renumber(&s->parts[i], numbers);
-	free(numbers);
-	return err;
-}
-
-int sampler_join(struct sampler *s, struct sampler *from)
-{
-	uint32_t *numbers = calloc(from->places.count + 1, sizeof(*numbers));
-	int err = numbers ? 0 : -ENOMEM;
-
-	sampler_finish(from);
-	if (!err)
-		err = vec_reserve(&s->parts, &s->part_capacity, s->part_count + 1);
-	if (!err)
-		err = places_merge(&s->places, &from->places, numbers);
-	for (size_t i = 0; !err && i < from->sum_count; i++)
-		err = add_to_sum(s, (uint32_t)i, &from->sums[i]);
-	if (!err) {
-		stacks_renumber(&from->stacks, numbers);
-		s->parts[s->part_count++] = from->stacks;
-		from->stacks = (struct stacks){ 0 };
-		places_done(&from->places);
-		s->counts.samples += from->counts.samples;
-		s->counts.without_chain += from->counts.without_chain;
-		s->counts.deferred += from->counts.deferred;
-		s->counts.frames_left_out += from->counts.frames_left_out;
-		s->counts.unknown_contexts += from->counts.unknown_contexts;
-		from->counts = (struct sampler_counts){ 0 };
-	}
-	free(numbers);
-	return err;
-}
-
-void sampler_take_part(struct sampler *s, size_t part, struct stacks *out)
-{
-	struct stacks *from = part ? &s->parts[part - 1] : &s->stacks;
-
-	*out = *from;
-	*from = (struct stacks){ 0 };
-}
-
-const struct stacks *sampler_part(const struct sampler *s, size_t part)
-{
-	if (!part)
-		return &s->stacks;
-	return part <= s->part_count ? &s->parts[part - 1] : NULL;
-}
-
-bool sampler_make_exact(struct sampler *s, size_t place)
-{
-	struct place *p = &s->places.list[place];
-
-	if (p->kind != PLACE_FILE || !p->is_return)
-		return false;
-	p->is_return = false;
-	return true;
-}
-
-const struct places *sampler_places(const struct sampler *s)
-{
-	return &s->places;
-}
-
-const struct sampler_counts *sampler_counts(const struct sampler *s)
-{
-	return &s->counts;
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* sampler_priv - what counting (sampler.c) and all around it (sampler_whole.c) share */
+#ifndef EBPREC_ANALYZE_SAMPLER_PRIV_H
+#define EBPREC_ANALYZE_SAMPLER_PRIV_H
+
+#include "analyze/mapcache.h"
+#include "analyze/sampler.h"
+#include "analyze/trails.h"
+#include "analyze/whose.h"
+
+#define SAMPLER_BATCH 128u
+
+#define SAMPLER_STACK_SLOTS (1u << 17)
+
+/*
+ * A whole stack of a group that was seen, by 96 bits of hash; nodes are told apart by 64 bits of the hash
+ * of their paths.  Two are taken for one only in a file that was made for it, and then a stack is counted
+ * as another: no more than such a file could say.
+ */
+struct stack_slot {
+	uint64_t hash;
+	uint32_t check;
+	uint32_t entry; /* + 1; 0: free */
+};
+
+/* Frames of one context of a sample, and what is known of them. */
+struct run {
+	struct chaincut_run cut;
+	const struct run *outer; /* that it was called from, in the same tree; NULL: the root */
+	bool is_user;
+	size_t path;    /* where its frames' paths are, outermost first */
+	uint32_t known; /* outermost frames that have a node */
+	uint32_t node;  /* of the innermost frame that has one */
+};
+
+/* A frame that has no node yet. */
+struct want {
+	struct place place;
+	uint64_t hash; /* of the place */
+	uint32_t run;
+	uint32_t depth; /* in its run; 0: outermost */
+};
+
+/* A sample of the batch. */
+struct item {
+	const uint8_t *chain; /* borrowed until the batch is counted */
+	size_t chain_count;
+	uint8_t ip[8]; /* in place of a chain */
+	uint64_t period, hash;
+	struct stacks_key key;
+	struct stack_slot *slot; /* NULL: no whole stack to look for */
+	struct chaincut_context context;
+	uint32_t check;
+	uint32_t entry; /* + 1; 0: not known yet */
+	uint64_t hash_of_entry;
+	uint32_t same;                /* + 1: the sample of the batch with the same stack */
+	uint32_t first_run, last_run; /* of a stack that is looked up: [first, last) */
+	bool bare;
+};
+
+struct sampler {
+	unsigned shrink; /* caches have 1 / 2^shrink of their slots */
+	bool sums_groups;
+	struct sampler_sum *sums; /* by group */
+	size_t sum_count, sum_capacity;
+	struct stacks stacks;
+	struct stacks *parts; /* of the samplers that were joined */
+	size_t part_count, part_capacity;
+	struct places places;
+	struct sampler_counts counts;
+	struct mapcache *maps;
+	struct whose *whose;
+	struct trails *trails;
+	struct stack_slot *whole;
+	struct item *items;
+	size_t item_count;
+	struct run *runs; /* SAMPLER_BATCH * CHAINCUT_RUNS */
+	size_t run_count;
+	uint64_t *paths;
+	size_t path_count, path_capacity;
+	struct want *wants;
+	size_t want_count, want_capacity;
+};
+
+/* To what a group has.  -ENOMEM. */
+int sampler_add_to_sum(struct sampler *s, uint32_t group, const struct sampler_sum *sum);
+
+#endif

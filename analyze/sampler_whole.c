@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* sampler_whole - how a sampler is made, joined with others and taken apart */
+#include <assert.h>
+
+#include "analyze/sampler_priv.h"
+#include "analyze/vec.h"
+
+#define FEW_SHRINK 3 /* the cache for few samples has an eighth of the slots */
+
+int sampler_new(const struct model *model, struct groups *groups, struct codeparts_set *parts,
+		bool few, struct sampler **out)
+{
+	struct sampler *s = calloc(1, sizeof(*s));
+	int err = -ENOMEM;
+
+	if (!s)
+		return -ENOMEM;
+	s->shrink = few ? FEW_SHRINK : 0;
+	s->whole = bigmem_zeroed((SAMPLER_STACK_SLOTS >> s->shrink) * sizeof(*s->whole));
+	s->items = calloc(SAMPLER_BATCH, sizeof(*s->items));
+	s->runs = calloc(SAMPLER_BATCH * CHAINCUT_RUNS, sizeof(*s->runs));
+	if (s->whole && s->items && s->runs)
+		err = mapcache_new(model, parts, &s->maps);
+	if (!err)
+		err = trails_new(&s->trails);
+	if (!err)
+		err = whose_new(model, groups, &s->whose);
+	if (!err)
+		err = stacks_init(&s->stacks);
+	if (err) {
+		sampler_free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+int sampler_add_to_sum(struct sampler *s, uint32_t group, const struct sampler_sum *sum)
+{
+	int err;
+
+	if (group >= s->sum_count) {
+		err = vec_reserve(&s->sums, &s->sum_capacity, (size_t)group + 1);
+		if (err)
+			return err;
+		memset(s->sums + s->sum_count, 0, (group + 1 - s->sum_count) * sizeof(*s->sums));
+		s->sum_count = (size_t)group + 1;
+	}
+	s->sums[group].sample_count += sum->sample_count;
+	s->sums[group].period_sum += sum->period_sum;
+	return 0;
+}
+
+void sampler_sum_groups(struct sampler *s)
+{
+	assert(!s->counts.samples);
+	s->sums_groups = true;
+}
+
+const struct sampler_sum *sampler_sums(const struct sampler *s, size_t *count)
+{
+	*count = s->sum_count;
+	return s->sums;
+}
+
+/* Frees what only adding needs. */
+static void free_caches(struct sampler *s)
+{
+	mapcache_free(s->maps);
+	whose_free(s->whose);
+	free(s->whole);
+	free(s->items);
+	free(s->runs);
+	trails_free(s->trails);
+	free(s->paths);
+	free(s->wants);
+	s->maps = NULL;
+	s->whose = NULL;
+	s->trails = NULL;
+	s->whole = NULL;
+	s->items = NULL;
+	s->runs = NULL;
+	s->paths = NULL;
+	s->wants = NULL;
+}
+
+void sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	stacks_done(&s->stacks);
+	for (size_t i = 0; i < s->part_count; i++)
+		stacks_done(&s->parts[i]);
+	free(s->parts);
+	free(s->sums);
+	places_done(&s->places);
+	free_caches(s);
+	free(s);
+}
+
+void sampler_finish(struct sampler *s)
+{
+	assert(!s->item_count);
+	stacks_finish(&s->stacks);
+	places_finish(&s->places);
+	free_caches(s);
+}
+
+int sampler_finish_sorted(struct sampler *s)
+{
+	uint32_t *numbers = calloc(s->places.count + 1, sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	sampler_finish(s);
+	if (!err)
+		err = places_sort(&s->places, numbers);
+	if (!err)
+		stacks_renumber(&s->stacks, numbers);
+	for (size_t i = 0; !err && i < s->part_count; i++)
+		stacks_renumber(&s->parts[i], numbers);
+	free(numbers);
+	return err;
+}
+
+int sampler_join(struct sampler *s, struct sampler *from)
+{
+	uint32_t *numbers = calloc(from->places.count + 1, sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	sampler_finish(from);
+	if (!err)
+		err = vec_reserve(&s->parts, &s->part_capacity, s->part_count + 1);
+	if (!err)
+		err = places_merge(&s->places, &from->places, numbers);
+	for (size_t i = 0; !err && i < from->sum_count; i++)
+		err = sampler_add_to_sum(s, (uint32_t)i, &from->sums[i]);
+	if (!err) {
+		stacks_renumber(&from->stacks, numbers);
+		s->parts[s->part_count++] = from->stacks;
+		from->stacks = (struct stacks){ 0 };
+		places_done(&from->places);
+		s->counts.samples += from->counts.samples;
+		s->counts.without_chain += from->counts.without_chain;
+		s->counts.deferred += from->counts.deferred;
+		s->counts.frames_left_out += from->counts.frames_left_out;
+		s->counts.unknown_contexts += from->counts.unknown_contexts;
+		from->counts = (struct sampler_counts){ 0 };
+	}
+	free(numbers);
+	return err;
+}
+
+void sampler_take_part(struct sampler *s, size_t part, struct stacks *out)
+{
+	struct stacks *from = part ? &s->parts[part - 1] : &s->stacks;
+
+	*out = *from;
+	*from = (struct stacks){ 0 };
+}
+
+const struct stacks *sampler_part(const struct sampler *s, size_t part)
+{
+	if (!part)
+		return &s->stacks;
+	return part <= s->part_count ? &s->parts[part - 1] : NULL;
+}
+
+bool sampler_make_exact(struct sampler *s, size_t place)
+{
+	struct place *p = &s->places.list[place];
+
+	if (p->kind != PLACE_FILE || !p->is_return)
+		return false;
+	p->is_return = false;
+	return true;
+}
+
+const struct places *sampler_places(const struct sampler *s)
+{
+	return &s->places;
+}
+
+const struct sampler_counts *sampler_counts(const struct sampler *s)
+{
+	return &s->counts;
+}

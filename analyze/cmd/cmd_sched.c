@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/cmd_sched_threads.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/sched/exitlist.h"
 #include "analyze/load.h"
@@ -19,8 +20,8 @@ struct sched_opts {
 	const char *input;
 	struct timeopts when;
 	struct option_list comms, pids, tids;
-	bool json, latency, on_cpu, threads, exited, all;
-	unsigned top;
+	bool json, latency, on_cpu, threads, exited;
+	struct cmd_sched_shown shown;
 };
 
 #define AT(field) offsetof(struct sched_opts, field)
@@ -31,7 +32,8 @@ static const struct option sched_options[] = {
 	{ OPT_FLAG, 0, "threads", NULL, AT(threads), 0, 0, "the table of threads" },
 	{ OPT_FLAG, 0, "exited", NULL, AT(exited), 0, 0,
 	  "a line for each process that ended, with all of its life" },
-	{ OPT_FLAG, 0, "all", NULL, AT(all), 0, 0, "also threads that neither ran nor woke up" },
+	{ OPT_FLAG, 0, "all", NULL, AT(shown.all), 0, 0,
+	  "also threads that neither ran nor woke up" },
 	{ OPT_FLAG, 0, "latency", NULL, AT(latency), 0, 0,
 	  "how long threads waited in the run queue" },
 	{ OPT_FLAG, 0, "on-cpu", NULL, AT(on_cpu), 0, 0, "how long they then ran" },
@@ -39,7 +41,7 @@ static const struct option sched_options[] = {
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
 	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
 	TIMEOPTS(AT(when)),
-	{ OPT_UINT, 'n', "top", "N", AT(top), 1, UINT32_MAX, "no more threads than this" },
+	{ OPT_UINT, 'n', "top", "N", AT(shown.top), 1, UINT32_MAX, "no more threads than this" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
 	{ 0 },
 };
@@ -78,124 +80,7 @@ static double us(uint64_t ns)
 	return (double)ns / 1e3;
 }
 
-static const char *comm_text(const struct strings *names, const struct schedstat_thread *th,
-			     char unknown[16])
-{
-	if (th->comm != SCHEDEV_NONE)
-		return strings_text(names, th->comm);
-	snprintf(unknown, 16, ":%u", th->tid);
-	return unknown;
-}
-
 /* ---- for people ---- */
-
-static void put_comm(const char *comm, size_t width)
-{
-	size_t bytes = strlen(comm);
-
-	say_escaped(stdout, comm, bytes);
-	for (; bytes < width; bytes++)
-		putchar(' ');
-}
-
-static void put_id(uint32_t id)
-{
-	if (id == UINT32_MAX)
-		printf(" %7s", "?");
-	else
-		printf(" %7u", id);
-}
-
-/* What the table of threads has: as wide as its comms, and no columns of zeros. */
-struct columns {
-	size_t comm_width, shown;
-	bool stopped, unknown;
-};
-
-static bool was_active(const struct schedstat_thread *th)
-{
-	return th->runs || th->wakeups || th->voluntary || th->involuntary;
-}
-
-/* Real-time threads have none that counts. */
-static bool has_nice(const struct schedstat_thread *th)
-{
-	return th->prio >= 100 && th->prio < 140;
-}
-
-static void put_thread(const struct strings *names, const struct schedstat_thread *th,
-		       uint64_t span_ns, const struct columns *with)
-{
-	char text[16];
-
-	put_comm(comm_text(names, th, text), with->comm_width);
-	put_id(th->pid);
-	put_id(th->tid);
-	printf(" %5.1f %11.3f %11.3f %11.3f %11.3f",
-	       span_ns ? 100.0 * (double)th->ns[TIMELINE_RUN] / (double)span_ns : 0,
-	       ms(th->ns[TIMELINE_RUN]), ms(th->ns[TIMELINE_WAIT]), ms(th->ns[TIMELINE_SLEEP]),
-	       ms(th->ns[TIMELINE_BLOCK]));
-	if (with->stopped)
-		printf(" %11.3f", ms(th->ns[TIMELINE_STOP]));
-	if (with->unknown)
-		printf(" %11.3f", ms(th->ns[TIMELINE_UNKNOWN]));
-	printf(" %8" PRIu64 " %8" PRIu64, th->voluntary, th->involuntary);
-	if (th->prio == INT16_MIN)
-		printf(" %5s %4s", "?", "?");
-	else if (has_nice(th))
-		printf(" %5d %4d", th->prio, th->prio - 120);
-	else
-		printf(" %5d %4s", th->prio, "-");
-	printf(" %s\n", th->policy ? exitlist_policy(th->policy - 1u) : "?");
-}
-
-static struct columns columns_of(const struct schedstat *s, const struct strings *names,
-				 const struct sched_opts *opts)
-{
-	struct columns with = { .comm_width = 15 };
-	const struct schedstat_thread *th;
-	char text[16];
-	size_t bytes;
-
-	for (size_t i = 0; i < s->thread_count; i++) {
-		th = &s->threads[i];
-		if (!opts->all && !was_active(th))
-			continue;
-		bytes = strlen(comm_text(names, th, text));
-		if (bytes > with.comm_width)
-			with.comm_width = bytes;
-		with.stopped |= th->ns[TIMELINE_STOP] != 0;
-		with.unknown |= th->ns[TIMELINE_UNKNOWN] != 0;
-		with.shown++;
-	}
-	if (opts->top && opts->top < with.shown)
-		with.shown = opts->top;
-	return with;
-}
-
-static void put_threads(const struct schedstat *s, const struct strings *names,
-			const struct sched_opts *opts)
-{
-	struct columns with = columns_of(s, names, opts);
-	size_t left = with.shown;
-
-	printf("%-*s %7s %7s %5s %11s %11s %11s %11s", (int)with.comm_width, "COMM", "PID", "TID",
-	       "CPU%", "RUN(ms)", "WAIT(ms)", "SLEEP(ms)", "BLOCK(ms)");
-	if (with.stopped)
-		printf(" %11s", "STOP(ms)");
-	if (with.unknown)
-		printf(" %11s", "UNKNOWN(ms)");
-	printf(" %8s %8s %5s %4s %s\n", "VOL", "NONVOL", "PRIO", "NICE", "POLICY");
-	for (size_t i = 0; i < s->thread_count && left; i++) {
-		if (!opts->all && !was_active(&s->threads[i]))
-			continue;
-		put_thread(names, &s->threads[i], s->elapsed_ns, &with);
-		left--;
-	}
-	if (with.shown < s->thread_count)
-		printf("and %zu more threads%s\n", s->thread_count - with.shown,
-		       opts->all || opts->top ? "" : " that only slept (--all shows them)");
-}
 
 /* Slot n holds [2^n, 2^(n+1)) us, slot 0 also what is less. */
 #define SLOTS 40
@@ -261,7 +146,7 @@ static void put_exited(const struct exitlist *e, const struct strings *names)
 	for (size_t i = 0; i < e->count; i++) {
 		const struct exited *p = &e->list[i];
 
-		put_comm(strings_text(names, p->comm), 15);
+		cmd_sched_comm(strings_text(names, p->comm), 15, 0);
 		printf(" %7u %7u %3u %4d %4d %-8s %11.3f %8" PRIu64 " %8" PRIu64 " %7u ", p->pid,
 		       p->ppid, p->cpu, p->prio, p->nice, exitlist_policy(p->policy),
 		       ms(p->runtime_ns), p->voluntary, p->involuntary, p->threads);
@@ -282,7 +167,7 @@ static void put_text(const struct schedstat *s, const struct exitlist *exited,
 		printf("# %.6f s, %zu threads, %" PRIu64 " switches, %" PRIu64 " wakeups\n",
 		       (double)s->elapsed_ns / 1e9, s->thread_count, s->switches, s->wakeups);
 	if (all || opts->threads) {
-		put_threads(s, names, opts);
+		cmd_sched_threads(s, names, &opts->shown);
 		between = "\n";
 	}
 	if (opts->exited) {
@@ -322,7 +207,7 @@ static void json_threads(struct view *v, const struct schedstat *s, const struct
 		const struct schedstat_thread *th = &s->threads[i];
 
 		view_row(v);
-		view_text(v, "comm", comm_text(names, th, unknown));
+		view_text(v, "comm", cmd_sched_comm_text(names, th, unknown));
 		view_number(v, "pid", th->pid);
 		view_number(v, "tid", th->tid);
 		view_ns(v, "start", th->start_ns);
@@ -335,7 +220,7 @@ static void json_threads(struct view *v, const struct schedstat *s, const struct
 		view_number(v, "wakeups", th->wakeups);
 		view_number(v, "migrations", th->migrations);
 		view_signed(v, "prio", th->prio == INT16_MIN ? 0 : th->prio);
-		view_signed(v, "nice", has_nice(th) ? th->prio - 120 : 0);
+		view_signed(v, "nice", cmd_sched_has_nice(th) ? th->prio - 120 : 0);
 		view_text(v, "policy", th->policy ? exitlist_policy(th->policy - 1u) : "?");
 		view_bool(v, "ended", th->ended);
 	}

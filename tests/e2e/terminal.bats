@@ -181,6 +181,27 @@ pipe=$'\xe2\x94\x9c'
 	same "$(cat whole)" "$(on_terminal 300 NO_COLOR=1 PAGER=cat ebprec summary -q wide.data)"
 }
 
+@test "the table of threads fits the terminal: comms are cut, times are whole or not there" {
+	gen_story sched.data <"$BATS_TEST_DIRNAME/../golden/sched/story"
+	ebprec sched --threads sched.data >whole
+	same 0 "$(grep -c 'without room' whole)"
+	for columns in 60 80 110 140; do
+		on_terminal $columns PAGER=cat ebprec sched --threads sched.data >narrow
+		wide=$(grep -v '^#\|^and \|^without' narrow | awk '{ if (length > n) n = length } END { print n }')
+		[ "$wide" -le $columns ] || fail "$wide columns of $columns: $(cat narrow)"
+		# A row is the beginning of the same row, but for its comm.
+		sed -n '/^COMM/,/^without/{ /^COMM\|^without/d; s/^.\{,15\}  *\([0-9]*  *[0-9]* \)/\1/; p }' narrow |
+			tr -s ' ' | sed 's/ $//' >rows
+		[ -s rows ] || fail "$(cat narrow)"
+		tr -s ' ' <whole >squeezed
+		while read -r row; do
+			grep -qF -- "$row" squeezed || fail "'$row' of $columns columns is not in: $(cat whole)"
+		done <rows
+	done
+	contains "$(on_terminal 80 PAGER=cat ebprec sched --threads sched.data)" "without room: "
+	same "$(cat whole)" "$(on_terminal 300 PAGER=cat ebprec sched --threads sched.data)"
+}
+
 @test "ebprec help COMMAND, without a terminal and on one" {
 	for command in report diff; do
 		same "$(ebprec $command --help)" "$(ebprec help $command)"

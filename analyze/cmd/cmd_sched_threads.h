@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * cmd_sched_threads - the table of threads that `ebprec sched` prints
+ *
+ * On a terminal it is as wide as that: comms are cut, and then columns are left out, from the last one on,
+ * which a line below it says.  Numbers are never cut.
+ */
+#ifndef EBPREC_ANALYZE_CMD_CMD_SCHED_THREADS_H
+#define EBPREC_ANALYZE_CMD_CMD_SCHED_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analyze/sched/schedstat.h"
+#include "analyze/strings.h"
+
+struct cmd_sched_shown {
+	bool all;     /* also threads that neither ran nor woke up */
+	unsigned top; /* no more than this; 0: no limit */
+};
+
+/* On standard output. */
+void cmd_sched_threads(const struct schedstat *s, const struct strings *names,
+		       const struct cmd_sched_shown *opts);
+
+/* The comm of a thread; ":TID" in unknown where there is none. */
+const char *cmd_sched_comm_text(const struct strings *names, const struct schedstat_thread *th,
+				char unknown[16]);
+/* Real-time threads have none that counts. */
+bool cmd_sched_has_nice(const struct schedstat_thread *th);
+/* A comm with blanks behind it, and cut when it takes more columns than most; 0: no limit. */
+void cmd_sched_comm(const char *comm, size_t width, size_t most);
+
+#endif

@@ -112,12 +112,11 @@ record_small() {
 	LD_PRELOAD=$BUILD/tests/faults/badwrite.so BADWRITE_MS=400 \
 		ebprec-record -a -F 997 -m 128K -q -o r.data sleep 8 3>&- 2>err
 	whole r.data
-	all=$(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)
+	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
 	[ "$all" -gt 0 ] || fail "nothing was lost"
 	# perf reads them as many.
 	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null |
-		sed -n 's/.*PERF_RECORD_LOST lost \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')" ||
-		[ "$(account r.data lost side_records)" -gt 0 ]
+		sed -n 's/.*PERF_RECORD_LOST lost \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')"
 }
 
 @test "a recorder that stands still for a while, as in a suspend: what the rings cannot hold is counted" {
@@ -149,7 +148,7 @@ record_small() {
 	mkfifo pipe
 	sleep 600 <>pipe 3>&- &
 	load=$!
-	dd if=/dev/zero of=pipe bs=4096 count=16 oflag=nonblock 2>/dev/null
+	dd if=/dev/zero of=pipe bs=4096 count=16 oflag=nonblock 2>/dev/null || true # who has many gets small ones
 	ebprec-record -a -q -o - -d 600 >pipe 2>err 3>&- &
 	pid=$!
 	# Until it reads signals itself.

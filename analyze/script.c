@@ -303,6 +303,7 @@ static void write_origin(const struct script *s, const struct line *line, unsign
 {
 	struct resolver_source source = { 0 };
 	bool known = resolver_source(s->resolver, line->file, &source);
+	const char *file = known && *source.debug_file ? source.debug_file : source.file;
 	char hex[BUILDID_HEX_BYTES];
 
 	if (asked & SCRIPT_BUILD_ID) {
@@ -314,12 +315,12 @@ static void write_origin(const struct script *s, const struct line *line, unsign
 	fputs(" [", to);
 	if (line->reason != NAME_FOUND) {
 		fputs(name_reason_text(line->reason), to);
-	} else if (!known) {
+	} else if (!known || source.trust == NAME_BY_NOTHING) {
 		fputs("names in the capture", to);
 	} else {
 		fputs(name_trust_text(source.trust), to);
-		fputs(": ", to);
-		write_name(*source.debug_file ? source.debug_file : source.file, to);
+		fputs(*file ? ": " : "", to);
+		write_name(file, to);
 	}
 	putc(']', to);
 }

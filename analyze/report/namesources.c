@@ -14,7 +14,7 @@ static int origin_of(const struct function *f, const struct resolver_source *s,
 
 	if (f->reason != NAME_FOUND)
 		text = name_reason_text((enum name_reason)f->reason);
-	else if (s)
+	else if (s && s->trust != NAME_BY_NOTHING)
 		text = name_trust_text(s->trust);
 	if (f->reason == NAME_FOUND && s)
 		file = *s->debug_file ? s->debug_file : s->file;

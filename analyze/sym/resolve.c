@@ -466,7 +466,9 @@ bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_so
 		.build_id = f->aliases->as.build_id,
 		.asked = f->loaded,
 		.reason = s->reason,
-		.trust = s->file.path ? s->file.trust : s->debug.trust,
+		/* The image of the vdso has no path. */
+		.trust = s->file.path || s->file.trust == NAME_BY_BUILD_ID ? s->file.trust
+									   : s->debug.trust,
 		.file = located_shown(&s->file, &r->files.roots),
 		.debug_file = located_shown(&s->debug, &r->files.roots),
 		.mini = s->mini,

@@ -213,6 +213,8 @@ opened() {
 		"- file [vdso] $image" '1000 sample 7 7 0 1 u:0x11004' | gen_story x.data
 	same 'clock;f_sized 1' "$(ebprec report --folded -i x.data 2>/dev/null)"
 	ebprec info --extract '[vdso]' x.data | cmp - "$image"
+	contains "$(ebprec script -F +origin x.data 2>/dev/null)" "f_sized+0x4 ([vdso]) [names in the capture]"
+	contains "$(ebprec report -q --sort symbol,origin x.data)" "f_sized   names in the capture"
 	# One that cannot be read is as good as none.
 	printf '%s\n' '0 fork 0 7 7' '0 comm 7 7 clock' '0 map 7 0x10000 0x2000 0 [vdso]' \
 		'- file [vdso] /dev/null' '1000 sample 7 7 0 1 u:0x11ff0' | gen_story x.data

@@ -476,6 +476,20 @@ bool load_has_stream(const struct capture *c, size_t attr)
 	       attrs[0].attr.type != PERF_TYPE_TRACEPOINT;
 }
 
+bool load_stream_is_of_one(const struct capture *c)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	for (size_t i = 1; i < count; i++)
+		if (!is_table(&attrs[i]) && !capture_attr_is_side(&attrs[i]) &&
+		    strncmp(attrs[i].name, "sched:", 6) != 0 &&
+		    strcmp(attrs[i].name, "ebprec:mark") != 0 &&
+		    strcmp(attrs[i].name, "ebprec:counter") != 0)
+			return false;
+	return load_has_stream(c, 0);
+}
+
 int load_samples(const struct capture *c, const struct model *model, const struct load_query *query,
 		 struct sampler **out, struct load_stats *stats)
 {

@@ -57,6 +57,8 @@ int load_choose_event(const struct capture *c, const struct load_scan *scan, con
  * perf's may begin with an event of the scheduler.
  */
 bool load_has_stream(const struct capture *c, size_t attr);
+/* Whether besides there are no samples of other events in it: a slice of perf's file has all kinds there. */
+bool load_stream_is_of_one(const struct capture *c);
 
 struct load_query {
 	size_t attr;                   /* index of the event */

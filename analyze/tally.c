@@ -178,7 +178,7 @@ static void add_record(const struct capture *c, const struct record *r, struct m
 		add_lost(c, r, t);
 }
 
-int tally_capture(const struct capture *c, struct tally *out)
+int tally_capture(const struct capture *c, uint32_t stream_mask, struct tally *out)
 {
 	struct record_iter *it = NULL;
 	struct members *members = NULL;
@@ -197,7 +197,7 @@ int tally_capture(const struct capture *c, struct tally *out)
 	else
 		err = 0;
 	if (!err)
-		err = record_iter_new(c, UINT32_MAX, 0, SIZE_MAX, &it);
+		err = record_iter_new(c, stream_mask, 0, SIZE_MAX, &it);
 	if (err)
 		goto out;
 	while ((err = record_iter_next(it, &r)) > 0)

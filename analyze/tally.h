@@ -2,7 +2,7 @@
 /*
  * tally - how much of what is in a capture
  *
- * One walk over all records counts them by type and by event, and adds up what was lost, by event,
+ * One walk over the records counts them by type and by event, and adds up what was lost, by event,
  * as LOST records say it; the frames' headers say the same losses again.  Frames and objects are
  * summed from what capture_open() found.
  */
@@ -44,8 +44,9 @@ struct tally {
 	uint32_t bad_frames; /* found broken by the walk */
 };
 
-/* *out is owned: tally_done().  -ENOMEM. */
-int tally_capture(const struct capture *c, struct tally *out);
+/* Of records, those in streams of the mask (bit 1 << stream); all: UINT32_MAX.  *out is owned:
+ * tally_done().  -ENOMEM. */
+int tally_capture(const struct capture *c, uint32_t stream_mask, struct tally *out);
 void tally_done(struct tally *t);
 
 /* "MMAP2"; NULL for a type without a name. */

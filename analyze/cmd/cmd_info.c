@@ -500,7 +500,7 @@ static int show(const struct capture *c, const struct info_opts *opts)
 {
 	struct view *v = NULL;
 	struct tally t;
-	int err = tally_capture(c, &t);
+	int err = tally_capture(c, UINT32_MAX, &t);
 
 	if (err)
 		return say_error("cannot read '%s': %s", opts->input, strerror(-err));

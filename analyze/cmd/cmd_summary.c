@@ -199,6 +199,17 @@ static int show(struct view *v, struct report *r, const struct summary_opts *o,
 	return err;
 }
 
+/* The samples of the event were all counted: they need not be read once more to be told from others. */
+static int count_events(const struct report *r, size_t attr, struct tally *t)
+{
+	bool counted = !attr && load_stream_is_of_one(r->capture);
+	int err = tally_capture(r->capture, counted ? ~(1u << EBX_STREAM_CPU) : UINT32_MAX, t);
+
+	if (!err && counted)
+		t->attrs[attr].sample_count = r->stats.event_samples;
+	return err;
+}
+
 static int summarize(struct report *r, const struct summary_opts *o, struct picked *p,
 		     struct progress *progress)
 {
@@ -231,7 +242,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	if (!err)
 		err = who_load(r, p, &whole, &s, &w);
 	if (!err)
-		err = tally_capture(r->capture, &t);
+		err = count_events(r, p->query.attr, &t);
 	if (!err)
 		err = show(v, r, o, p, &s, &w, &t);
 	close_err = v ? view_close(v) : 0;

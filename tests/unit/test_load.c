@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -164,7 +165,7 @@ static void losses_are_of_the_event_they_name_and_counted_once(void **state)
 		assert_int_equal(writer_finish(m.w, NULL, 0), 0);
 		load(&m, &l);
 		counts = *model_counts(l.model);
-		assert_int_equal(tally_capture(l.c, &t), 0);
+		assert_int_equal(tally_capture(l.c, UINT32_MAX, &t), 0);
 		assert_int_equal(t.lost_count, 1347);
 		assert_int_equal(t.attrs[0].lost_count, 7);
 		assert_int_equal(t.attrs[1].lost_count, 40);
@@ -182,6 +183,91 @@ static void losses_are_of_the_event_they_name_and_counted_once(void **state)
 		}
 		assert_int_equal(counts.lost_samples, 0);
 		unload(&l);
+		maker_end(&m);
+	}
+}
+
+static void tallies_of_streams_add_up_to_the_whole(void **state)
+{
+	static const uint32_t masks[] = { UINT32_MAX, 1u << EBX_STREAM_CPU,
+					  ~(1u << EBX_STREAM_CPU) };
+	struct tally t[3];
+	struct loaded l;
+	struct maker m;
+
+	make(&m, false, 1000);
+	load(&m, &l);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(tally_capture(l.c, masks[i], &t[i]), 0);
+	for (size_t i = 0; i < TALLY_TYPES; i++)
+		assert_int_equal(t[0].types[i], t[1].types[i] + t[2].types[i]);
+	for (size_t i = 0; i <= t[0].attr_count; i++)
+		assert_int_equal(t[0].attrs[i].sample_count,
+				 t[1].attrs[i].sample_count + t[2].attrs[i].sample_count);
+	assert_int_equal(t[0].record_bytes, t[1].record_bytes + t[2].record_bytes);
+	assert_int_equal(t[1].types[PERF_RECORD_SAMPLE], 1001);
+	assert_int_equal(t[2].types[PERF_RECORD_COMM], 4);
+	/* What the frames say is of all of them. */
+	assert_int_equal(t[2].streams[EBX_STREAM_CPU].sample_count, 1001);
+	for (size_t i = 0; i < 3; i++)
+		tally_done(&t[i]);
+	unload(&l);
+	maker_end(&m);
+}
+
+/* EVENT_DESC of three events, without their attrs and ids. */
+static void describe(uint8_t desc[8 + 3 * 40], const char *third)
+{
+	memset(desc, 0, 8 + 3 * 40);
+	le32_store(desc, 3);
+	for (size_t i = 0; i < 3; i++)
+		le32_store(desc + 8 + 40 * i + 4, 32);
+	snprintf((char *)desc + 8 + 2 * 40 + 8, 32, "%s", third);
+}
+
+/* The third event: with these only the first has samples in the stream of CPUs. */
+static void events_that_may_share_the_stream_of_cpus_are_known(void **state)
+{
+	static const struct {
+		uint32_t type;
+		uint64_t config;
+		const char *name;
+		bool alone;
+	} cases[] = {
+		{ PERF_TYPE_TRACEPOINT, 300, "sched:sched_switch", true },
+		{ PERF_TYPE_TRACEPOINT, 65000, "ebprec:mark", true },
+		{ PERF_TYPE_TRACEPOINT, 65001, "ebprec:counter", true },
+		{ PERF_TYPE_TRACEPOINT, 65100, "ebprec:syscalls", true },
+		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, "dummy:HG", true },
+		{ PERF_TYPE_TRACEPOINT, 400, "syscalls:sys_enter_openat", false },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, "instructions", false },
+		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, "", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t desc[8 + 3 * 40];
+		const struct writer_feature names = { PERFFILE_EVENT_DESC, desc, sizeof(desc) };
+		struct writer_attr attrs[REC_ATTRS];
+		struct writer_opts opts = { .attrs = attrs,
+					    .attr_count = REC_ATTRS,
+					    .features = &names,
+					    .feature_count = 1,
+					    .level = 1 };
+		struct maker m = { .fd = memfd_create("capture", MFD_CLOEXEC) };
+		struct capture *c;
+		struct bytes b;
+
+		rec_attrs(attrs);
+		attrs[2].attr.type = cases[i].type;
+		attrs[2].attr.config = cases[i].config;
+		describe(desc, cases[i].name);
+		assert_int_equal(writer_new(m.fd, &opts, &m.w), 0);
+		assert_int_equal(writer_finish(m.w, NULL, 0), 0);
+		b = maker_bytes(&m);
+		assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
+		assert_int_equal(load_stream_is_of_one(c), cases[i].alone);
+		capture_close(c);
+		free(b.data);
 		maker_end(&m);
 	}
 }
@@ -345,6 +431,8 @@ int main(void)
 		cmocka_unit_test(filters_leave_out_but_still_see),
 		cmocka_unit_test(plain_file_gives_the_same),
 		cmocka_unit_test(losses_are_of_the_event_they_name_and_counted_once),
+		cmocka_unit_test(tallies_of_streams_add_up_to_the_whole),
+		cmocka_unit_test(events_that_may_share_the_stream_of_cpus_are_known),
 		cmocka_unit_test(other_events_are_counted_when_asked_for),
 		cmocka_unit_test(first_event_with_samples_is_the_one),
 		cmocka_unit_test(event_that_is_not_there_is_not_found),

@@ -46,7 +46,7 @@ int symtab_read_go(struct symtab *t, const struct elffile *e)
 		t->seen_count = seen_count;
 	} else if (t->wanted) {
 		err = symtab_copy_names(t, NULL, first);
-	} else {
+	} else if (!t->only_bounds) {
 		t->strings[t->string_count++] = bytes;
 		bytes = NULL;
 	}

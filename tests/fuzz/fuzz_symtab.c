@@ -3,7 +3,8 @@
  * fuzz_symtab - any bytes as an ELF file
  *
  * The whole way of a file of somebody else: headers, symbol tables, stubs, names.  Each symbol is
- * asked for through the addresses of the sections and segments, demangled and as it is.
+ * asked for through the addresses of the sections and segments, demangled and as it is, and by the bounds
+ * between which all addresses have one name.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -59,6 +60,37 @@ static void compare(struct symtab *t, const struct elffile *e, const struct elff
 	symtab_free(part);
 }
 
+static void same_name(struct symtab *t, uint64_t a, uint64_t b)
+{
+	uint64_t start_a = 0, start_b = 0;
+
+	if (symtab_find(t, a, false, &start_a) != symtab_find(t, b, false, &start_b) ||
+	    start_a != start_b)
+		abort();
+}
+
+/* From one bound to the next there is one name, and outside of all there is none. */
+static void check_bounds(struct symtab *t, const struct elffile *e, const struct elffile *debug,
+			 const struct elffile *mini)
+{
+	size_t i, count;
+	uint64_t *bounds;
+
+	if (symtab_bounds(e, debug, mini, &bounds, &count))
+		return;
+	for (i = 1; i < count && i < 1000; i++) {
+		if (bounds[i - 1] >= bounds[i])
+			abort();
+		same_name(t, bounds[i - 1], bounds[i] - 1);
+		same_name(t, bounds[i - 1], bounds[i - 1] + (bounds[i] - bounds[i - 1]) / 2);
+	}
+	if (count && bounds[0] && symtab_find(t, bounds[0] - 1, false, NULL))
+		abort();
+	if (count && symtab_find(t, bounds[count - 1], false, NULL))
+		abort();
+	free(bounds);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	const struct elffile_section *sections;
@@ -81,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		for (i = 0; i < count && i < 64; i++)
 			ask(t, segments[i].vaddr, segments[i].file_bytes);
 		compare(t, e, size_bytes & 1 ? e : NULL, size_bytes & 2 ? e : NULL);
+		check_bounds(t, e, size_bytes & 1 ? e : NULL, size_bytes & 2 ? e : NULL);
 		symtab_free(t);
 	}
 	elffile_close(e);

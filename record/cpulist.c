@@ -88,3 +88,21 @@ int cpulist_read(const char *name, struct cpulist *out)
 	outbuf_done(&text);
 	return err;
 }
+
+static int by_id(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+bool cpulist_next_new(const struct cpulist *l, const struct cpulist *other, size_t *at,
+		      uint32_t *id)
+{
+	while (*at < l->count) {
+		*id = l->ids[(*at)++];
+		if (!bsearch(id, other->ids, other->count, sizeof(*id), by_id))
+			return true;
+	}
+	return false;
+}

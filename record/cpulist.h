@@ -3,6 +3,7 @@
 #ifndef EBPREC_RECORD_CPULIST_H
 #define EBPREC_RECORD_CPULIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,9 @@ struct cpulist {
 int cpulist_parse(const char *text, struct cpulist *out);
 /* Reads /sys/devices/system/cpu/NAME ("online", "present").  errno of the read, or -EBADMSG. */
 int cpulist_read(const char *name, struct cpulist *out);
+/* The next one from *at on that other has not; *at is behind it then.  false: there is none. */
+bool cpulist_next_new(const struct cpulist *l, const struct cpulist *other, size_t *at,
+		      uint32_t *id);
 void cpulist_done(struct cpulist *l);
 
 #endif

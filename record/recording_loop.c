@@ -259,6 +259,26 @@ static int write_notes(struct recording *r)
 	return err;
 }
 
+/*
+ * The events of a CPU that goes offline end, and do not come back with it; one that was offline has none.
+ * New ones would have ids that the head of the file does not know.
+ */
+static void look_at_cpus(struct recording *r)
+{
+	struct cpulist now, last = r->online.count ? r->online : r->cpus;
+	uint32_t id;
+	size_t at = 0;
+
+	if (cpulist_read("online", &now))
+		return;
+	while (cpulist_next_new(&now, &last, &at, &id))
+		note(&r->notes, NOTE_WARNING,
+		     "CPU %u came online: what runs on it is not sampled, and what starts there has no name (record anew)",
+		     id);
+	cpulist_done(&r->online);
+	r->online = now;
+}
+
 int recording_flush(struct recording *r)
 {
 	uint64_t lost[EBPREC_EV_END];
@@ -277,6 +297,7 @@ int recording_flush(struct recording *r)
 		err = containerwatch_flush(&r->containers);
 	if (!err)
 		err = argkeep_flush(&r->args);
+	look_at_cpus(r);
 	if (!err)
 		err = write_notes(r);
 	return err ? err : recording_keep(r);

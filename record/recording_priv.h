@@ -34,6 +34,7 @@ struct recording {
 	struct recfile file;
 	struct workload workload;
 	struct cpulist cpus;
+	struct cpulist online; /* when it was looked at last */
 	bool bpf;
 	struct perfset_scope scope;
 	uint32_t command_pid; /* where the scope points to */

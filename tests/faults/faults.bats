@@ -167,8 +167,11 @@ record_small() {
 	[ -w $cpu ] || skip "no CPU can be taken away here"
 	shares 600 >/dev/null 3>&- &
 	load=$!
-	ebprec-record -a -F 997 -q -o r.data sh -c "sleep 2; echo 0 >$cpu; sleep 2; echo 1 >$cpu; sleep 2" 3>&-
+	ebprec-record -a -F 997 -q -o r.data sh -c "sleep 2; echo 0 >$cpu; sleep 2; echo 1 >$cpu; sleep 2" 3>&- 2>err
 	whole r.data
+	# Its events do not come back, which is said.
+	same "ebprec: CPU 1 came online: what runs on it is not sampled, and what starts there has no name (record anew)" \
+		"$(grep "CPU 1" err)"
 	# Each CPU was seen, and the one that stayed all the time.
 	perf script -i r.data -F cpu,time 2>/dev/null | tr -d '[]:' >seen
 	same "000 001" "$(awk '{ print $1 }' seen | sort -u | xargs)"
@@ -182,6 +185,7 @@ record_small() {
 	echo 0 >$cpu
 	ebprec-record -a -F 997 -o r.data sh -c "sleep 1; echo 1 >$cpu; sleep 2" 3>&- 2>err
 	whole r.data
+	grep -q "^ebprec: CPU 1 came online" err || fail "$(cat err)"
 }
 
 @test "little memory: recorded, or refused in one line" {

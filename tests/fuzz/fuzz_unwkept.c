@@ -73,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	if (!own)
 		abort();
 	memcpy(own, data, size_bytes);
+	le32_store(own + 8, UNWTABLE_VERSION); /* or those of the corpus would be of another one */
 	le32_store(own + 12, crc32c(0, own + 16, size_bytes - 16));
 	key.size_bytes = le64_load(own + 16);
 	memcpy(key.build_id.bytes, own + 24, BUILDID_MAX_BYTES);

@@ -212,6 +212,14 @@ int sidelog_replay(const struct sidelog *log,
 	for (size_t i = 0; !err && i < log->count; i++)
 		keys[i] = (struct event_key){ log->events[i].time_ns, i };
 	sorted = err ? NULL : sort_keys(keys, room, log->count);
+	/* What is built now is large, too. */
+	if (sorted == keys) {
+		free(room);
+		room = NULL;
+	} else if (sorted) {
+		free(keys);
+		keys = NULL;
+	}
 	for (size_t i = 0; !err && i < log->count; i++)
 		err = apply(ctx, &log->events[sorted[i].index]);
 	free(keys);

@@ -3,7 +3,7 @@
  * sidelog - side-band records, kept until all are there and can be put in order
  *
  * Each CPU has its own ring, so the records of a capture come in no order that means anything
- * before they are sorted by time.  What matters of a record is kept here in 80 bytes; names and
+ * before they are sorted by time.  What matters of a record is kept here in 48 bytes; names and
  * files go to their tables.  Records that only count something are counted.
  */
 #ifndef EBPREC_ANALYZE_SIDELOG_H
@@ -26,10 +26,14 @@ struct side_event {
 	uint8_t kind; /* enum side_kind */
 	bool flag;    /* COMM: exec; FORK: inherits nothing; KSYMBOL: unregister */
 	uint32_t pid, tid;
-	uint32_t id;             /* MAP, KSYMBOL, CODE: in the files; COMM: in the names */
-	uint32_t ppid, ptid;     /* FORK */
-	uint64_t start, end;     /* MAP, KSYMBOL, CODE */
-	uint64_t file_off_bytes; /* MAP, CODE */
+	uint32_t id;         /* MAP, KSYMBOL, CODE: in the files; COMM: in the names */
+	uint64_t start, end; /* MAP, KSYMBOL, CODE */
+	union {
+		uint64_t file_off_bytes; /* MAP, CODE */
+		struct {
+			uint32_t ppid, ptid; /* FORK */
+		};
+	};
 };
 
 struct model_counts {

@@ -114,6 +114,7 @@ static bool has_kernel_places(const struct places *places)
  */
 static bool worth_folding(const struct report *r, const struct report_query *query)
 {
+	const bool in_stream = load_has_stream(r->capture, query->attr);
 	const struct filter *filter = query->filter;
 	uint64_t samples = 0;
 	size_t count;
@@ -125,8 +126,9 @@ static bool worth_folding(const struct report *r, const struct report_query *que
 	if (r->scan.attr_samples)
 		return r->scan.attr_samples[query->attr] >= FOLD_SAMPLES_MIN;
 	for (size_t i = 0; i < count; i++)
-		if (!filter || (frames[i].t_min_ns <= filter->span.to_ns &&
-				frames[i].t_max_ns >= filter->span.from_ns))
+		if ((!in_stream || frames[i].stream == EBX_STREAM_CPU) &&
+		    (!filter || (frames[i].t_min_ns <= filter->span.to_ns &&
+				 frames[i].t_max_ns >= filter->span.from_ns)))
 			samples += frames[i].sample_count;
 	return samples >= FOLD_SAMPLES_MIN;
 }

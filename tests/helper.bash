@@ -48,6 +48,11 @@ fail() {
 	return 1
 }
 
+# stolen_ms - what the hypervisor took of all CPUs since boot; a thread on one does not notice.
+stolen_ms() {
+	awk '$1 == "cpu" { print 10 * $9 }' /proc/stat
+}
+
 # same WANT GOT - compares texts and shows both sides.
 same() {
 	[ "$1" = "$2" ] || fail "want: $1"$'\n'"got:  $2"

@@ -249,7 +249,8 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	err = nameroots_make(&o->names, &roots, NULL, NULL);
 	if (err && err != -ENOENT)
 		return say_error("cannot print '%s': %s", o->input, strerror(-err));
-	err = namer_open(&namer, r->capture, &r->scan, r->model, &roots.roots, o->names.demangle, 0);
+	err = namer_open(&namer, r->capture, &r->scan, r->model, &roots.roots, o->names.demangle,
+			 0);
 	if (!err)
 		err = namer_ask_kernel(&namer);
 	if (!err) {

@@ -44,9 +44,9 @@ small_disk() {
 
 @test "the rate is the one that was asked for" {
 	# What the shell says last: user and system time of its children.
-	stolen_ms=$(awk '$1 == "cpu" { print 10 * $9 }' /proc/stat)
+	stolen_ms=$(stolen_ms)
 	ebprec record -q -F 500 -o rate.data -- bash -c 'shares 2; times' >used
-	stolen_ms=$(($(awk '$1 == "cpu" { print 10 * $9 }' /proc/stat) - stolen_ms))
+	stolen_ms=$(($(stolen_ms) - stolen_ms))
 	cpu_ms=$(tail -1 used | tr 'ms' '  ' | awk '{ print int(1000 * ($1 * 60 + $2 + $3 * 60 + $4)) }')
 	samples=$(perf script -i rate.data -F comm,event 2>/dev/null | grep -cE 'shares +(cpu-clock|cycles)')
 	samples=$((samples + $(account rate.data lost samples)))

@@ -207,23 +207,20 @@ int sidelog_replay(const struct sidelog *log,
 {
 	struct event_key *keys = calloc(log->count + 1, sizeof(*keys));
 	struct event_key *room = calloc(log->count + 1, sizeof(*room)), *sorted;
-	int err = keys && room ? 0 : -ENOMEM;
+	int err = 0;
 
-	for (size_t i = 0; !err && i < log->count; i++)
-		keys[i] = (struct event_key){ log->events[i].time_ns, i };
-	sorted = err ? NULL : sort_keys(keys, room, log->count);
-	/* What is built now is large, too. */
-	if (sorted == keys) {
-		free(room);
-		room = NULL;
-	} else if (sorted) {
+	if (!keys || !room) {
 		free(keys);
-		keys = NULL;
+		free(room);
+		return -ENOMEM;
 	}
+	for (size_t i = 0; i < log->count; i++)
+		keys[i] = (struct event_key){ log->events[i].time_ns, i };
+	sorted = sort_keys(keys, room, log->count);
+	free(sorted == keys ? room : keys); /* what is built now is large, too */
 	for (size_t i = 0; !err && i < log->count; i++)
 		err = apply(ctx, &log->events[sorted[i].index]);
-	free(keys);
-	free(room);
+	free(sorted);
 	return err;
 }
 

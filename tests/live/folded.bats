@@ -128,7 +128,14 @@ compare() {
 	done
 	n=$(($(awk '{ n += $NF } END { print n }' many.txt) / $(awk '{ n += $NF } END { print n }' few.txt)))
 	[ "$n" -gt 10 ]
-	awk -v n="$n" '{ $NF *= n } 1' few.txt | LC_ALL=C sort >want.txt
-	awk '{ $NF = $NF } 1' many.txt | LC_ALL=C sort | diff want.txt - | head
-	awk '{ $NF = $NF } 1' many.txt | LC_ALL=C sort | cmp want.txt
+	# Without the name: of a program that execs just then, the repetition before has told another one.
+	for which in few many; do
+		awk -v n="$([ $which = few ] && echo "$n" || echo 1)" '{
+			count = $NF; sub(/^[^;]*;/, ""); sub(/ [0-9]+$/, ""); sum[$0] += count * n
+		} END { for (stack in sum) print stack, sum[stack] }' $which.txt | LC_ALL=C sort >$which.sums
+	done
+	# The same for mappings: of a sample or two.
+	different=$(diff few.sums many.sums | awk '/^[<>]/ { n += $NF } END { print n + 0 }')
+	all=$(awk '{ n += $NF } END { print n }' many.txt)
+	[ $((different * 100)) -le "$all" ] || fail "$(diff few.sums many.sums | head)"
 }

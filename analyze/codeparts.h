@@ -3,8 +3,9 @@
  * codeparts - which addresses of a file cannot but have the same name?
  *
  * Between one place where a symbol begins or ends and the next, all addresses are covered by the same
- * symbols.  Who only wants names may take them for one: a capture of a million samples has some hundred
- * thousand places, and a fifth as many parts.  What each is called is not known here, nor asked.
+ * symbols.  Who only wants names may take them for one: the places of two million samples of a mixed load are
+ * more than a hundred thousand, and lie in less than ten thousand parts.  What each is called is not known here,
+ * nor asked.
  *
  * A file is read when the first address in it is asked for, by whichever thread that is.
  */

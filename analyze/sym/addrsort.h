@@ -37,4 +37,16 @@ static inline void addrsort(uint64_t *addrs, size_t count)
 	}
 }
 
+/* Sorts them and keeps each once.  Returns how many are left. */
+static inline size_t addrsort_unique(uint64_t *addrs, size_t count)
+{
+	size_t kept = 0;
+
+	addrsort(addrs, count);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || addrs[kept - 1] != addrs[i])
+			addrs[kept++] = addrs[i];
+	return kept;
+}
+
 #endif

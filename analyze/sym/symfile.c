@@ -160,7 +160,7 @@ static int add_bounds(struct symfile *s, const struct elffile_segment *g, const 
 static int read_bounds(struct symfile *s, const struct elffile *elf, const struct elffile *debug,
 		       const struct elffile *mini)
 {
-	size_t count, room = 0, kept = 0;
+	size_t count, room = 0;
 	uint64_t *vaddrs;
 	int err = symtab_bounds(elf, debug, mini, &vaddrs, &count);
 
@@ -169,11 +169,7 @@ static int read_bounds(struct symfile *s, const struct elffile *elf, const struc
 	for (size_t i = 0; !err && i < s->segment_count; i++)
 		err = add_bounds(s, &s->segments[i], vaddrs, count, &room);
 	free(vaddrs);
-	addrsort(s->bounds, s->bound_count);
-	for (size_t i = 0; i < s->bound_count; i++)
-		if (!kept || s->bounds[kept - 1] != s->bounds[i])
-			s->bounds[kept++] = s->bounds[i];
-	s->bound_count = kept;
+	s->bound_count = addrsort_unique(s->bounds, s->bound_count);
 	return err;
 }
 

@@ -311,23 +311,18 @@ static int want_choosers(struct symtab *t, const struct stubs *stubs)
 {
 	uint64_t *wanted = reallocarray(t->wanted, t->wanted_count + stubs->count + 1,
 					sizeof(*wanted));
-	size_t i, kept = 0;
 
 	if (!wanted)
 		return -ENOMEM;
 	t->wanted = wanted;
-	for (i = 0; i < stubs->count; i++)
+	for (size_t i = 0; i < stubs->count; i++)
 		if (stubs->entries[i].resolver)
 			wanted[t->wanted_count++] = stubs->entries[i].resolver;
-	addrsort(wanted, t->wanted_count);
-	for (i = 0; i < t->wanted_count; i++)
-		if (!kept || wanted[kept - 1] != wanted[i])
-			wanted[kept++] = wanted[i];
-	t->wanted_count = kept;
-	t->nearest = reallocarray(NULL, kept + 1, sizeof(*t->nearest));
+	t->wanted_count = addrsort_unique(wanted, t->wanted_count);
+	t->nearest = reallocarray(NULL, t->wanted_count + 1, sizeof(*t->nearest));
 	if (!t->nearest)
 		return -ENOMEM;
-	for (i = 0; i < kept; i++)
+	for (size_t i = 0; i < t->wanted_count; i++)
 		t->nearest[i] = (struct symbol){ .type = UINT8_MAX };
 	return 0;
 }

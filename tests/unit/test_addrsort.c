@@ -20,6 +20,17 @@ static void check(uint64_t *addrs, size_t count)
 	assert_memory_equal(addrs, want, count * sizeof(*want));
 }
 
+/* addrs: in any order.  want: in order, each once. */
+static void check_unique(const uint64_t *addrs, size_t count, const uint64_t *want,
+			 size_t want_count)
+{
+	uint64_t given[COUNT];
+
+	memcpy(given, addrs, count * sizeof(*given));
+	assert_int_equal(addrsort_unique(given, count), want_count);
+	assert_memory_equal(given, want, want_count * sizeof(*want));
+}
+
 static void all_orders_end_sorted(void **state)
 {
 	uint64_t addrs[COUNT];
@@ -49,11 +60,31 @@ static void few_behind_the_others_are_put_in(void **state)
 	addrsort(NULL, 0);
 }
 
+static void equal_ones_are_kept_once(void **state)
+{
+	static const uint64_t mixed[] = { 9, 0, UINT64_MAX, 9, 3, 0, 3, 9, UINT64_MAX };
+	static const uint64_t each[] = { 0, 3, 9, UINT64_MAX };
+	static const uint64_t same[] = { 7, 7, 7 };
+	uint64_t many[COUNT], tens[COUNT / 10];
+
+	check_unique(mixed, 9, each, 4);
+	check_unique(each, 4, each, 4);
+	check_unique(same, 3, same, 1);
+	check_unique(same, 1, same, 1);
+	assert_int_equal(addrsort_unique(NULL, 0), 0);
+	for (size_t i = 0; i < COUNT; i++)
+		many[i] = i * 7 % (COUNT / 10);
+	for (size_t i = 0; i < COUNT / 10; i++)
+		tens[i] = i;
+	check_unique(many, COUNT, tens, COUNT / 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_orders_end_sorted),
 		cmocka_unit_test(few_behind_the_others_are_put_in),
+		cmocka_unit_test(equal_ones_are_kept_once),
 	};
 
 	return cmocka_run_group_tests_name("addrsort", tests, NULL, NULL);

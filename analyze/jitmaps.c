@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/embedded.h"
 #include "analyze/vec.h"
 #include "format/jitdump.h"
 
@@ -74,7 +73,7 @@ static int add_map(void *ctx, const char *name, const char *text, size_t size_by
 	char *copy;
 
 	if (*name != 'p' || !parse_name(name, "perf-%9u.map%n", &pid) || has(j, pid))
-		return 0; /* pieces come joined, and again with each piece */
+		return 0; /* or another name of the same number */
 	copy = malloc(size_bytes + 1);
 	if (!copy)
 		return -ENOMEM;
@@ -186,7 +185,7 @@ static int read_dump(struct dump *d, struct cursor *c)
 	return err;
 }
 
-/* Who is read already: pieces come joined, and again with each piece. */
+/* Who is read already, maybe by another name of the same number. */
 struct reading {
 	struct jitmaps *jits;
 	uint32_t *pids;
@@ -239,14 +238,14 @@ static int add_dump(void *ctx, const char *name, const char *bytes, size_t size_
 	return add_text(d.jits, d.pid, text, text_bytes);
 }
 
-int jitmaps_read(const struct capture *c, struct jitmaps *out)
+int jitmaps_read(const struct embedded *files, struct jitmaps *out)
 {
 	struct jitmaps j = { 0 };
 	struct reading reading = { .jits = &j };
-	int err = embedded_each(c, "perf-", add_map, &j);
+	int err = embedded_each(files, "perf-", add_map, &j);
 
 	if (!err)
-		err = embedded_each(c, "jit-", add_dump, &reading);
+		err = embedded_each(files, "jit-", add_dump, &reading);
 	free(reading.pids);
 	if (err)
 		jitmaps_done(&j);

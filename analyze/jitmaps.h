@@ -9,8 +9,8 @@
 #ifndef EBPREC_ANALYZE_JITMAPS_H
 #define EBPREC_ANALYZE_JITMAPS_H
 
+#include "analyze/embedded.h"
 #include "analyze/sym/resolve.h"
-#include "format/capture.h"
 
 #define JITMAPS_OWN (1ULL << 63) /* no address of a program is there */
 
@@ -29,7 +29,7 @@ struct jitmaps {
 };
 
 /* Reads all; what is broken is left out.  -ENOMEM. */
-int jitmaps_read(const struct capture *c, struct jitmaps *out);
+int jitmaps_read(const struct embedded *files, struct jitmaps *out);
 void jitmaps_done(struct jitmaps *j);
 
 #endif

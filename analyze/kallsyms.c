@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "analyze/buildids.h"
-#include "analyze/embedded.h"
 #include "analyze/vec.h"
 
 /* A file of /proc or /sys: its size is only known when it has been read.  A NUL is put behind. */
@@ -127,7 +126,7 @@ static int from_this_machine(const struct capture *c, const struct load_scan *sc
 int kallsyms_of_capture(const struct capture *c, const struct load_scan *scan, char **out,
 			size_t *size_bytes)
 {
-	int err = embedded_file(c, "/proc/kallsyms", out, size_bytes);
+	int err = embedded_get(scan->files, "/proc/kallsyms", out, size_bytes);
 
 	/* Ours carry the names; but a slice of perf's file has no more than where the kernel lay. */
 	if (err == -ENOENT && (capture_get_kind(c) != CAPTURE_EBX || scan->kernel_addr))

@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "analyze/embedded.h"
 #include "analyze/filter.h"
 #include "analyze/jitmaps.h"
 #include "analyze/keptframes.h"
@@ -29,7 +30,8 @@ struct load_scan {
 	uint32_t damaged_frames;
 	/* Where the kernel lay: the symbol that its map is named after ("_text"), and its address. */
 	char kernel_symbol[32];
-	uint64_t kernel_addr; /* 0: not known */
+	uint64_t kernel_addr;   /* 0: not known */
+	struct embedded *files; /* that the capture carries */
 	struct jitmaps jits;
 	struct keptframes kept; /* of a slice: all its samples; empty: read them from the file */
 };

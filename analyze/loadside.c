@@ -155,7 +155,7 @@ static int add_jit_code(struct model *m, const struct jitmaps_code *code)
 /* Code that processes made is in objects of the file, which are read beside its records. */
 struct jit_reader {
 	const struct capture *c;
-	struct jitmaps *jits;
+	struct load_scan *scan;
 	pthread_t thread;
 	bool started;
 	int err;
@@ -165,7 +165,9 @@ static void *read_jits(void *arg)
 {
 	struct jit_reader *r = arg;
 
-	r->err = jitmaps_read(r->c, r->jits);
+	r->err = embedded_read(r->c, &r->scan->files);
+	if (!r->err)
+		r->err = jitmaps_read(r->scan->files, &r->scan->jits);
 	return NULL;
 }
 
@@ -190,7 +192,7 @@ int load_model(const struct capture *c, struct strings *names, const struct time
 	struct first_pass p = { .finder = attrfinder_of(c), .scan = &fresh };
 	uint64_t **counts = capture_get_kind(c) == CAPTURE_EBX ? &fresh.attr_lost
 							       : &fresh.attr_samples;
-	struct jit_reader jits = { .c = c, .jits = &fresh.jits };
+	struct jit_reader jits = { .c = c, .scan = &fresh };
 	int err, jit_err;
 
 	fresh.attr_count = p.finder.count;
@@ -236,5 +238,7 @@ void load_scan_done(struct load_scan *scan)
 	free(scan->attr_lost);
 	scan->attr_samples = scan->attr_lost = NULL;
 	jitmaps_done(&scan->jits);
+	embedded_free(scan->files);
+	scan->files = NULL;
 	keptframes_done(&scan->kept);
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/embedded.h"
 #include "analyze/kallsyms.h"
 #include "analyze/naming.h"
 
@@ -23,7 +22,7 @@ int namer_open(struct namer *n, const struct capture *c, const struct load_scan 
 	int err;
 
 	*n = (struct namer){ .capture = c, .scan = scan, .model = model };
-	if (embedded_file(c, "[vdso]", &n->vdso, &opts.roots.vdso_bytes) == -ENOMEM)
+	if (embedded_get(scan->files, "[vdso]", &n->vdso, &opts.roots.vdso_bytes) == -ENOMEM)
 		return -ENOMEM;
 	opts.roots.vdso = n->vdso;
 	err = filehints_read(c, &n->hints);

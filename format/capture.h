@@ -131,6 +131,15 @@ const struct capture_object *capture_objects(const struct capture *c, size_t *co
 /* The object's bytes, parts joined; *out is owned (free()).  -EBADMSG, -ENODATA (not whole), -ENOMEM. */
 int capture_object_read(const struct capture *c, const struct capture_object *o, uint8_t **out,
 			size_t *size_bytes);
+/*
+ * The same for who reads many of them: what unpacking takes is made once.  For one thread; c outlives it.
+ * -ENOMEM; *out untouched on failure.
+ */
+struct capture_unpacker; /* opaque */
+int capture_unpacker_new(const struct capture *c, struct capture_unpacker **out);
+int capture_unpacker_read(struct capture_unpacker *u, const struct capture_object *o, uint8_t **out,
+			  size_t *size_bytes);
+void capture_unpacker_free(struct capture_unpacker *u); /* NULL is fine */
 
 /* How many frames were read so far, by all iterators together, again and again; *all: how many there are. */
 uint64_t capture_frames_read(const struct capture *c, uint64_t *all);

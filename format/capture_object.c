@@ -77,59 +77,96 @@ int capture_group_objects(struct capture *c)
 	return 0;
 }
 
-/* Appends what one part holds; rec has room for a record. */
-static int read_part(const struct capture *c, const struct capture_part *part, uint8_t *rec,
-		     struct buf *out)
+struct capture_unpacker {
+	const struct capture *c;
+	ZSTD_DCtx *zstd;
+	uint8_t *rec; /* room for a record */
+};
+
+int capture_unpacker_new(const struct capture *c, struct capture_unpacker **out)
+{
+	struct capture_unpacker *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return -ENOMEM;
+	u->c = c;
+	u->zstd = ZSTD_createDCtx();
+	u->rec = malloc(PERFFILE_RECORD_MAX);
+	if (!u->zstd || !u->rec) {
+		capture_unpacker_free(u);
+		return -ENOMEM;
+	}
+	*out = u;
+	return 0;
+}
+
+void capture_unpacker_free(struct capture_unpacker *u)
+{
+	if (!u)
+		return;
+	ZSTD_freeDCtx(u->zstd);
+	free(u->rec);
+	free(u);
+}
+
+/* Appends what one part holds. */
+static int read_part(struct capture_unpacker *u, const struct capture_part *part, struct buf *out)
 {
 	struct ebx_private p;
 	size_t n;
 	int err;
 
-	if (source_read(&c->source, part->off_bytes, rec, part->file_bytes) != part->file_bytes)
+	if (source_read(&u->c->source, part->off_bytes, u->rec, part->file_bytes) !=
+	    part->file_bytes)
 		return -EBADMSG;
-	err = ebx_private_decode(rec, part->file_bytes, &p, NULL);
+	err = ebx_private_decode(u->rec, part->file_bytes, &p, NULL);
 	if (err || p.kind != part->kind || p.object != part->object || p.part != part->part)
 		return -EBADMSG;
 	err = buf_reserve(out, p.raw_bytes);
 	if (err)
 		return err;
 	if (!(p.flags & EBX_PRIVATE_ZSTD))
-		return buf_add(out, rec + EBX_PRIVATE_HEADER_BYTES, p.payload_bytes);
-	n = ZSTD_decompress(out->data + out->size_bytes, p.raw_bytes,
-			    rec + EBX_PRIVATE_HEADER_BYTES, p.payload_bytes);
+		return buf_add(out, u->rec + EBX_PRIVATE_HEADER_BYTES, p.payload_bytes);
+	n = ZSTD_decompressDCtx(u->zstd, out->data + out->size_bytes, p.raw_bytes,
+				u->rec + EBX_PRIVATE_HEADER_BYTES, p.payload_bytes);
 	if (ZSTD_isError(n) || n != p.raw_bytes)
 		return -EBADMSG;
 	out->size_bytes += n;
 	return 0;
 }
 
-int capture_object_read(const struct capture *c, const struct capture_object *o, uint8_t **out,
-			size_t *size_bytes)
+int capture_unpacker_read(struct capture_unpacker *u, const struct capture_object *o, uint8_t **out,
+			  size_t *size_bytes)
 {
 	const struct capture_part *parts;
 	struct buf data = { 0 };
-	uint8_t *rec = NULL;
 	int err;
 
 	if (!o->whole)
 		return -ENODATA;
 	if (o->raw_bytes > OBJECT_MAX_BYTES)
 		return -EOVERFLOW;
-	parts = &c->parts[c->object_parts[o - c->objects]];
+	parts = &u->c->parts[u->c->object_parts[o - u->c->objects]];
 	err = buf_reserve(&data, 1);
-	if (err)
-		return err;
-	rec = malloc(PERFFILE_RECORD_MAX);
-	if (!rec)
-		err = -ENOMEM;
 	for (size_t i = 0; !err && i < o->part_count; i++)
-		err = read_part(c, &parts[i], rec, &data);
+		err = read_part(u, &parts[i], &data);
 	if (!err) {
 		*out = data.data;
 		*size_bytes = data.size_bytes;
 		data.data = NULL;
 	}
-	free(rec);
 	buf_done(&data);
+	return err;
+}
+
+int capture_object_read(const struct capture *c, const struct capture_object *o, uint8_t **out,
+			size_t *size_bytes)
+{
+	struct capture_unpacker *u = NULL;
+	int err = capture_unpacker_new(c, &u);
+
+	if (!err)
+		err = capture_unpacker_read(u, o, out, size_bytes);
+	capture_unpacker_free(u);
 	return err;
 }

@@ -403,6 +403,73 @@ static void pieces_are_joined_in_the_order_of_their_numbers(void **state)
 	maker_end(&m);
 }
 
+/* More than is kept in memory: the rest is unpacked again when it is asked for. */
+static void large_files_are_whole(void **state)
+{
+	const size_t piece_bytes = 900000;
+	uint8_t *piece = malloc(piece_bytes);
+	struct embedded *e;
+	struct loaded l;
+	struct maker m;
+	size_t size;
+	char *text;
+
+	assert_non_null(piece);
+	maker_begin(&m, false);
+	for (uint8_t i = 0; i < 6; i++) {
+		memset(piece, 'a' + i, piece_bytes);
+		memcpy(piece, i % 2 ? "\1\0y" : "\1\0x", 3);
+		assert_int_equal(writer_object(m.w, EBX_FILE, i, piece, piece_bytes), 0);
+	}
+	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
+	load(&m, &l);
+	assert_int_equal(embedded_read(l.c, &e), 0);
+	for (uint8_t i = 0; i < 2; i++) {
+		assert_int_equal(embedded_get(e, i ? "y" : "x", &text, &size), 0);
+		assert_int_equal(size, 3 * (piece_bytes - 3));
+		for (size_t at = 0; at < size; at++)
+			if (text[at] != 'a' + i + 2 * (char)(at / (piece_bytes - 3)))
+				fail_msg("%zu of %u", at, i);
+		free(text);
+	}
+	assert_int_equal(embedded_get(e, "z", &text, &size), -ENOENT);
+	embedded_free(e);
+	free(piece);
+	unload(&l);
+	maker_end(&m);
+}
+
+static int note_name(void *ctx, const char *name, const char *text, size_t size_bytes)
+{
+	char *seen = ctx;
+
+	assert_int_equal(strlen(text), size_bytes);
+	strcat(strcat(strcat(strcat(seen, name), "="), text), " ");
+	return 0;
+}
+
+static void each_file_comes_once_and_whole(void **state)
+{
+	char seen[100] = "";
+	struct embedded *e;
+	struct loaded l;
+	struct maker m;
+
+	maker_begin(&m, false);
+	put_object(&m, 1, "perf-1.map", "a");
+	put_object(&m, 2, "perf-2.map", "b");
+	put_object(&m, 3, "jit-1.dump", "c");
+	put_object(&m, 4, "perf-1.map", "d");
+	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
+	load(&m, &l);
+	assert_int_equal(embedded_read(l.c, &e), 0);
+	assert_int_equal(embedded_each(e, "perf-", note_name, seen), 0);
+	assert_string_equal(seen, "perf-1.map=ad perf-2.map=b ");
+	embedded_free(e);
+	unload(&l);
+	maker_end(&m);
+}
+
 static void missing_or_broken_piece_is_no_file(void **state)
 {
 	const uint8_t broken[] = { 200, 0, 'x' }; /* a name longer than the object */
@@ -439,6 +506,8 @@ int main(void)
 		cmocka_unit_test(event_names_need_no_modifiers),
 		cmocka_unit_test(spoiled_frame_is_counted_as_damage),
 		cmocka_unit_test(pieces_are_joined_in_the_order_of_their_numbers),
+		cmocka_unit_test(large_files_are_whole),
+		cmocka_unit_test(each_file_comes_once_and_whole),
 		cmocka_unit_test(missing_or_broken_piece_is_no_file),
 	};
 

@@ -136,7 +136,7 @@ $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)
 $(O)/tests/fixtures/.built: tests/fixtures/build $(wildcard tests/fixtures/*.*) | $(call have,test)
 	$(call say,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
 
-$(call prog,$(patsubst %,tests/unit/test_%.c,symtab symtab_wanted resolve threads dwosplit)): | $(O)/tests/fixtures/.built
+$(call prog,$(patsubst %,tests/unit/test_%.c,codeparts dwosplit filefacts resolve symtab symtab_wanted threads)): | $(O)/tests/fixtures/.built
 
 # What generators of captures look into besides the format.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c) analyze/mountinfo.c analyze/radix.c)
@@ -209,7 +209,7 @@ check-foreign: all				## every view of perf's files of twelve kinds; minutes, ro
 check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and speedscope's schema
 	$(Q)tests/exports/run $(O)
 
-THREADED := $(patsubst %,tests/unit/test_%.c,folded load threads symtab_wanted)
+THREADED := $(patsubst %,tests/unit/test_%.c,codeparts folded load threads symtab_wanted)
 check-threads: analyze tests			## the analyzer's threads under the thread sanitizer
 	$(Q)$(MAKE) -s SAN=thread analyze $(patsubst %.c,$(O)/san-thread/%,$(THREADED))
 	$(Q)scripts/check-threads.sh $(O) $(O)/san-thread $(patsubst tests/unit/%.c,%,$(THREADED))

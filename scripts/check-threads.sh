@@ -3,9 +3,9 @@
 #
 # check-threads.sh BUILD_DIR SANITIZED_DIR TEST... - does the thread sanitizer find a race?
 #
-# Runs the unit tests that have threads, and commands on a capture of hundreds of frames, in a build
-# with -fsanitize=thread.  What the commands say must be what the plain build says.  A race ends a
-# program with status 66.
+# Runs the unit tests that have threads, and commands on captures of many frames, in a build with
+# -fsanitize=thread; one has so many samples of real files that they are counted by parts of code.
+# What the commands say must be what the plain build says.  A race ends a program with status 66.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -27,6 +27,8 @@ done
 
 "$build/tests/gen/gen_capture" -o "$work/a.data" --samples 60000 --depth 12 --pids 40 --flush 200
 "$build/tests/gen/gen_capture" -o "$work/b.data" --samples 50000 --depth 9 --pids 30 --flush 200
+"$build/tests/gen/gen_places" -b -c "$work/c.data" 4 "$(realpath "$build/ebprec")" \
+	"$(ldd "$build/ebprec" | awk '/libc\.so/ { print $3 }')"
 while read -r command; do
 	# shellcheck disable=SC2086 # words
 	"$build/ebprec" ${command%%#*} >"$work/plain" 2>&1
@@ -39,6 +41,7 @@ while read -r command; do
 	echo "${command%% *}${command##*#}: no race, same text"
 done <<END
 report --folded -i $work/a.data# --folded
+report --folded -i $work/c.data# --folded by parts
 report --tree --sort pid,symbol -i $work/a.data# --tree
 report --time 20%-30% -i $work/a.data# --time
 summary -i $work/a.data#

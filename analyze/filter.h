@@ -50,6 +50,8 @@ bool filter_has_time(const struct filter *f, uint64_t time_ns);
 /* How much of [from_ns, to_ns) is asked for. */
 uint64_t filter_overlap_ns(const struct filter *f, uint64_t from_ns, uint64_t to_ns);
 
+/* Whether nothing is asked for, so that everything passes. */
+bool filter_is_empty(const struct filter *f);
 /* Everything but the comm. */
 bool filter_passes(const struct filter *f, uint32_t pid, uint32_t tid, int32_t cpu,
 		   uint64_t time_ns);

@@ -98,6 +98,7 @@ struct second_pass {
 	const struct capture *c;
 	const struct model *model;
 	const struct load_query *query;
+	const struct filter *filter; /* of the query; NULL: everything passes */
 	const struct capture_attr *attr;
 	struct unwinder *unwinder; /* NULL: the samples have no stack copies */
 	enum stack_told stacks_told;
@@ -137,7 +138,7 @@ static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid
 	if (comm != MODEL_NONE)
 		return p->comm_passes[comm];
 	snprintf(unknown, sizeof(unknown), ":%u", tid);
-	return filter_passes_comm(p->query->filter, unknown);
+	return filter_passes_comm(p->filter, unknown);
 }
 
 static enum stack_told where_told(const struct capture *c, size_t attr)
@@ -171,7 +172,7 @@ static int count_parsed(struct worker *w, struct perf_sample *sample,
 			const struct capture_attr *attr)
 {
 	const struct second_pass *p = w->pass;
-	const struct filter *filter = p->query->filter;
+	const struct filter *filter = p->filter;
 	struct model_where where;
 	struct stackinfo info;
 	bool told;
@@ -280,7 +281,7 @@ static int count_frames(struct worker *w, size_t first, size_t count)
 /* Whether a frame can have samples that are asked for. */
 static bool is_in_span(const struct second_pass *p, const struct capture_frame *f)
 {
-	const struct filter *filter = p->query->filter;
+	const struct filter *filter = p->filter;
 
 	return !filter ||
 	       (f->t_min_ns <= filter->span.to_ns && f->t_max_ns >= filter->span.from_ns);
@@ -444,7 +445,7 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 
 static int prepare_comms(struct second_pass *p)
 {
-	const struct filter *filter = p->query->filter;
+	const struct filter *filter = p->filter;
 	uint32_t count = strings_count(p->query->names);
 
 	if (!filter || !filter->comm_count)
@@ -502,6 +503,7 @@ int load_samples(const struct capture *c, const struct model *model, const struc
 	attrs = capture_attrs(c, &attr_count);
 	assert(query->attr < attr_count);
 	p.attr = &attrs[query->attr];
+	p.filter = query->filter && !filter_is_empty(query->filter) ? query->filter : NULL;
 	p.members = members_any(c);
 	p.divisible = capture_is_divisible(c) && !p.members;
 	p.indexed = p.divisible && load_has_stream(c, query->attr);

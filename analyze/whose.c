@@ -108,16 +108,14 @@ static struct group_slot *slot_of(struct whose *w, const struct perf_sample *sam
 	return &w->group_slots[hash % GROUP_SLOTS];
 }
 
-int whose_group(struct whose *w, const struct perf_sample *sample, uint32_t comm, uint32_t *out)
+/* Of any fields: in its slot, or from the groups.  Apart, so that what is asked each time is short. */
+static int __attribute__((noinline))
+find_group(struct whose *w, const struct perf_sample *sample, uint32_t comm, uint32_t *out)
 {
 	struct group_slot *slot;
 	struct group group;
 	int err;
 
-	if (!w->groups) {
-		*out = comm;
-		return 0;
-	}
 	slot = slot_of(w, sample, comm);
 	if (!is_of(slot, &w->key, sample, comm)) {
 		group = (struct group){ .cgroup = sample->cgroup,
@@ -132,6 +130,20 @@ int whose_group(struct whose *w, const struct perf_sample *sample, uint32_t comm
 			return err;
 		*slot = (struct group_slot){ group, *out + 1 };
 	}
+	*out = slot->number - 1;
+	return 0;
+}
+
+int whose_group(struct whose *w, const struct perf_sample *sample, uint32_t comm, uint32_t *out)
+{
+	const struct group_slot *slot = &w->group_slots[comm % GROUP_SLOTS];
+
+	if (!w->groups) {
+		*out = comm;
+		return 0;
+	}
+	if (w->key.fields != GROUP_COMM || !slot->number || slot->group.comm != comm)
+		return find_group(w, sample, comm, out);
 	*out = slot->number - 1;
 	return 0;
 }

@@ -20,6 +20,51 @@ static void empty_filter_passes_everything(void **state)
 	filter_done(&f);
 }
 
+static void filter_that_asks_for_anything_is_not_empty(void **state)
+{
+	struct filter_error error;
+	struct timespan *parts;
+	struct filter f;
+
+	for (int i = 0; i < 9; i++) {
+		filter_init(&f);
+		assert_true(filter_is_empty(&f));
+		switch (i) {
+		case 0:
+			assert_int_equal(filter_add_pids(&f, "1", &error), 0);
+			break;
+		case 1:
+			assert_int_equal(filter_add_tids(&f, "!1", &error), 0);
+			break;
+		case 2:
+			assert_int_equal(filter_add_cpus(&f, "0-3", &error), 0);
+			break;
+		case 3:
+			assert_int_equal(filter_add_comms(&f, "cc1", &error), 0);
+			break;
+		case 4:
+			f.no_idle = true;
+			break;
+		case 5:
+			f.no_kernel_threads = true;
+			break;
+		case 6:
+			f.span.from_ns = 1;
+			break;
+		case 7:
+			f.span.to_ns = UINT64_MAX - 1;
+			break;
+		default:
+			parts = calloc(1, sizeof(*parts));
+			assert_non_null(parts);
+			*parts = (struct timespan){ 1, 2 };
+			assert_int_equal(filter_set_parts(&f, parts, 1), 0);
+		}
+		assert_false(filter_is_empty(&f));
+		filter_done(&f);
+	}
+}
+
 static void lists_are_read_with_blanks_and_in_parts(void **state)
 {
 	struct filter_error e;
@@ -204,6 +249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_filter_passes_everything),
+		cmocka_unit_test(filter_that_asks_for_anything_is_not_empty),
 		cmocka_unit_test(a_list_with_an_exclamation_mark_is_of_what_is_not_wanted),
 		cmocka_unit_test(filter_has_the_parts_of_its_span_that_were_chosen),
 		cmocka_unit_test(filter_without_a_part_in_its_span_says_so),

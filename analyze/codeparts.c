@@ -26,9 +26,10 @@ static int make_buckets(struct codeparts_region *r, size_t count)
 	for (size_t i = 0; i < buckets; i++) {
 		while (r->bounds[part + 1] <= (uint64_t)i << r->shift)
 			part++;
-		r->buckets[i] = part;
+		r->buckets[i] = (struct codeparts_bucket){ r->bounds[part], part };
 	}
-	r->buckets[buckets] = (uint32_t)count - 2;
+	r->buckets[buckets] = (struct codeparts_bucket){ r->bounds[count - 1],
+							 (uint32_t)count - 1 };
 	return 0;
 }
 
@@ -80,57 +81,31 @@ void codeparts_done(struct codeparts *c)
 	*c = (struct codeparts){ .region_count = 0 };
 }
 
-/* The part that has the address, which is in the region; its number is that of the bound it begins at. */
-static uint32_t part_at(const struct codeparts_region *r, uint64_t addr)
+/* The part of the bucket that has the address. */
+static uint32_t part_at(const struct codeparts_spot *spot, uint32_t rel)
 {
-	uint32_t rel = (uint32_t)(addr - r->first);
-	const uint32_t *bucket = &r->buckets[rel >> r->shift];
-	uint32_t low = bucket[0], high = bucket[1];
+	const uint32_t *bounds = spot->region->bounds;
+	uint32_t low = spot->bucket[0].part, high = spot->bucket[1].part;
 
 	while (high - low > FEW_PARTS) {
 		uint32_t mid = low + (high - low) / 2;
 
-		if (r->bounds[mid] <= rel)
+		if (bounds[mid] <= rel)
 			low = mid;
 		else
 			high = mid - 1;
 	}
-	while (low < high && r->bounds[low + 1] <= rel)
+	while (low < high && bounds[low + 1] <= rel)
 		low++;
 	return low;
 }
 
-static uint64_t addr_of(const struct place *place)
+void codeparts_search(const struct codeparts_spot *spot, struct place *place)
 {
-	return place->offset - (place->is_return && place->offset);
-}
+	const struct codeparts_region *r = spot->region;
+	uint64_t addr = codeparts_addr(place);
+	uint32_t part = part_at(spot, (uint32_t)(addr - r->first));
 
-static const struct codeparts_region *region_of(const struct codeparts *c, uint64_t addr)
-{
-	for (size_t i = 0; i < c->region_count; i++)
-		if (addr - c->regions[i].first < c->regions[i].size_bytes)
-			return &c->regions[i];
-	return NULL;
-}
-
-void codeparts_fetch(const struct codeparts *c, const struct place *place)
-{
-	uint64_t addr = addr_of(place);
-	const struct codeparts_region *r = region_of(c, addr);
-
-	if (r)
-		__builtin_prefetch(&r->buckets[(addr - r->first) >> r->shift]);
-}
-
-void codeparts_fold(const struct codeparts *c, struct place *place)
-{
-	uint64_t addr = addr_of(place);
-	const struct codeparts_region *r = region_of(c, addr);
-	uint32_t part;
-
-	if (!r)
-		return;
-	part = part_at(r, addr);
 	if (addr != place->offset && r->first + r->bounds[part + 1] == place->offset)
 		return;
 	place->offset = r->first + r->bounds[part];

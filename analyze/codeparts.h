@@ -21,12 +21,21 @@
 #define CODEPARTS_REGIONS   4u         /* of one file; the kernel's modules lie far from it */
 #define CODEPARTS_GAP_BYTES (64u << 20)
 
-/* Bounds that lie close together.  Buckets of equal size tell where among them to look. */
+/* Where a bucket begins. */
+struct codeparts_bucket {
+	uint32_t start; /* of the part that it begins in */
+	uint32_t part;  /* the number of that part: of the bound where it starts */
+};
+
+/*
+ * Bounds that lie close together.  Buckets of equal size tell where among them to look; of most no more has
+ * to be looked at, as they lie in one part.
+ */
 struct codeparts_region {
-	uint64_t first, size_bytes; /* from the first bound to the last: parts lie between */
-	uint32_t *bounds;           /* from first on; sorted */
-	uint32_t *buckets;          /* the part in which each bucket begins, and one more */
-	unsigned shift;             /* bytes of a bucket: 1 << shift */
+	uint64_t first, size_bytes;       /* from the first bound to the last: parts lie between */
+	uint32_t *bounds;                 /* from first on; sorted */
+	struct codeparts_bucket *buckets; /* and one more, behind all parts */
+	unsigned shift;                   /* bytes of a bucket: 1 << shift */
 };
 
 struct codeparts {
@@ -38,13 +47,54 @@ struct codeparts {
 int codeparts_make(const uint64_t *bounds, size_t count, struct codeparts *out);
 void codeparts_done(struct codeparts *c);
 
-/* Announces what codeparts_fold() will read: memory that is in no cache comes meanwhile. */
-void codeparts_fetch(const struct codeparts *c, const struct place *place);
+/* Where an address is looked for. */
+struct codeparts_spot {
+	const struct codeparts_region *region; /* NULL: it is in no part */
+	const struct codeparts_bucket *bucket;
+};
+
+/* The address that counts: that of a call is before what it returns to. */
+static inline uint64_t codeparts_addr(const struct place *place)
+{
+	return place->offset - (place->is_return && place->offset);
+}
+
+/* The spot of a place, and announces what is read there: memory that is in no cache comes meanwhile. */
+static inline struct codeparts_spot codeparts_find(const struct codeparts *c,
+						   const struct place *place)
+{
+	uint64_t addr = codeparts_addr(place);
+
+	for (const struct codeparts_region *r = c->regions; r < c->regions + c->region_count; r++) {
+		if (addr - r->first < r->size_bytes) {
+			struct codeparts_spot spot = { r,
+						       &r->buckets[(addr - r->first) >> r->shift] };
+
+			__builtin_prefetch(spot.bucket);
+			return spot;
+		}
+	}
+	return (struct codeparts_spot){ NULL, NULL };
+}
+
+/* As codeparts_fold(), where the bucket lies in several parts. */
+void codeparts_search(const struct codeparts_spot *spot, struct place *place);
+
 /*
  * Moves the place to the first address of its part, which is no return address any more.  One that returns
  * to where a part begins stays: its call lies in the part before.  So does one that is in no part.
  */
-void codeparts_fold(const struct codeparts *c, struct place *place);
+static inline void codeparts_fold(const struct codeparts_spot *spot, struct place *place)
+{
+	if (!spot->region)
+		return;
+	if (spot->bucket[0].part != spot->bucket[1].part) {
+		codeparts_search(spot, place);
+	} else { /* no part begins in the bucket, nor with the next one */
+		place->offset = spot->region->first + spot->bucket->start;
+		place->is_return = false;
+	}
+}
 
 /* ---- of all files of a model ---- */
 

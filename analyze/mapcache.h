@@ -87,25 +87,24 @@ static inline const struct codeparts *mapcache_locate(struct mapcache_walk *w,
 	uint64_t look = addr - (is_return && addr ? 1 : 0); /* a call may end its mapping */
 	const struct mapcache_range *range;
 
-	*out = (struct place){ .kind = (uint8_t)run->kind };
-	if (run->kind != PLACE_FILE && run->kind != PLACE_KERNEL)
+	if (run->kind != PLACE_FILE && run->kind != PLACE_KERNEL) {
+		*out = (struct place){ .kind = (uint8_t)run->kind };
 		return NULL;
+	}
 	range = mapcache_step(w, run, look);
-	if (run->kind == PLACE_KERNEL && range && range->is_ksymbol) {
-		out->kind = PLACE_KSYMBOL;
-		out->file = range->file;
+	if (run->kind == PLACE_FILE && range) {
+		*out = (struct place){ addr + range->shift, range->file, PLACE_FILE, is_return };
+		return range->parts;
+	}
+	if (run->kind == PLACE_FILE) {
+		*out = (struct place){ .kind = PLACE_UNMAPPED };
 		return NULL;
 	}
-	if (run->kind == PLACE_KERNEL) {
-		out->offset = addr;
-	} else if (range) {
-		out->offset = addr + range->shift;
-		out->file = range->file;
-	} else {
-		out->kind = PLACE_UNMAPPED;
+	if (range && range->is_ksymbol) {
+		*out = (struct place){ .kind = PLACE_KSYMBOL, .file = range->file };
 		return NULL;
 	}
-	out->is_return = is_return;
+	*out = (struct place){ addr, 0, PLACE_KERNEL, is_return };
 	return range ? range->parts : NULL;
 }
 
@@ -115,8 +114,12 @@ static inline void mapcache_place(struct mapcache_walk *w, const struct chaincut
 {
 	const struct codeparts *parts = mapcache_locate(w, run, addr, is_return, out);
 
-	if (parts)
-		codeparts_fold(parts, out);
+	struct codeparts_spot spot;
+
+	if (!parts)
+		return;
+	spot = codeparts_find(parts, out);
+	codeparts_fold(&spot, out);
 }
 
 #endif

@@ -44,7 +44,7 @@ int places_add(struct places *p, const struct place *place,
 /* For many at once: fetch, then look, then add; what is in no cache by then comes meanwhile. */
 static inline uint64_t places_hash(const struct place *place)
 {
-	return hash_pair(place->offset, (uint64_t)place->file << 32 | (uint64_t)place->kind << 8 |
+	return hash_fold(place->offset, (uint64_t)place->file << 32 | (uint64_t)place->kind << 8 |
 						place->is_return);
 }
 

@@ -38,21 +38,23 @@ static const uint64_t *path_at(const struct sampler *s, const struct run *run, s
 static uint64_t trace_some(struct mapcache_walk *walk, const struct run *run, size_t begin,
 			   size_t end, uint64_t path, uint64_t *out)
 {
-	const struct codeparts *parts[FOLD_AT_ONCE];
+	struct codeparts_spot spots[FOLD_AT_ONCE];
 	struct place places[FOLD_AT_ONCE];
 	size_t innermost = run->cut.count - 1;
 
-	for (size_t i = begin; i < end; i++) {
-		parts[i - begin] = mapcache_locate(walk, &run->cut, frame_at(run, innermost - i),
-						   i != innermost, &places[i - begin]);
-		if (parts[i - begin])
-			codeparts_fetch(parts[i - begin], &places[i - begin]);
+	for (size_t i = 0; i < end - begin; i++) {
+		const struct codeparts *parts = mapcache_locate(
+			walk, &run->cut, frame_at(run, innermost - begin - i),
+			begin + i != innermost, &places[i]);
+
+		spots[i].region = NULL;
+		if (parts)
+			spots[i] = codeparts_find(parts, &places[i]);
 	}
-	for (size_t i = begin; i < end; i++) {
-		if (parts[i - begin])
-			codeparts_fold(parts[i - begin], &places[i - begin]);
-		path = hash_fold(path, places_hash(&places[i - begin]));
-		out[i] = path;
+	for (size_t i = 0; i < end - begin; i++) {
+		codeparts_fold(&spots[i], &places[i]);
+		path = hash_fold(path, places_hash(&places[i]));
+		out[begin + i] = path;
 	}
 	return path;
 }
@@ -135,7 +137,7 @@ static int begin_item(struct sampler *s, struct item *item)
 	bool odd;
 	int err;
 
-	if (slot && slot->entry && slot->hash == item->hash && slot->check == item->check) {
+	if (slot && slot->entry && slot->hash == item->hash) {
 		if (slot->entry & PENDING) {
 			item->same = (slot->entry & ~PENDING) + 1;
 		} else {
@@ -146,7 +148,7 @@ static int begin_item(struct sampler *s, struct item *item)
 	}
 	err = begin_runs(s, item, &odd);
 	if (!err && slot)
-		*slot = (struct stack_slot){ item->hash, item->check, odd ? 0 : PENDING | number };
+		*slot = (struct stack_slot){ item->hash, odd ? 0 : PENDING | number };
 	return err;
 }
 
@@ -313,26 +315,29 @@ void sampler_where(struct sampler *s, const struct perf_sample *sample, struct m
 	whose_where(s->whose, sample, out);
 }
 
-/* Announces the slot of stack, group and end.  Two sums at a time: a CPU can do that at once. */
+/* All addresses of a chain, four at a time: what one multiplication mixes was made of two by another. */
+static uint64_t hash_chain(const uint8_t *chain, size_t count, uint64_t h)
+{
+	const uint64_t odd = 0x9e3779b97f4a7c15ULL;
+	size_t i = 0;
+
+	for (; i + 4 <= count; i += 4, chain += 32)
+		h = hash_fold(h ^ (le64_load(chain) * odd + le64_load(chain + 16)),
+			      le64_load(chain + 8) * odd + le64_load(chain + 24));
+	for (; i < count; i++, chain += 8)
+		h = hash_fold(h, le64_load(chain));
+	return h;
+}
+
+/* Announces the slot of stack, group and end. */
 static void fetch_stack(struct sampler *s, struct item *item)
 {
-	const uint8_t *chain = item->chain;
-	size_t i = 0, count = item->chain_count;
-	uint64_t a = hash_pair(
+	uint64_t h = hash_fold(
 		(uint64_t)item->context.user_space << 32 | item->context.kernel_space,
 		(uint64_t)item->key.group << 32 | item->key.end << 8 | item->context.cpumode);
-	uint64_t b = a + count;
 
-	for (; i + 4 <= count; i += 4) {
-		a = hash_fold(a ^ le64_load(chain + 8 * i), le64_load(chain + 8 * i + 8));
-		b = hash_fold(b ^ le64_load(chain + 8 * i + 16), le64_load(chain + 8 * i + 24));
-	}
-	for (; i < count; i++)
-		a = hash_fold(a ^ le64_load(chain + 8 * i), b);
-	item->hash = hash_pair(a, b);
-	b = hash_pair(b, a);
-	item->check = (uint32_t)(b >> 32);
-	item->slot = &s->whole[b & ((SAMPLER_STACK_SLOTS >> s->shrink) - 1)];
+	item->hash = hash_chain(item->chain, item->chain_count, h + item->chain_count);
+	item->slot = &s->whole[item->hash & ((SAMPLER_STACK_SLOTS >> s->shrink) - 1)];
 	__builtin_prefetch(item->slot, 1);
 }
 

@@ -13,13 +13,12 @@
 #define SAMPLER_STACK_SLOTS (1u << 17)
 
 /*
- * A whole stack of a group that was seen, by 96 bits of hash; nodes are told apart by 64 bits of the hash
- * of their paths.  Two are taken for one only in a file that was made for it, and then a stack is counted
- * as another: no more than such a file could say.
+ * A whole stack of a group that was seen, by 64 bits of hash, as nodes are told apart by those of their
+ * paths.  Two are taken for one only in a file that was made for it, and then a stack is counted as
+ * another: no more than such a file could say.
  */
 struct stack_slot {
 	uint64_t hash;
-	uint32_t check;
 	uint32_t entry; /* + 1; 0: free */
 };
 
@@ -50,7 +49,6 @@ struct item {
 	struct stacks_key key;
 	struct stack_slot *slot; /* NULL: no whole stack to look for */
 	struct chaincut_context context;
-	uint32_t check;
 	uint32_t entry; /* + 1; 0: not known yet */
 	uint64_t hash_of_entry;
 	uint32_t same;                /* + 1: the sample of the batch with the same stack */

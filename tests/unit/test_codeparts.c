@@ -28,9 +28,10 @@ static struct place folded(const struct codeparts *c, uint64_t offset, bool is_r
 	struct place p = {
 		.offset = offset, .file = 7, .kind = PLACE_FILE, .is_return = is_return
 	};
+	struct codeparts_spot spot;
 
-	codeparts_fetch(c, &p);
-	codeparts_fold(c, &p);
+	spot = codeparts_find(c, &p);
+	codeparts_fold(&spot, &p);
 	assert_int_equal(p.file, 7);
 	assert_int_equal(p.kind, PLACE_FILE);
 	return p;

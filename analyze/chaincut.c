@@ -69,6 +69,14 @@ static void add_run(const struct chaincut_context *context, struct chaincut *cut
 	set_context(context, run, cpumode);
 }
 
+/* Whether four addresses are all of user space, as most are: no marker is. */
+static bool are_low(const uint8_t *chain)
+{
+	return !((le64_load(chain) | le64_load(chain + 8) | le64_load(chain + 16) |
+		  le64_load(chain + 24)) >>
+		 63);
+}
+
 void chaincut_do(const uint8_t *chain, size_t count, const struct chaincut_context *context,
 		 struct chaincut *out)
 {
@@ -78,8 +86,11 @@ void chaincut_do(const uint8_t *chain, size_t count, const struct chaincut_conte
 	out->run_count = 0;
 	out->deferred = out->frames_left_out = out->unknown_contexts = 0;
 	for (i = 0; i < count; i++) {
-		uint64_t addr = le64_load(chain + 8 * i);
+		uint64_t addr;
 
+		while (count - i > 4 && are_low(chain + 8 * i))
+			i += 4;
+		addr = le64_load(chain + 8 * i);
 		if (addr < PERF_CONTEXT_MAX)
 			continue;
 		add_run(context, out, chain + 8 * begin, i - begin, mode);

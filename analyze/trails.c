@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/model.h"
 #include "format/cursor.h"
@@ -43,31 +44,44 @@ struct trail *trails_of(struct trails *t, const struct chaincut_run *run, uint32
 	return trail;
 }
 
-static uint64_t from_outside(const struct chaincut_run *run, size_t i)
+static uint64_t word_before(const uint8_t *end, size_t i)
 {
-	return le64_load(run->frames + 8 * (run->count - 1 - i));
+	return le64_load(end - 8 * (i + 1));
+}
+
+/* How many of the last count words before two ends are equal, from there on.  Mostly nearly all are. */
+static size_t count_equal(const uint8_t *a, const uint8_t *b, size_t count)
+{
+	size_t i = 0;
+
+	for (; i + 4 <= count; i += 4)
+		if ((word_before(a, i) ^ word_before(b, i)) |
+		    (word_before(a, i + 1) ^ word_before(b, i + 1)) |
+		    (word_before(a, i + 2) ^ word_before(b, i + 2)) |
+		    (word_before(a, i + 3) ^ word_before(b, i + 3)))
+			break;
+	while (i < count && word_before(a, i) == word_before(b, i))
+		i++;
+	return i;
 }
 
 size_t trail_follow(const struct trail *trail, const struct chaincut_run *run, uint64_t *paths)
 {
-	size_t i = 0;
+	size_t callers = run->count - 1, count = trail->count < callers ? trail->count : callers;
 
-	for (; i < trail->count && i + 1 < run->count; i++) {
-		if (trail->addrs[i] != from_outside(run, i))
-			break;
-		paths[i] = trail->paths[i];
-	}
-	return i;
+	count = count_equal((const uint8_t *)(trail->addrs + TRAILS_FRAMES),
+			    run->frames + 8 * run->count, count);
+	memcpy(paths, trail->paths, count * sizeof(*paths));
+	return count;
 }
 
 void trail_leave(struct trail *trail, const struct chaincut_run *run, const uint64_t *paths,
 		 size_t known)
 {
-	size_t i = known;
+	size_t callers = run->count - 1, count = callers < TRAILS_FRAMES ? callers : TRAILS_FRAMES;
 
-	for (; i < TRAILS_FRAMES && i + 1 < run->count; i++) {
-		trail->addrs[i] = from_outside(run, i);
-		trail->paths[i] = paths[i];
-	}
-	trail->count = (uint32_t)i;
+	memcpy(trail->addrs + TRAILS_FRAMES - count, run->frames + 8 * (run->count - count),
+	       (count - known) * sizeof(*trail->addrs));
+	memcpy(trail->paths + known, paths + known, (count - known) * sizeof(*paths));
+	trail->count = (uint32_t)count;
 }

@@ -19,8 +19,8 @@ struct trail {
 	uint32_t space, root;
 	enum place_kind kind;
 	uint32_t count;                /* 0: free */
-	uint64_t addrs[TRAILS_FRAMES]; /* outermost first */
-	uint64_t paths[TRAILS_FRAMES];
+	uint64_t addrs[TRAILS_FRAMES]; /* as in a chain, at the end: the last is outermost */
+	uint64_t paths[TRAILS_FRAMES]; /* at the beginning, outermost first */
 };
 
 struct trails; /* opaque */

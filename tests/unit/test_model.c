@@ -1,145 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* model: which process a thread is of at a time, its name, and whose maps it has */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
-#include "analyze/model.h"
-
-struct fixture {
-	struct strings *names;
-	struct model *m;
-};
-
-static struct fixture setup(void)
-{
-	struct fixture f;
-
-	assert_int_equal(strings_new(&f.names), 0);
-	assert_int_equal(model_new(f.names, &f.m), 0);
-	return f;
-}
-
-static void teardown(struct fixture *f)
-{
-	model_free(f->m);
-	strings_free(f->names);
-}
-
-static void add(struct fixture *f, const struct perfrec_side *side)
-{
-	assert_int_equal(model_add(f->m, side), 0);
-}
-
-static void fork_at(struct fixture *f, uint64_t time_ns, uint32_t ppid, uint32_t pid, uint32_t tid)
-{
-	add(f, &(struct perfrec_side){
-		       .type = PERF_RECORD_FORK,
-		       .id.time_ns = time_ns,
-		       .task = { .pid = pid,
-				 .ppid = ppid,
-				 .tid = tid,
-				 .ptid = ppid,
-				 .time_ns = time_ns },
-	       });
-}
-
-static void comm_at(struct fixture *f, uint64_t time_ns, uint32_t pid, uint32_t tid,
-		    const char *comm, bool exec)
-{
-	add(f, &(struct perfrec_side){
-		       .type = PERF_RECORD_COMM,
-		       .id.time_ns = time_ns,
-		       .comm = { .pid = pid, .tid = tid, .exec = exec, .comm = comm },
-	       });
-}
-
-static void map_at(struct fixture *f, uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t end,
-		   uint64_t file_off_bytes, const char *path)
-{
-	add(f, &(struct perfrec_side){
-		       .type = PERF_RECORD_MMAP2,
-		       .misc = PERF_RECORD_MISC_USER,
-		       .id.time_ns = time_ns,
-		       .mmap = { .pid = pid,
-				 .tid = pid,
-				 .start = start,
-				 .size_bytes = end - start,
-				 .file_off_bytes = file_off_bytes,
-				 .path = path },
-	       });
-}
-
-static void ksymbol_at(struct fixture *f, uint64_t time_ns, uint64_t addr, uint32_t size_bytes,
-		       const char *name, bool unregister)
-{
-	add(f, &(struct perfrec_side){
-		       .type = PERF_RECORD_KSYMBOL,
-		       .id.time_ns = time_ns,
-		       .ksymbol = { .addr = addr,
-				    .size_bytes = size_bytes,
-				    .name = name,
-				    .unregister = unregister },
-	       });
-}
-
-/* "comm path+0xoff", with - for what is not known. */
-static const char *ask_thread(struct fixture *f, uint64_t time_ns, uint32_t pid, uint32_t tid,
-			      uint64_t addr)
-{
-	static char text[256];
-	struct model_where where;
-	struct model_place place;
-	int n;
-
-	model_thread(f->m, pid, tid, time_ns, &where);
-	n = snprintf(text, sizeof(text), "%s ",
-		     where.comm == MODEL_NONE ? "-" : strings_text(f->names, where.comm));
-	if (model_place(f->m, where.space, addr, &place))
-		snprintf(text + n, sizeof(text) - (size_t)n, "%s+0x%llx",
-			 model_file(f->m, place.file)->path,
-			 (unsigned long long)place.file_off_bytes);
-	else
-		snprintf(text + n, sizeof(text) - (size_t)n, "-");
-	return text;
-}
-
-static const char *ask(struct fixture *f, uint64_t time_ns, uint32_t pid, uint64_t addr)
-{
-	return ask_thread(f, time_ns, pid, pid, addr);
-}
-
-static const char *ask_kernel(struct fixture *f, uint64_t time_ns, uint64_t addr)
-{
-	struct model_place place;
-
-	if (!model_place(f->m, model_kernel(f->m, time_ns), addr, &place))
-		return "-";
-	return model_file(f->m, place.file)->path;
-}
-
-static void seal(struct fixture *f)
-{
-	assert_int_equal(model_seal(f->m), 0);
-}
-
-static void offset_counts_from_the_start_of_the_mapping(void **state)
-{
-	struct fixture f = setup();
-
-	comm_at(&f, 0, 10, 10, "cat", false);
-	map_at(&f, 0, 10, 0x1000, 0x3000, 0x500, "/bin/cat");
-	seal(&f);
-	assert_string_equal(ask(&f, 5, 10, 0x1000), "cat /bin/cat+0x500");
-	assert_string_equal(ask(&f, 5, 10, 0x2fff), "cat /bin/cat+0x24ff");
-	assert_string_equal(ask(&f, 5, 10, 0x3000), "cat -");
-	assert_string_equal(ask(&f, 5, 10, 0xfff), "cat -");
-	teardown(&f);
-}
+#include "tests/unit/modelstory.h"
 
 static void forked_child_has_its_parents_maps_of_that_time(void **state)
 {
@@ -271,39 +134,6 @@ static void tid_reused_by_another_process_moves_there(void **state)
 	teardown(&f);
 }
 
-static void later_mapping_hides_what_it_covers(void **state)
-{
-	struct fixture f = setup();
-
-	map_at(&f, 0, 10, 0x1000, 0x5000, 0, "/lib/old");
-	map_at(&f, 100, 10, 0x2000, 0x3000, 0x70000, "/lib/new");
-	seal(&f);
-	assert_string_equal(ask(&f, 99, 10, 0x2800), "- /lib/old+0x1800");
-	assert_string_equal(ask(&f, 100, 10, 0x2800), "- /lib/new+0x70800");
-	assert_string_equal(ask(&f, 100, 10, 0x1fff), "- /lib/old+0xfff");
-	assert_string_equal(ask(&f, 100, 10, 0x3000), "- /lib/old+0x2000");
-	teardown(&f);
-}
-
-static void mapping_beside_the_others_keeps_the_space(void **state)
-{
-	struct fixture f = setup();
-	struct model_where before, beside, over;
-
-	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/a");
-	map_at(&f, 100, 10, 0x2000, 0x3000, 0, "/b");
-	map_at(&f, 150, 10, 0x2000, 0x3000, 0, "/b"); /* told twice */
-	map_at(&f, 200, 10, 0x1000, 0x1800, 0, "/c");
-	seal(&f);
-	model_thread(f.m, 10, 10, 50, &before);
-	model_thread(f.m, 10, 10, 160, &beside);
-	model_thread(f.m, 10, 10, 200, &over);
-	assert_int_equal(before.space, beside.space);
-	assert_int_not_equal(beside.space, over.space);
-	assert_int_equal(before.epoch, over.epoch);
-	teardown(&f);
-}
-
 static void order_of_arrival_does_not_matter(void **state)
 {
 	struct fixture f = setup();
@@ -428,138 +258,6 @@ static void idle_task_is_called_swapper(void **state)
 	teardown(&f);
 }
 
-static void dead_task_does_not_see_the_kernel_as_its_maps(void **state)
-{
-	struct fixture f = setup();
-
-	map_at(&f, 0, UINT32_MAX, 0x1000, 0x2000, 0, "[kernel.kallsyms]_text");
-	seal(&f);
-	assert_string_equal(ask(&f, 5, UINT32_MAX, 0x1000), "- -");
-	assert_string_equal(ask_kernel(&f, 5, 0x1000), "[kernel.kallsyms]_text");
-	teardown(&f);
-}
-
-static void kernel_symbols_come_and_go(void **state)
-{
-	struct fixture f = setup();
-
-	map_at(&f, 0, UINT32_MAX, 0x1000, UINT64_MAX, 0, "[kernel.kallsyms]_text");
-	ksymbol_at(&f, 100, 0x5000, 0x100, "bpf_prog_1", false);
-	ksymbol_at(&f, 200, 0x5000, 0x100, "bpf_prog_1", true);
-	ksymbol_at(&f, 300, 0x5000, 0x100, "bpf_prog_2", false);
-	seal(&f);
-	assert_string_equal(ask_kernel(&f, 99, 0x5050), "[kernel.kallsyms]_text");
-	assert_string_equal(ask_kernel(&f, 100, 0x5050), "bpf_prog_1");
-	assert_string_not_equal(ask_kernel(&f, 250, 0x5050), "bpf_prog_1");
-	assert_string_equal(ask_kernel(&f, 300, 0x5050), "bpf_prog_2");
-	assert_string_equal(ask_kernel(&f, 300, 0x5100), "[kernel.kallsyms]_text");
-	teardown(&f);
-}
-
-static void files_are_told_apart_by_more_than_their_path(void **state)
-{
-	struct fixture f = setup();
-	struct perfrec_side side = {
-		.type = PERF_RECORD_MMAP2,
-		.misc = PERF_RECORD_MISC_USER,
-		.mmap = { .pid = 10,
-			  .start = 0x1000,
-			  .size_bytes = 0x1000,
-			  .path = "/lib/x",
-			  .inode = 5,
-			  .dev_minor = 1 },
-	};
-
-	add(&f, &side);
-	side.mmap.pid = 11;
-	add(&f, &side); /* the same file again */
-	assert_int_equal(model_file_count(f.m), 1);
-	side.mmap.inode = 6;
-	add(&f, &side);
-	side.mmap.dev_minor = 2;
-	add(&f, &side);
-	side.mmap.build_id_bytes = 20;
-	add(&f, &side);
-	side.mmap.build_id[19] = 1;
-	add(&f, &side);
-	assert_int_equal(model_file_count(f.m), 5);
-	teardown(&f);
-}
-
-static void build_id_of_the_header_goes_to_files_without_one(void **state)
-{
-	struct fixture f = setup();
-	struct buildid id = { .bytes = { 1, 2, 3 }, .size_bytes = 20 };
-
-	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/lib/x");
-	map_at(&f, 0, 10, 0x3000, 0x4000, 0, "/lib/y");
-	assert_int_equal(model_add_build_id(f.m, "/lib/x", &id), 0);
-	assert_int_equal(model_add_build_id(f.m, "/lib/never", &id), 0);
-	assert_int_equal(model_file(f.m, 0)->build_id.size_bytes, 20);
-	assert_int_equal(model_file(f.m, 1)->build_id.size_bytes, 0);
-	teardown(&f);
-}
-
-static void empty_mapping_is_counted_as_broken(void **state)
-{
-	struct fixture f = setup();
-
-	map_at(&f, 0, 10, 0x1000, 0x1000, 0, "/empty");
-	ksymbol_at(&f, 0, 0x1000, 0, "empty", false);
-	model_add_unread(f.m, PERF_RECORD_MMAP2, true);
-	seal(&f);
-	assert_int_equal(model_counts(f.m)->broken, 3);
-	assert_string_equal(ask(&f, 5, 10, 0x1000), "- -");
-	teardown(&f);
-}
-
-static void mapping_beyond_the_last_address_ends_there(void **state)
-{
-	struct fixture f = setup();
-	struct perfrec_side side = {
-		.type = PERF_RECORD_MMAP,
-		.misc = PERF_RECORD_MISC_USER,
-		.mmap = { .pid = 10, .start = UINT64_MAX - 5, .size_bytes = 100, .path = "/x" },
-	};
-
-	add(&f, &side);
-	seal(&f);
-	assert_string_equal(ask(&f, 5, 10, UINT64_MAX - 5), "- /x+0x0");
-	assert_string_equal(ask(&f, 5, 10, 3), "- -");
-	teardown(&f);
-}
-
-static void build_id_longer_than_allowed_is_no_id(void **state)
-{
-	struct fixture f = setup();
-	struct perfrec_side side = {
-		.type = PERF_RECORD_MMAP2,
-		.mmap = { .pid = 10, .size_bytes = 100, .path = "/x", .build_id_bytes = 255 },
-	};
-
-	add(&f, &side);
-	assert_int_equal(model_file(f.m, 0)->build_id.size_bytes, 0);
-	teardown(&f);
-}
-
-static void guest_maps_are_not_the_hosts(void **state)
-{
-	struct fixture f = setup();
-	struct perfrec_side side = {
-		.type = PERF_RECORD_MMAP,
-		.misc = PERF_RECORD_MISC_GUEST_KERNEL,
-		.mmap = { .pid = UINT32_MAX,
-			  .start = 0x1000,
-			  .size_bytes = 100,
-			  .path = "[guest.kernel.kallsyms]" },
-	};
-
-	add(&f, &side);
-	seal(&f);
-	assert_string_equal(ask_kernel(&f, 5, 0x1000), "-");
-	teardown(&f);
-}
-
 static void losses_are_added_up(void **state)
 {
 	struct fixture f = setup();
@@ -620,47 +318,6 @@ static void answer_holds_for_the_times_it_names(void **state)
 	teardown(&f);
 }
 
-static void mapping_at_an_address_ends_where_another_begins(void **state)
-{
-	struct fixture f = setup();
-	struct model_where where;
-	struct model_map map;
-
-	map_at(&f, 10, 10, 0x1000, 0x5000, 0x100, "/bin/a");
-	map_at(&f, 20, 10, 0x2000, 0x3000, 0, "/bin/b");
-	assert_int_equal(model_seal(f.m), 0);
-	model_thread(f.m, 10, 10, 30, &where);
-	assert_true(model_map_at(f.m, where.space, 0x3800, &map));
-	assert_int_equal(map.start, 0x3000);
-	assert_int_equal(map.end, 0x5000);
-	assert_int_equal(map.file_off_bytes, 0x2100);
-	assert_string_equal(model_file(f.m, map.file)->path, "/bin/a");
-	assert_true(model_map_at(f.m, where.space, 0x2000, &map));
-	assert_int_equal(map.end, 0x3000);
-	assert_false(model_map_at(f.m, where.space, 0x5000, &map));
-	assert_false(model_map_at(f.m, MODEL_NONE, 0x2000, &map));
-	teardown(&f);
-}
-
-/* Of the maps before an exec only what the new ones leave free counts: no more than the address is told. */
-static void mapping_before_an_exec_is_told_by_address(void **state)
-{
-	struct fixture f = setup();
-	struct model_where where;
-	struct model_map map;
-
-	map_at(&f, 10, 10, 0x1000, 0x5000, 0x100, "/bin/a");
-	comm_at(&f, 20, 10, 10, "b", true);
-	map_at(&f, 21, 10, 0x9000, 0xa000, 0, "/bin/b");
-	assert_int_equal(model_seal(f.m), 0);
-	model_thread(f.m, 10, 10, 22, &where);
-	assert_true(model_map_at(f.m, where.space, 0x1234, &map));
-	assert_int_equal(map.start, 0x1234);
-	assert_int_equal(map.end, 0x1235);
-	assert_int_equal(map.file_off_bytes, 0x334);
-	teardown(&f);
-}
-
 static void sealed_model_takes_nothing_more(void **state)
 {
 	struct fixture f = setup();
@@ -674,50 +331,9 @@ static void sealed_model_takes_nothing_more(void **state)
 	teardown(&f);
 }
 
-static void code_is_what_it_was_at_that_time(void **state)
-{
-	struct fixture f = setup();
-
-	comm_at(&f, 0, 10, 10, "node", false);
-	map_at(&f, 1, 10, 0x1000, 0x9000, 0, "//anon");
-	assert_int_equal(model_add_jit(f.m, 10), 0);
-	assert_int_equal(model_add_jit_code(f.m, 10, 20, 0x2000, 0x100, 1ULL << 63), 0);
-	assert_int_equal(model_add_jit_code(f.m, 10, 40, 0x2080, 0x100, (1ULL << 63) + 0x100), 0);
-	/* As a change of protection is told: it hides nothing. */
-	map_at(&f, 30, 10, 0x2000, 0x3000, 0, "//anon");
-	map_at(&f, 50, 10, 0x1000, 0x9000, 0, "//anon");
-	assert_int_equal(model_add_jit_code(f.m, 11, 20, 0x2000, 0x100, 1), 0); /* nobody */
-	seal(&f);
-	assert_string_equal(ask(&f, 35, 10, 0x2090), "node /tmp/perf-10.map+0x8000000000000090");
-	assert_string_equal(ask(&f, 45, 10, 0x2090), "node /tmp/perf-10.map+0x8000000000000110");
-	assert_string_equal(ask(&f, 60, 10, 0x2000), "node /tmp/perf-10.map+0x8000000000000000");
-	assert_string_equal(ask(&f, 60, 10, 0x217f), "node /tmp/perf-10.map+0x80000000000001ff");
-	assert_string_equal(ask(&f, 60, 10, 0x2180), "node /tmp/perf-10.map+0x2180");
-	teardown(&f);
-}
-
-static void code_made_before_its_memory_was_told_stays(void **state)
-{
-	struct fixture f = setup();
-
-	/* A process that was there before: its maps are read later than its code was made. */
-	assert_int_equal(model_add_jit(f.m, 10), 0);
-	assert_int_equal(model_add_jit_code(f.m, 10, 5, 0x1000, 0x100, 1ULL << 63), 0);
-	assert_int_equal(model_add_jit_code(f.m, 10, 6, 0x2f00, 0x100, (1ULL << 63) + 0x100), 0);
-	fork_at(&f, 20, 10, 10, 10);
-	comm_at(&f, 20, 10, 10, "node", false);
-	map_at(&f, 20, 10, 0x1000, 0x3000, 0, "//anon");
-	map_at(&f, 20, 10, 0x5000, 0x6000, 0, "//anon");
-	seal(&f);
-	assert_string_equal(ask(&f, 30, 10, 0x1010), "node /tmp/perf-10.map+0x8000000000000010");
-	assert_string_equal(ask(&f, 30, 10, 0x5010), "node /tmp/perf-10.map+0x5010");
-	teardown(&f);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(offset_counts_from_the_start_of_the_mapping),
 		cmocka_unit_test(forked_child_has_its_parents_maps_of_that_time),
 		cmocka_unit_test(exec_clears_the_maps),
 		cmocka_unit_test(stack_that_called_exec_keeps_its_maps_until_it_is_over),
@@ -726,8 +342,6 @@ int main(void)
 		cmocka_unit_test(thread_sees_what_its_process_maps_later),
 		cmocka_unit_test(reused_pid_is_another_process),
 		cmocka_unit_test(tid_reused_by_another_process_moves_there),
-		cmocka_unit_test(later_mapping_hides_what_it_covers),
-		cmocka_unit_test(mapping_beside_the_others_keeps_the_space),
 		cmocka_unit_test(order_of_arrival_does_not_matter),
 		cmocka_unit_test(equal_times_apply_in_order_of_arrival),
 		cmocka_unit_test(listed_process_does_not_inherit),
@@ -736,20 +350,8 @@ int main(void)
 		cmocka_unit_test(unknown_thread_borrows_the_maps_of_its_process),
 		cmocka_unit_test(unknown_process_has_nothing),
 		cmocka_unit_test(idle_task_is_called_swapper),
-		cmocka_unit_test(dead_task_does_not_see_the_kernel_as_its_maps),
-		cmocka_unit_test(kernel_symbols_come_and_go),
-		cmocka_unit_test(files_are_told_apart_by_more_than_their_path),
-		cmocka_unit_test(build_id_of_the_header_goes_to_files_without_one),
-		cmocka_unit_test(empty_mapping_is_counted_as_broken),
-		cmocka_unit_test(mapping_beyond_the_last_address_ends_there),
-		cmocka_unit_test(build_id_longer_than_allowed_is_no_id),
-		cmocka_unit_test(guest_maps_are_not_the_hosts),
 		cmocka_unit_test(losses_are_added_up),
-		cmocka_unit_test(code_is_what_it_was_at_that_time),
-		cmocka_unit_test(code_made_before_its_memory_was_told_stays),
 		cmocka_unit_test(answer_holds_for_the_times_it_names),
-		cmocka_unit_test(mapping_at_an_address_ends_where_another_begins),
-		cmocka_unit_test(mapping_before_an_exec_is_told_by_address),
 		cmocka_unit_test(sealed_model_takes_nothing_more),
 	};
 

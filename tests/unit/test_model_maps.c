@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* model: what lies at an address at a time, of a process and of the kernel, and of which file */
+#include "tests/unit/modelstory.h"
+
+static void offset_counts_from_the_start_of_the_mapping(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "cat", false);
+	map_at(&f, 0, 10, 0x1000, 0x3000, 0x500, "/bin/cat");
+	seal(&f);
+	assert_string_equal(ask(&f, 5, 10, 0x1000), "cat /bin/cat+0x500");
+	assert_string_equal(ask(&f, 5, 10, 0x2fff), "cat /bin/cat+0x24ff");
+	assert_string_equal(ask(&f, 5, 10, 0x3000), "cat -");
+	assert_string_equal(ask(&f, 5, 10, 0xfff), "cat -");
+	teardown(&f);
+}
+
+static void later_mapping_hides_what_it_covers(void **state)
+{
+	struct fixture f = setup();
+
+	map_at(&f, 0, 10, 0x1000, 0x5000, 0, "/lib/old");
+	map_at(&f, 100, 10, 0x2000, 0x3000, 0x70000, "/lib/new");
+	seal(&f);
+	assert_string_equal(ask(&f, 99, 10, 0x2800), "- /lib/old+0x1800");
+	assert_string_equal(ask(&f, 100, 10, 0x2800), "- /lib/new+0x70800");
+	assert_string_equal(ask(&f, 100, 10, 0x1fff), "- /lib/old+0xfff");
+	assert_string_equal(ask(&f, 100, 10, 0x3000), "- /lib/old+0x2000");
+	teardown(&f);
+}
+
+static void mapping_beside_the_others_keeps_the_space(void **state)
+{
+	struct fixture f = setup();
+	struct model_where before, beside, over;
+
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/a");
+	map_at(&f, 100, 10, 0x2000, 0x3000, 0, "/b");
+	map_at(&f, 150, 10, 0x2000, 0x3000, 0, "/b"); /* told twice */
+	map_at(&f, 200, 10, 0x1000, 0x1800, 0, "/c");
+	seal(&f);
+	model_thread(f.m, 10, 10, 50, &before);
+	model_thread(f.m, 10, 10, 160, &beside);
+	model_thread(f.m, 10, 10, 200, &over);
+	assert_int_equal(before.space, beside.space);
+	assert_int_not_equal(beside.space, over.space);
+	assert_int_equal(before.epoch, over.epoch);
+	teardown(&f);
+}
+
+static void dead_task_does_not_see_the_kernel_as_its_maps(void **state)
+{
+	struct fixture f = setup();
+
+	map_at(&f, 0, UINT32_MAX, 0x1000, 0x2000, 0, "[kernel.kallsyms]_text");
+	seal(&f);
+	assert_string_equal(ask(&f, 5, UINT32_MAX, 0x1000), "- -");
+	assert_string_equal(ask_kernel(&f, 5, 0x1000), "[kernel.kallsyms]_text");
+	teardown(&f);
+}
+
+static void kernel_symbols_come_and_go(void **state)
+{
+	struct fixture f = setup();
+
+	map_at(&f, 0, UINT32_MAX, 0x1000, UINT64_MAX, 0, "[kernel.kallsyms]_text");
+	ksymbol_at(&f, 100, 0x5000, 0x100, "bpf_prog_1", false);
+	ksymbol_at(&f, 200, 0x5000, 0x100, "bpf_prog_1", true);
+	ksymbol_at(&f, 300, 0x5000, 0x100, "bpf_prog_2", false);
+	seal(&f);
+	assert_string_equal(ask_kernel(&f, 99, 0x5050), "[kernel.kallsyms]_text");
+	assert_string_equal(ask_kernel(&f, 100, 0x5050), "bpf_prog_1");
+	assert_string_not_equal(ask_kernel(&f, 250, 0x5050), "bpf_prog_1");
+	assert_string_equal(ask_kernel(&f, 300, 0x5050), "bpf_prog_2");
+	assert_string_equal(ask_kernel(&f, 300, 0x5100), "[kernel.kallsyms]_text");
+	teardown(&f);
+}
+
+static void files_are_told_apart_by_more_than_their_path(void **state)
+{
+	struct fixture f = setup();
+	struct perfrec_side side = {
+		.type = PERF_RECORD_MMAP2,
+		.misc = PERF_RECORD_MISC_USER,
+		.mmap = { .pid = 10,
+			  .start = 0x1000,
+			  .size_bytes = 0x1000,
+			  .path = "/lib/x",
+			  .inode = 5,
+			  .dev_minor = 1 },
+	};
+
+	add(&f, &side);
+	side.mmap.pid = 11;
+	add(&f, &side); /* the same file again */
+	assert_int_equal(model_file_count(f.m), 1);
+	side.mmap.inode = 6;
+	add(&f, &side);
+	side.mmap.dev_minor = 2;
+	add(&f, &side);
+	side.mmap.build_id_bytes = 20;
+	add(&f, &side);
+	side.mmap.build_id[19] = 1;
+	add(&f, &side);
+	assert_int_equal(model_file_count(f.m), 5);
+	teardown(&f);
+}
+
+static void build_id_of_the_header_goes_to_files_without_one(void **state)
+{
+	struct fixture f = setup();
+	struct buildid id = { .bytes = { 1, 2, 3 }, .size_bytes = 20 };
+
+	map_at(&f, 0, 10, 0x1000, 0x2000, 0, "/lib/x");
+	map_at(&f, 0, 10, 0x3000, 0x4000, 0, "/lib/y");
+	assert_int_equal(model_add_build_id(f.m, "/lib/x", &id), 0);
+	assert_int_equal(model_add_build_id(f.m, "/lib/never", &id), 0);
+	assert_int_equal(model_file(f.m, 0)->build_id.size_bytes, 20);
+	assert_int_equal(model_file(f.m, 1)->build_id.size_bytes, 0);
+	teardown(&f);
+}
+
+static void empty_mapping_is_counted_as_broken(void **state)
+{
+	struct fixture f = setup();
+
+	map_at(&f, 0, 10, 0x1000, 0x1000, 0, "/empty");
+	ksymbol_at(&f, 0, 0x1000, 0, "empty", false);
+	model_add_unread(f.m, PERF_RECORD_MMAP2, true);
+	seal(&f);
+	assert_int_equal(model_counts(f.m)->broken, 3);
+	assert_string_equal(ask(&f, 5, 10, 0x1000), "- -");
+	teardown(&f);
+}
+
+static void mapping_beyond_the_last_address_ends_there(void **state)
+{
+	struct fixture f = setup();
+	struct perfrec_side side = {
+		.type = PERF_RECORD_MMAP,
+		.misc = PERF_RECORD_MISC_USER,
+		.mmap = { .pid = 10, .start = UINT64_MAX - 5, .size_bytes = 100, .path = "/x" },
+	};
+
+	add(&f, &side);
+	seal(&f);
+	assert_string_equal(ask(&f, 5, 10, UINT64_MAX - 5), "- /x+0x0");
+	assert_string_equal(ask(&f, 5, 10, 3), "- -");
+	teardown(&f);
+}
+
+static void build_id_longer_than_allowed_is_no_id(void **state)
+{
+	struct fixture f = setup();
+	struct perfrec_side side = {
+		.type = PERF_RECORD_MMAP2,
+		.mmap = { .pid = 10, .size_bytes = 100, .path = "/x", .build_id_bytes = 255 },
+	};
+
+	add(&f, &side);
+	assert_int_equal(model_file(f.m, 0)->build_id.size_bytes, 0);
+	teardown(&f);
+}
+
+static void guest_maps_are_not_the_hosts(void **state)
+{
+	struct fixture f = setup();
+	struct perfrec_side side = {
+		.type = PERF_RECORD_MMAP,
+		.misc = PERF_RECORD_MISC_GUEST_KERNEL,
+		.mmap = { .pid = UINT32_MAX,
+			  .start = 0x1000,
+			  .size_bytes = 100,
+			  .path = "[guest.kernel.kallsyms]" },
+	};
+
+	add(&f, &side);
+	seal(&f);
+	assert_string_equal(ask_kernel(&f, 5, 0x1000), "-");
+	teardown(&f);
+}
+
+static void mapping_at_an_address_ends_where_another_begins(void **state)
+{
+	struct fixture f = setup();
+	struct model_where where;
+	struct model_map map;
+
+	map_at(&f, 10, 10, 0x1000, 0x5000, 0x100, "/bin/a");
+	map_at(&f, 20, 10, 0x2000, 0x3000, 0, "/bin/b");
+	assert_int_equal(model_seal(f.m), 0);
+	model_thread(f.m, 10, 10, 30, &where);
+	assert_true(model_map_at(f.m, where.space, 0x3800, &map));
+	assert_int_equal(map.start, 0x3000);
+	assert_int_equal(map.end, 0x5000);
+	assert_int_equal(map.file_off_bytes, 0x2100);
+	assert_string_equal(model_file(f.m, map.file)->path, "/bin/a");
+	assert_true(model_map_at(f.m, where.space, 0x2000, &map));
+	assert_int_equal(map.end, 0x3000);
+	assert_false(model_map_at(f.m, where.space, 0x5000, &map));
+	assert_false(model_map_at(f.m, MODEL_NONE, 0x2000, &map));
+	teardown(&f);
+}
+
+/* Of the maps before an exec only what the new ones leave free counts: no more than the address is told. */
+static void mapping_before_an_exec_is_told_by_address(void **state)
+{
+	struct fixture f = setup();
+	struct model_where where;
+	struct model_map map;
+
+	map_at(&f, 10, 10, 0x1000, 0x5000, 0x100, "/bin/a");
+	comm_at(&f, 20, 10, 10, "b", true);
+	map_at(&f, 21, 10, 0x9000, 0xa000, 0, "/bin/b");
+	assert_int_equal(model_seal(f.m), 0);
+	model_thread(f.m, 10, 10, 22, &where);
+	assert_true(model_map_at(f.m, where.space, 0x1234, &map));
+	assert_int_equal(map.start, 0x1234);
+	assert_int_equal(map.end, 0x1235);
+	assert_int_equal(map.file_off_bytes, 0x334);
+	teardown(&f);
+}
+
+static void code_is_what_it_was_at_that_time(void **state)
+{
+	struct fixture f = setup();
+
+	comm_at(&f, 0, 10, 10, "node", false);
+	map_at(&f, 1, 10, 0x1000, 0x9000, 0, "//anon");
+	assert_int_equal(model_add_jit(f.m, 10), 0);
+	assert_int_equal(model_add_jit_code(f.m, 10, 20, 0x2000, 0x100, 1ULL << 63), 0);
+	assert_int_equal(model_add_jit_code(f.m, 10, 40, 0x2080, 0x100, (1ULL << 63) + 0x100), 0);
+	/* As a change of protection is told: it hides nothing. */
+	map_at(&f, 30, 10, 0x2000, 0x3000, 0, "//anon");
+	map_at(&f, 50, 10, 0x1000, 0x9000, 0, "//anon");
+	assert_int_equal(model_add_jit_code(f.m, 11, 20, 0x2000, 0x100, 1), 0); /* nobody */
+	seal(&f);
+	assert_string_equal(ask(&f, 35, 10, 0x2090), "node /tmp/perf-10.map+0x8000000000000090");
+	assert_string_equal(ask(&f, 45, 10, 0x2090), "node /tmp/perf-10.map+0x8000000000000110");
+	assert_string_equal(ask(&f, 60, 10, 0x2000), "node /tmp/perf-10.map+0x8000000000000000");
+	assert_string_equal(ask(&f, 60, 10, 0x217f), "node /tmp/perf-10.map+0x80000000000001ff");
+	assert_string_equal(ask(&f, 60, 10, 0x2180), "node /tmp/perf-10.map+0x2180");
+	teardown(&f);
+}
+
+static void code_made_before_its_memory_was_told_stays(void **state)
+{
+	struct fixture f = setup();
+
+	/* A process that was there before: its maps are read later than its code was made. */
+	assert_int_equal(model_add_jit(f.m, 10), 0);
+	assert_int_equal(model_add_jit_code(f.m, 10, 5, 0x1000, 0x100, 1ULL << 63), 0);
+	assert_int_equal(model_add_jit_code(f.m, 10, 6, 0x2f00, 0x100, (1ULL << 63) + 0x100), 0);
+	fork_at(&f, 20, 10, 10, 10);
+	comm_at(&f, 20, 10, 10, "node", false);
+	map_at(&f, 20, 10, 0x1000, 0x3000, 0, "//anon");
+	map_at(&f, 20, 10, 0x5000, 0x6000, 0, "//anon");
+	seal(&f);
+	assert_string_equal(ask(&f, 30, 10, 0x1010), "node /tmp/perf-10.map+0x8000000000000010");
+	assert_string_equal(ask(&f, 30, 10, 0x5010), "node /tmp/perf-10.map+0x5010");
+	teardown(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(offset_counts_from_the_start_of_the_mapping),
+		cmocka_unit_test(later_mapping_hides_what_it_covers),
+		cmocka_unit_test(mapping_beside_the_others_keeps_the_space),
+		cmocka_unit_test(dead_task_does_not_see_the_kernel_as_its_maps),
+		cmocka_unit_test(kernel_symbols_come_and_go),
+		cmocka_unit_test(files_are_told_apart_by_more_than_their_path),
+		cmocka_unit_test(build_id_of_the_header_goes_to_files_without_one),
+		cmocka_unit_test(empty_mapping_is_counted_as_broken),
+		cmocka_unit_test(mapping_beyond_the_last_address_ends_there),
+		cmocka_unit_test(build_id_longer_than_allowed_is_no_id),
+		cmocka_unit_test(guest_maps_are_not_the_hosts),
+		cmocka_unit_test(code_is_what_it_was_at_that_time),
+		cmocka_unit_test(code_made_before_its_memory_was_told_stays),
+		cmocka_unit_test(mapping_at_an_address_ends_where_another_begins),
+		cmocka_unit_test(mapping_before_an_exec_is_told_by_address),
+	};
+
+	return cmocka_run_group_tests_name("model_maps", tests, NULL, NULL);
+}

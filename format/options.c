@@ -19,7 +19,8 @@ struct parse {
 	char *opts;
 	int argc;
 	char **argv;
-	int next; /* the word a value would be taken from */
+	int next;          /* the word a value would be taken from */
+	const char *given; /* the long name of the option at hand, as it was called */
 	struct option_error *error;
 };
 
@@ -118,9 +119,9 @@ static int store_uint(const struct parse *p, const struct option *o, const char 
 		if (!o->max)
 			return fail(p->error,
 				    "option '--%s' needs a number from %u on, not '%.60s'",
-				    o->long_name, o->min, value);
+				    p->given, o->min, value);
 		return fail(p->error, "option '--%s' needs a number from %u to %u, not '%.60s'",
-			    o->long_name, o->min, o->max, value);
+			    p->given, o->min, o->max, value);
 	}
 	*(unsigned *)(void *)(p->opts + o->offset) = (unsigned)v;
 	return 0;
@@ -131,7 +132,7 @@ static int store_list(const struct parse *p, const struct option *o, const char 
 	struct option_list *list = (struct option_list *)(void *)(p->opts + o->offset);
 
 	if (list->count >= OPTION_LIST_MAX)
-		return fail(p->error, "option '--%s' was given more than %d times", o->long_name,
+		return fail(p->error, "option '--%s' was given more than %d times", p->given,
 			    OPTION_LIST_MAX);
 	list->values[list->count++] = value;
 	return 0;
@@ -143,7 +144,7 @@ static int store_pair(struct parse *p, const struct option *o, const char *value
 	struct option_pair *pair = (struct option_pair *)(void *)(p->opts + o->offset);
 
 	if (p->next >= p->argc)
-		return fail(p->error, "option '--%s' needs two values (%s)", o->long_name,
+		return fail(p->error, "option '--%s' needs two values (%s)", p->given,
 			    o->value_name);
 	pair->first = value;
 	pair->second = p->argv[p->next++];
@@ -162,13 +163,13 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 			return fail(
 				p->error,
 				"option '--%s' needs a time such as 2.5, 300ms or 10m, not '%.60s'",
-				o->long_name, value);
+				p->given, value);
 		return 0;
 	case OPT_SIZE:
 		if (!read_size(value, to))
 			return fail(p->error,
 				    "option '--%s' needs a size such as 64M or 2G, not '%.60s'",
-				    o->long_name, value);
+				    p->given, value);
 		return 0;
 	case OPT_STRING:
 	case OPT_FORM:
@@ -222,10 +223,20 @@ static const struct option *find_long(const struct option *table, const char *na
 }
 
 /* What an option of perf is here; other options are themselves. */
-static const struct option *meant(const struct option *table, const struct option *o)
+static const struct option *meant(struct parse *p, const struct option *o)
 {
-	return o && o->type == OPT_SAME ? find_long(table, o->value_name, strlen(o->value_name))
+	p->given = o ? o->long_name : NULL;
+	return o && o->type == OPT_SAME ? find_long(p->table, o->value_name, strlen(o->value_name))
 					: o;
+}
+
+/* By which of its names the option was called, for those who ask. */
+static void store_name(const struct parse *p, const struct option *o)
+{
+	for (const struct option *same = p->table; same->type != OPT_END; same++)
+		if (same->type == OPT_SAME && same->offset &&
+		    !strcmp(same->value_name, o->long_name))
+			*(const char **)(void *)(p->opts + same->offset) = p->given;
 }
 
 static int refuse(const struct parse *p, const struct option *o)
@@ -283,13 +294,13 @@ static int parse_long(struct parse *p, const char *name)
 {
 	size_t length = strcspn(name, "=");
 	const char *value = name[length] ? name + length + 1 : NULL;
-	const struct option *o = meant(p->table, find_long(p->table, name, length));
+	const struct option *o = meant(p, find_long(p->table, name, length));
 	bool on = true;
 
 	if (!o && length == 4 && !strncmp(name, "help", 4))
 		return -ECANCELED;
 	if (!o && length > 3 && !strncmp(name, "no-", 3)) {
-		o = meant(p->table, find_long(p->table, name + 3, length - 3));
+		o = meant(p, find_long(p->table, name + 3, length - 3));
 		if (o && o->type != OPT_FLAG)
 			o = NULL;
 		on = false;
@@ -311,8 +322,8 @@ static int parse_long(struct parse *p, const char *name)
 	if (!value && may_lack(o))
 		return 0;
 	if (!value)
-		return fail(p->error, "option '--%s' needs a value (%s)", o->long_name,
-			    o->value_name);
+		return fail(p->error, "option '--%s' needs a value (%s)", p->given, o->value_name);
+	store_name(p, o);
 	return store_value(p, o, value);
 }
 
@@ -323,7 +334,7 @@ static int parse_short(struct parse *p, const char *letters)
 	const char *value;
 
 	for (; *letters; letters++) {
-		o = meant(p->table, find_short(p->table, *letters));
+		o = meant(p, find_short(p->table, *letters));
 		if (!o && *letters == 'h')
 			return -ECANCELED;
 		if (!o)
@@ -342,6 +353,7 @@ static int parse_short(struct parse *p, const char *letters)
 		if (!value)
 			return fail(p->error, "option '-%c' needs a value (%s)", *letters,
 				    o->value_name);
+		store_name(p, o);
 		return store_value(p, o, value);
 	}
 	return 0;

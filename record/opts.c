@@ -365,21 +365,20 @@ static enum opts_result read_limits(struct record_opts *o, struct option_error *
 	if (o->rotate) {
 		if (!read_limit(o->rotate, &end, &o->turn) || (*end && *end != ','))
 			return wrong(error,
-				     "option '--rotate' needs a time such as 10m or a size such as "
+				     "option '--%s' needs a time such as 10m or a size such as "
 				     "100M, not '%.60s'",
-				     o->rotate);
+				     o->rotate_name, o->rotate);
 		if (*end) {
 			if (!decimal(end + 1, &end, 1000000, &files) || *end || !files)
 				return wrong(error,
-					     "option '--rotate' keeps a number of files, not "
-					     "'%.60s'",
-					     strchr(o->rotate, ',') + 1);
+					     "option '--%s' keeps a number of files, not '%.60s'",
+					     o->rotate_name, strchr(o->rotate, ',') + 1);
 			o->keep_files = (unsigned)files;
 		}
 	}
 	result = check_room("ring", o->keep.bytes, error);
 	if (result == OPTS_RUN)
-		result = check_room("rotate", o->turn.bytes, error);
+		result = check_room(o->rotate_name, o->turn.bytes, error);
 	if (result == OPTS_RUN)
 		result = check_room("max-size", o->max_file_bytes, error);
 	if (result != OPTS_RUN)
@@ -393,7 +392,7 @@ static enum opts_result read_limits(struct record_opts *o, struct option_error *
 	}
 	if (o->ring && (o->rotate || o->max_file_bytes))
 		return wrong(error, "options '--ring' and '--%s' exclude each other",
-			     o->rotate ? "rotate" : "max-size");
+			     o->rotate ? o->rotate_name : "max-size");
 	if (o->ring && o->bundle)
 		return wrong(error, "options '--ring' and '--bundle' exclude each other");
 	return OPTS_RUN;
@@ -457,7 +456,7 @@ static enum opts_result derive(struct record_opts *o, unsigned max_freq_hz,
 		if (o->ring || o->rotate || o->bundle)
 			return wrong(error, "options '--output -' and '--%s' exclude each other",
 				     o->ring     ? "ring"
-				     : o->rotate ? "rotate"
+				     : o->rotate ? o->rotate_name
 						 : "bundle");
 		o->to_pipe = true;
 		o->output = "standard output";

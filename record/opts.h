@@ -23,9 +23,10 @@ struct record_opts {
 	unsigned verbose;
 	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;
 	const char *ring, *rotate, *slower, *pmu;
-	uint64_t duration_ns; /* 0: until it is stopped */
-	uint64_t ring_bytes;  /* of all CPUs together; 0: the default */
-	unsigned level;       /* zstd */
+	const char *rotate_name; /* of the option that gave rotate: perf calls it otherwise */
+	uint64_t duration_ns;    /* 0: until it is stopped */
+	uint64_t ring_bytes;     /* of all CPUs together; 0: the default */
+	unsigned level;          /* zstd */
 	unsigned max_frames;
 	unsigned
 		sample_bytes; /* of allocations, of which one is drawn; 0: as the instrument has it */

@@ -78,7 +78,7 @@ const struct option opttable[] = {
 	  "what 'ebprec doctor' asks the recorder: a line for each thing it tried" },
 	{ OPT_FLAG, 0, "version", NULL, AT(version), 0, 0, "print the version" },
 	{ OPT_SAME, 0, "level", "compression-level", 0, 0, 0, NULL },
-	{ OPT_SAME, 0, "switch-output", "rotate", 0, 0, 0, NULL },
+	{ OPT_SAME, 0, "switch-output", "rotate", AT(rotate_name), 0, 0, NULL },
 	{ OPT_IDLE, 'g', "graph", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'T', "timestamp", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'N', "no-buildid-cache", NULL, 0, 0, 0, NULL },

@@ -18,6 +18,7 @@ struct opts {
 	struct option_list pids;
 	struct option_pair between;
 	const char *json;
+	const char *level_name;
 };
 
 static const struct option table[] = {
@@ -39,6 +40,7 @@ static const struct option table[] = {
 	{ OPT_UINT, 'Z', "pack", "[N]", offsetof(struct opts, level), 3, 9, "pack" },
 	{ OPT_SAME, 'O', "out", "output", 0, 0, 0, NULL },
 	{ OPT_SAME, 0, "everything", "all", 0, 0, 0, NULL },
+	{ OPT_SAME, 'q', "squeeze", "level", offsetof(struct opts, level_name), 0, 0, NULL },
 	{ OPT_IDLE, 'n', "numbers", NULL, 0, 0, 0, NULL },
 	{ OPT_OTHER, 't', "tid", "TID", 0, 0, 0, "--pid PID has all its threads" },
 	{ 0 },
@@ -241,7 +243,7 @@ static void options_errors_say_what_is_wrong(void **state)
 		{ "--tidy", "unknown option '--tidy', did you mean '--pid'?" },
 		{ "--numbers=3", "option '--numbers' takes no value" },
 		{ "-O", "option '-O' needs a value (FILE)" },
-		{ "--out", "option '--output' needs a value (FILE)" },
+		{ "--out", "option '--out' needs a value (FILE)" },
 		{ "-F", "option '-F' needs a value (HZ)" },
 		{ "--output", "option '--output' needs a value (FILE)" },
 		{ "--all=1", "option '--all' takes no value" },
@@ -255,6 +257,8 @@ static void options_errors_say_what_is_wrong(void **state)
 		{ "-z 4294967296", "option '--level' needs a number from 3 on, not '4294967296'" },
 		{ "-z 99999999999999999999",
 		  "option '--level' needs a number from 3 on, not '99999999999999999999'" },
+		{ "--squeeze 2", "option '--squeeze' needs a number from 3 on, not '2'" },
+		{ "-q 2", "option '--squeeze' needs a number from 3 on, not '2'" },
 		{ "-Z 2", "option '--pack' needs a number from 3 to 9, not '2'" },
 		{ "-Z4x", "option '--pack' needs a number from 3 to 9, not '4x'" },
 		{ "--pack=", "option '--pack' needs a number from 3 to 9, not ''" },
@@ -297,6 +301,33 @@ static void options_of_perf_are_taken(void **state)
 	assert_string_equal(r.opts.output, "there");
 	assert_false(r.opts.all);
 	assert_int_equal(r.argc - r.first, 1);
+	assert_null(r.opts.level_name);
+}
+
+/* So that what is wrong with a value can be said of the option that the user typed. */
+static void name_that_was_used_last_is_told(void **state)
+{
+	static const struct {
+		const char *words, *name;
+		unsigned level;
+	} cases[] = {
+		{ "--squeeze=5", "squeeze", 5 },
+		{ "-q5", "squeeze", 5 },
+		{ "--level 5", "level", 5 },
+		{ "-z 6", "level", 6 },
+		{ "--level 6 --squeeze 5", "squeeze", 5 },
+		{ "-q 5 -z 6", "level", 6 },
+		{ "-q 5 -Z 6 --out squeeze", "squeeze", 6 },
+	};
+	char buf[64];
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		run(&r, buf, cases[i].words, true);
+		assert_int_equal(r.rc, 0);
+		assert_string_equal(r.opts.level_name, cases[i].name);
+		assert_int_equal(r.opts.level, cases[i].level);
+	}
 }
 
 static void options_value_may_be_left_out(void **state)
@@ -464,6 +495,7 @@ int main(void)
 		cmocka_unit_test(options_words_and_their_order),
 		cmocka_unit_test(options_errors_say_what_is_wrong),
 		cmocka_unit_test(options_of_perf_are_taken),
+		cmocka_unit_test(name_that_was_used_last_is_told),
 		cmocka_unit_test(options_value_may_be_left_out),
 		cmocka_unit_test(options_list_has_an_end),
 		cmocka_unit_test(options_long_words_are_cut_not_overrun),

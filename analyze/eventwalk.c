@@ -159,9 +159,10 @@ static int take(struct order *o, const struct perf_event_header *record,
 	return err || o->count < ORDERED_MAX ? err : let_go(o, ORDERED_MAX / 2);
 }
 
-static bool is_task(uint32_t type)
+static bool is_told(uint32_t type)
 {
-	return type == PERF_RECORD_FORK || type == PERF_RECORD_COMM || type == PERF_RECORD_EXIT;
+	return type == PERF_RECORD_FORK || type == PERF_RECORD_COMM || type == PERF_RECORD_EXIT ||
+	       type == PERF_RECORD_LOST;
 }
 
 int eventwalk_tasks(const struct capture *c, int (*fn)(void *ctx, const struct perfrec_side *side),
@@ -178,7 +179,7 @@ int eventwalk_tasks(const struct capture *c, int (*fn)(void *ctx, const struct p
 	if (err)
 		return err;
 	while (!err && count && record_iter_next(it, &rec) == 1) {
-		if (!is_task(rec.header->type))
+		if (!is_told(rec.header->type))
 			continue;
 		of = event_of(c, rec.header);
 		err = take(&o, rec.header, of ? of : o.attrs);

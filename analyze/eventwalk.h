@@ -26,7 +26,7 @@ uint64_t eventwalk_lost(const struct capture *c, const struct perf_event_header 
 			const struct capture_attr *of);
 
 /*
- * Calls fn for each FORK, COMM and EXIT, those without a time first; not 0 ends the walk and is returned.
+ * Calls fn for each FORK, COMM, EXIT and LOST, those without a time first; not 0 ends the walk and is returned.
  * A record that is 32768 of these too late in the file comes when it does.  -ENOMEM.
  */
 int eventwalk_tasks(const struct capture *c, int (*fn)(void *ctx, const struct perfrec_side *side),

@@ -53,9 +53,19 @@ static int entry_of(struct threadlist *l, uint32_t tid, struct threadlist_entry 
 }
 
 struct loader {
+	const struct capture *c;
 	struct threadlist *l;
 	struct strings *names;
 };
+
+static void see_lost(struct loader *to, const struct perfrec_lost *lost)
+{
+	const struct capture_attr *attr = capture_attr_by_id(to->c, lost->id);
+	size_t count;
+
+	if (attr)
+		to->l->lost[attr - capture_attrs(to->c, &count)] += lost->count;
+}
 
 static int see(void *ctx, const struct perfrec_side *side)
 {
@@ -76,6 +86,8 @@ static int see(void *ctx, const struct perfrec_side *side)
 			return err;
 		e->pid = side->comm.pid;
 		return strings_add(to->names, side->comm.comm, strlen(side->comm.comm), &e->comm);
+	} else if (side->type == PERF_RECORD_LOST) {
+		see_lost(to, &side->lost);
 	}
 	return 0;
 }
@@ -83,9 +95,13 @@ static int see(void *ctx, const struct perfrec_side *side)
 int threadlist_load(const struct capture *c, struct strings *names, struct threadlist *out)
 {
 	struct threadlist fresh = { 0 };
-	struct loader to = { &fresh, names };
-	int err = eventwalk_tasks(c, see, &to);
+	struct loader to = { c, &fresh, names };
+	size_t count;
+	int err;
 
+	(void)capture_attrs(c, &count);
+	fresh.lost = calloc(count + 1, sizeof(*fresh.lost));
+	err = fresh.lost ? eventwalk_tasks(c, see, &to) : -ENOMEM;
 	if (err) {
 		threadlist_done(&fresh);
 		return err;
@@ -97,6 +113,7 @@ int threadlist_load(const struct capture *c, struct strings *names, struct threa
 void threadlist_done(struct threadlist *l)
 {
 	free(l->list);
+	free(l->lost);
 	hashidx_done(&l->index);
 	*l = (struct threadlist){ 0 };
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* threadlist - the threads that the side-band of a capture tells of */
+/* threadlist - the threads that the side-band of a capture tells of, and what it says is missing */
 #ifndef EBPREC_ANALYZE_THREADLIST_H
 #define EBPREC_ANALYZE_THREADLIST_H
 
@@ -21,6 +21,7 @@ struct threadlist {
 	struct threadlist_entry *list; /* in the order of time; an id may be there again */
 	size_t count, capacity;
 	struct hashidx index; /* tid -> its last entry */
+	uint64_t *lost;       /* by event of the capture: how many the LOST records speak of */
 };
 
 /* -ENOMEM, -EOVERFLOW.  *out: threadlist_done(). */

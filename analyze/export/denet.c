@@ -45,6 +45,15 @@ static int stat_of(struct maker *m, uint32_t thread, struct stat **out)
 	return 0;
 }
 
+static int begin(void *ctx, const struct schedrun *run)
+{
+	struct maker *m = ctx;
+
+	(void)run;
+	m->count = 0;
+	return 0;
+}
+
 /* The intervals of a thread come in order. */
 static int on_interval(void *ctx, const struct timeline_interval *i)
 {
@@ -145,12 +154,10 @@ int denet_put_offcpu(const struct capture *c, struct strings *names, const struc
 		     const char *before, FILE *to)
 {
 	struct maker m = { .filter = filter };
+	const struct schedrun_user user = { begin, on_interval, NULL, &m };
 	int err;
 
-	err = schedrun_open(c, names, filter, on_interval, &m, &m.run);
-	if (err)
-		return err;
-	err = schedrun_play(&m.run, NULL, NULL);
+	err = schedrun_make(c, names, filter, &user, 1, &m.run);
 	if (!err) {
 		choose(&m);
 		fputs(before, to);

@@ -65,6 +65,7 @@ struct waker {
 
 struct loader {
 	const struct filter *filter;
+	struct schedrun run;
 	struct waittime times;
 	struct sampler *sampler;
 	struct offcpu *out;
@@ -77,38 +78,17 @@ struct loader {
 
 /* ---- stacks ---- */
 
-/* The event that this sample became; SCHEDEV_NONE: none. */
-static uint32_t event_of(const struct schedev *events, const struct perf_sample *s)
-{
-	size_t low = 0, high = events->count, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (events->events[mid].time_ns < s->time_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < events->count && events->events[low].time_ns == s->time_ns; low++) {
-		const struct sched_event *e = &events->events[low];
-
-		if (e->kind == SCHEDEV_SWITCH && e->tid == s->tid && e->cpu == (uint16_t)s->cpu)
-			return (uint32_t)low;
-	}
-	return SCHEDEV_NONE;
-}
-
 /* The waker whose stack was taken while this wait lasted; OFFCPU_NO_WAKER: none. */
 static uint32_t waker_of(const struct loader *l, const struct sched_event *e,
-			 const struct waittime_wait *w)
+			 const struct waittime_stack *w)
 {
 	size_t low = 0, high = l->waker_count, mid;
 
-	if (waittime_was_preempted(e) || !w->ns)
+	if (!high || waittime_was_preempted(e->state) || !w->ns)
 		return OFFCPU_NO_WAKER;
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		if (l->wakers[mid].time_ns <= w->end_ns)
+		if (l->wakers[mid].time_ns <= l->times.ends[e->stack])
 			low = mid + 1;
 		else
 			high = mid;
@@ -136,38 +116,36 @@ static int add_part(struct loader *l, struct perf_sample *s, const struct model_
 	return sampler_add_wait(l->sampler, s, where, number);
 }
 
-static int add_stack(void *ctx, const struct perf_event_header *header)
+static bool is_wanted(const struct loader *l, uint32_t kind)
+{
+	return kind != WAITTIME_NO_KIND && l->times.kinds[kind].wanted;
+}
+
+static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample *s)
 {
 	struct loader *l = ctx;
 	struct switchinfo info;
 	struct model_where where;
-	struct perf_sample s;
-	const struct waittime_wait *w;
+	const struct waittime_stack *w;
 	struct offcpu_end end = { .walk_end = SAMPLER_END_UNKNOWN, .comm = MODEL_NONE };
-	uint32_t event, weight;
 	int err = 0;
 
-	if (perfrec_sample(header, header->size, &l->times.run.events.switch_attr->attr, &s,
-			   NULL) ||
-	    !s.raw)
+	/* Of who is ending perf does not say who it is: it has no id any more. */
+	if (e->stack >= l->times.stack_count || e->tid != s->tid)
 		return 0;
-	event = event_of(&l->times.run.events, &s);
-	if (event == SCHEDEV_NONE)
+	w = &l->times.stacks[e->stack];
+	if (!is_wanted(l, w->kind) && !is_wanted(l, w->queue_kind))
 		return 0;
-	weight = l->times.run.events.events[event].weight;
-	w = &l->times.waits[event];
-	if (!weight || (w->kind == WAITTIME_NO_KIND && w->queue_kind == WAITTIME_NO_KIND))
-		return 0;
-	if (s.raw_bytes >= SWITCHINFO_BYTES &&
-	    switchinfo_decode(s.raw + s.raw_bytes - SWITCHINFO_BYTES, SWITCHINFO_BYTES, &info) &&
+	if (s->raw_bytes >= SWITCHINFO_BYTES &&
+	    switchinfo_decode(s->raw + s->raw_bytes - SWITCHINFO_BYTES, SWITCHINFO_BYTES, &info) &&
 	    info.stack.how != STACKINFO_NONE)
 		end.walk_end = 1u + info.stack.why;
-	end.waker = waker_of(l, &l->times.run.events.events[event], w);
-	sampler_where(l->sampler, &s, &where);
+	end.waker = waker_of(l, e, w);
+	sampler_where(l->sampler, s, &where);
 	if (w->kind != WAITTIME_NO_KIND)
-		err = add_part(l, &s, &where, w->kind, w->ns, weight, &end);
+		err = add_part(l, s, &where, w->kind, w->ns, e->weight, &end);
 	if (!err && w->queue_kind != WAITTIME_NO_KIND)
-		err = add_part(l, &s, &where, w->queue_kind, w->queue_ns, weight, &end);
+		err = add_part(l, s, &where, w->queue_kind, w->queue_ns, e->weight, &end);
 	return err;
 }
 
@@ -235,7 +213,7 @@ static int sort_lives(struct loader *l)
 	const struct timeline_thread *threads;
 	size_t count;
 
-	threads = timeline_threads(l->times.run.timeline, &count);
+	threads = timeline_threads(l->run.timeline, &count);
 	l->lives = calloc(count + 1, sizeof(*l->lives));
 	if (!l->lives)
 		return -ENOMEM;
@@ -252,7 +230,7 @@ static struct waittime_kind *on_cpu_of(struct loader *l, const struct perf_sampl
 	struct thread_life want = { .tid = s->tid, .start_ns = s->time_ns };
 	size_t count, low = 0, high, mid;
 
-	(void)timeline_threads(l->times.run.timeline, &count);
+	(void)timeline_threads(l->run.timeline, &count);
 	for (high = count; low < high;) {
 		mid = low + (high - low) / 2;
 		if (by_life(&l->lives[mid], &want) <= 0)
@@ -338,27 +316,22 @@ static int add_bare(struct loader *l)
 {
 	const struct timeline_thread *threads;
 	struct model_where where;
-	const struct waittime_kind *k;
 	uint32_t end;
 	size_t count;
 	int err = 0;
 
-	threads = timeline_threads(l->times.run.timeline, &count);
+	threads = timeline_threads(l->run.timeline, &count);
 	for (size_t i = 0; !err && i < l->times.kind_count; i++) {
-		const struct timeline_thread *th = &threads[l->times.kinds[i].thread];
-		const struct sched_event *e =
-			l->times.kinds[i].first == SCHEDEV_NONE
-				? NULL
-				: &l->times.run.events.events[l->times.kinds[i].first];
+		const struct waittime_kind *k = &l->times.kinds[i];
+		const struct timeline_thread *th = &threads[k->thread];
 		struct perf_sample s = {
-			.pid = schedrun_pid(&l->times.run, th),
+			.pid = schedrun_pid(&l->run, th),
 			.tid = th->tid,
-			.time_ns = e ? e->time_ns : th->end_ns,
-			.cpu = e ? e->cpu : (int32_t)th->cpu,
+			.time_ns = k->began ? k->first_ns : th->end_ns,
+			.cpu = k->began ? k->cpu : (int32_t)th->cpu,
 		};
 
-		k = &l->times.kinds[i];
-		if (k->given_ns >= k->exact_ns)
+		if (!k->wanted || k->given_ns >= k->exact_ns)
 			continue;
 		s.period = k->exact_ns - k->given_ns;
 		sampler_where(l->sampler, &s, &where);
@@ -389,13 +362,14 @@ static void take_facts(const struct loader *l, struct offcpu_facts *f)
 	f->stacks = sums->stacks;
 	f->error_share = sums->error_share;
 	f->is_wall = l->cpu_attr != NULL;
-	f->lost = l->times.run.events.lost;
-	f->gaps = timeline_gaps(l->times.run.timeline);
+	f->lost = l->run.lost;
+	f->gaps = timeline_gaps(l->run.timeline);
 }
 
 static void loader_done(struct loader *l)
 {
 	waittime_done(&l->times);
+	schedrun_done(&l->run);
 	free(l->lives);
 	free(l->wakers);
 }
@@ -405,16 +379,19 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 {
 	struct offcpu fresh = { 0 };
 	struct loader l = { .filter = query->filter, .cpu_attr = query->wall, .out = &fresh };
+	const struct schedrun_user user = waittime_user(&l.times, query->filter,
+							query->wall != NULL, query->wakers);
 	int err;
 
-	err = waittime_load(&l.times, c, names, query->filter, query->wall != NULL);
+	err = schedrun_make(c, names, query->filter, &user, 1, &l.run);
+	if (!err)
+		err = waittime_finish(&l.times);
 	if (!err)
 		err = sampler_new(model, query->groups, NULL, false, &l.sampler);
 	if (!err && query->wakers)
 		err = add_wakers(&l, c);
-	if (!err && l.times.run.events.switch_attr)
-		err = eventwalk_samples(c, 1u << EBX_STREAM_SCHED, l.times.run.events.switch_attr,
-					add_stack, &l, NULL);
+	if (!err)
+		err = schedflow_stacks(l.run.flow, add_stack, &l);
 	if (!err && l.cpu_attr)
 		err = add_on_cpu(&l, c);
 	if (!err)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/tpformat.h"
 #include "analyze/eventwalk.h"
-#include "analyze/vec.h"
+#include "analyze/hashidx.h"
+#include "analyze/tpformat.h"
 #include "format/perfrec.h"
 #include "format/switchinfo.h"
 #include "format/tracing.h"
@@ -37,15 +37,27 @@ struct source {
 	enum schedev_kind kind;
 };
 
-struct loader {
-	const struct capture *c;
+#define COMM_BYTES  16
+#define KNOWN_COMMS 1024
+
+/* A comm, with all that stands behind its end, and its number in the names. */
+struct known_comm {
+	char bytes[COMM_BYTES];
+	uint32_t name;
+	bool used;
+};
+
+struct schedev {
+	const struct capture *c;          /* borrowed */
+	struct strings *names;            /* borrowed; NULL: none are wanted */
 	const struct capture_attr *attrs; /* of the whole capture */
 	size_t attr_count;
 	struct source sources[SCHEDEV_KINDS];
 	size_t source_count;
 	bool is_ours;
-	struct strings *names;
-	struct schedev *out;
+	uint64_t last_id;          /* that a record had, */
+	const struct source *last; /* and the source it is of; NULL: none */
+	struct known_comm known[KNOWN_COMMS];
 };
 
 /* ---- where the fields lie ---- */
@@ -58,7 +70,7 @@ static bool is_elsewhere(const char *format, const char *field)
 	return strstr(format, want) != NULL;
 }
 
-static int read_format(struct loader *l, struct source *s, const char *format)
+static int read_format(struct schedev *l, struct source *s, const char *format)
 {
 	const char *const *fields = tracepoints[s->kind].fields;
 
@@ -70,7 +82,7 @@ static int read_format(struct loader *l, struct source *s, const char *format)
 }
 
 /* Finds the attr of a tracepoint: by the id that its format text has. */
-static int find_source(struct loader *l, enum schedev_kind kind)
+static int find_source(struct schedev *l, enum schedev_kind kind)
 {
 	struct capture_bytes section = capture_feature(l->c, PERFFILE_TRACING_DATA);
 	struct source s = { .kind = kind };
@@ -93,8 +105,6 @@ static int find_source(struct loader *l, enum schedev_kind kind)
 	}
 	if (!err && s.attr)
 		l->sources[l->source_count++] = s;
-	if (!err && kind == SCHEDEV_SWITCH)
-		l->out->switch_attr = s.attr;
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -113,7 +123,30 @@ static bool number_at(const struct perf_sample *s, const struct tracing_field *f
 	return true;
 }
 
-static int comm_at(struct loader *l, const struct perf_sample *s, const struct tracing_field *f,
+/* The same few comms come again and again. */
+static int number_comm(struct schedev *s, const char *comm, size_t size_bytes, uint32_t *out)
+{
+	struct known_comm *k;
+	uint64_t words[2];
+	int err;
+
+	if (size_bytes != COMM_BYTES)
+		return strings_add(s->names, comm, strnlen(comm, size_bytes), out);
+	memcpy(words, comm, COMM_BYTES);
+	k = &s->known[hash_fold(words[0], words[1]) % KNOWN_COMMS];
+	if (!k->used || memcmp(k->bytes, comm, COMM_BYTES) != 0) {
+		k->used = false;
+		err = strings_add(s->names, comm, strnlen(comm, COMM_BYTES), &k->name);
+		if (err)
+			return err;
+		memcpy(k->bytes, comm, COMM_BYTES);
+		k->used = true;
+	}
+	*out = k->name;
+	return 0;
+}
+
+static int comm_at(struct schedev *l, const struct perf_sample *s, const struct tracing_field *f,
 		   bool elsewhere, uint32_t *out)
 {
 	size_t off = f->off_bytes, bytes = f->size_bytes;
@@ -127,11 +160,10 @@ static int comm_at(struct loader *l, const struct perf_sample *s, const struct t
 	}
 	if (off > s->raw_bytes || s->raw_bytes - off < bytes)
 		return -EBADMSG;
-	bytes = strnlen((const char *)s->raw + off, bytes);
-	return strings_add(l->names, (const char *)s->raw + off, bytes, out);
+	return l->names ? number_comm(l, (const char *)s->raw + off, bytes, out) : 0;
 }
 
-static int read_switch(struct loader *l, const struct source *src, const struct perf_sample *s,
+static int read_switch(struct schedev *l, const struct source *src, const struct perf_sample *s,
 		       struct sched_event *e)
 {
 	struct switchinfo info;
@@ -153,183 +185,131 @@ static int read_switch(struct loader *l, const struct source *src, const struct 
 		e->syscall = info.syscall;
 		e->weight = info.weight;
 		e->policy = info.policy;
-		l->out->has_syscalls = true;
 	} else {
 		e->weight = s->chain_count ? 1 : 0;
 	}
 	return 0;
 }
 
-/* 1: *e is filled; 0: the record is of another event. */
-static int read_record(struct loader *l, const struct perf_event_header *header,
-		       const struct source *src, struct sched_event *e)
+static int read_record(struct schedev *l, const struct perf_event_header *header,
+		       const struct source *src, struct sched_event *e, struct perf_sample *s)
 {
-	struct perf_sample s;
 	uint64_t tid, prio = 0;
 	int err;
 
-	if (perfrec_sample(header, header->size, &src->attr->attr, &s, NULL) || !s.raw)
+	if (perfrec_sample(header, header->size, &src->attr->attr, s, NULL) || !s->raw)
 		return -EBADMSG;
 	*e = (struct sched_event){
-		.time_ns = s.time_ns,
+		.time_ns = s->time_ns,
 		.pid = UINT32_MAX,
-		.by_pid = s.pid,
-		.by_tid = s.tid,
-		.cpu = (uint16_t)s.cpu,
+		.by_pid = s->pid,
+		.cpu = (uint16_t)s->cpu,
+		.comm = SCHEDEV_NONE,
 		.next_comm = SCHEDEV_NONE,
+		.stack = SCHEDEV_NONE,
 		.kind = (uint8_t)src->kind,
 	};
-	if (s.cpu < 0 || s.cpu > 0xfffe || s.raw_bytes < 8 ||
-	    !number_at(&s, &src->field[1], &tid) ||
-	    (src->field[2].size_bytes && !number_at(&s, &src->field[2], &prio)))
+	if (s->cpu < 0 || s->cpu > 0xfffe || s->raw_bytes < 8 ||
+	    !number_at(s, &src->field[1], &tid) ||
+	    (src->field[2].size_bytes && !number_at(s, &src->field[2], &prio)))
 		return -EBADMSG;
 	e->tid = (uint32_t)tid;
 	e->prio = (int16_t)prio;
-	e->by_irq = s.raw[2] & 0x18; /* TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ */
-	err = comm_at(l, &s, &src->field[0], src->comm_elsewhere, &e->comm);
+	err = comm_at(l, s, &src->field[0], src->comm_elsewhere, &e->comm);
 	if (!err && src->kind == SCHEDEV_SWITCH)
-		err = read_switch(l, src, &s, e);
-	return err ? err : 1;
+		err = read_switch(l, src, s, e);
+	return err;
 }
 
-static const struct source *source_of(const struct loader *l,
-				      const struct perf_event_header *header)
+static const struct source *source_of(struct schedev *s, const struct perf_event_header *header)
 {
 	const struct capture_attr *attr = NULL;
-	uint64_t id;
+	uint64_t id = 0;
 
-	if (l->attr_count == 1) {
-		attr = l->attrs;
+	if (s->attr_count > 1) {
+		id = perfrec_identifier(header, header->size, &s->attrs[0].attr);
+		if (id && id == s->last_id)
+			return s->last;
+		attr = id ? capture_attr_by_id(s->c, id) : NULL;
 	} else {
-		id = perfrec_identifier(header, header->size, &l->attrs[0].attr);
-		attr = id ? capture_attr_by_id(l->c, id) : NULL;
+		attr = s->attrs;
 	}
-	for (size_t i = 0; attr && i < l->source_count; i++)
-		if (l->sources[i].attr == attr)
-			return &l->sources[i];
-	return NULL;
+	s->last_id = id;
+	s->last = NULL;
+	for (size_t i = 0; attr && i < s->source_count && !s->last; i++)
+		if (s->sources[i].attr == attr)
+			s->last = &s->sources[i];
+	return s->last;
 }
 
-static int take(struct loader *l, const struct perf_event_header *header)
+int schedev_read(struct schedev *s, const struct perf_event_header *header, struct sched_event *e,
+		 struct perf_sample *sample)
 {
-	const struct source *src = source_of(l, header);
-	struct schedev *out = l->out;
-	struct sched_event e;
+	const struct source *src = source_of(s, header);
+	struct perf_sample own;
 	int err;
 
 	if (!src)
 		return 0;
-	err = read_record(l, header, src, &e);
-	if (err == -EBADMSG) {
-		out->broken++;
-		return 0;
-	}
-	if (err < 0)
-		return err;
-	if (out->count >= SCHEDEV_NONE)
-		return -EOVERFLOW;
-	if (vec_reserve(&out->events, &out->capacity, out->count + 1))
-		return -ENOMEM;
-	out->events[out->count++] = e;
-	out->has_switches |= e.kind == SCHEDEV_SWITCH;
-	out->has_wakeups |= e.kind == SCHEDEV_WAKEUP;
-	return 0;
+	err = read_record(s, header, src, e, sample ? sample : &own);
+	return err ? err : 1;
 }
 
 /* ---- all ---- */
 
-static void see_lost(struct loader *l, const struct perf_event_header *header)
+bool schedev_has(const struct schedev *s, enum schedev_kind kind)
 {
-	for (size_t i = 0; i < l->source_count; i++)
-		l->out->lost += eventwalk_lost(l->c, header, l->sources[i].attr);
+	for (size_t i = 0; i < s->source_count; i++)
+		if (s->sources[i].kind == kind)
+			return true;
+	return false;
 }
 
-static int walk(struct loader *l, uint32_t stream_mask)
+bool schedev_has_any(const struct schedev *s)
 {
-	struct record_iter *it = NULL;
-	struct record rec;
-	int err;
-
-	err = record_iter_new(l->c, stream_mask, 0, SIZE_MAX, &it);
-	if (err)
-		return err;
-	while (!err && record_iter_next(it, &rec) == 1) {
-		if (rec.header->type == PERF_RECORD_SAMPLE)
-			err = take(l, rec.header);
-		else
-			see_lost(l, rec.header);
-	}
-	record_iter_free(it);
-	return err;
+	return s->source_count;
 }
 
-/* By time, then as they came: the merge sort keeps the order of equals. */
-static int by_time(const void *a, const void *b)
+uint64_t schedev_lost_of(const struct schedev *s, const uint64_t *lost_by_attr)
 {
-	const struct sched_event *x = a, *y = b;
+	uint64_t lost = 0;
 
-	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+	for (size_t i = 0; i < s->source_count; i++)
+		lost += lost_by_attr[s->sources[i].attr - s->attrs];
+	return lost;
 }
 
-static int sort(struct schedev *s)
+uint64_t schedev_lost(const struct schedev *s, const struct perf_event_header *record)
 {
-	struct sched_event *from = s->events, *to, *spare, *swap;
-	size_t width, i, a, b, a_end, b_end, n = s->count;
+	uint64_t lost = 0;
 
-	spare = malloc((n + 1) * sizeof(*spare));
-	if (!spare)
-		return -ENOMEM;
-	to = spare;
-	for (width = 1; width < n; width *= 2) {
-		for (i = 0, a = 0; a < n; a = b_end) {
-			a_end = b = a + width < n ? a + width : n;
-			b_end = b + width < n ? b + width : n;
-			while (a < a_end || b < b_end)
-				to[i++] = b >= b_end || (a < a_end &&
-							 by_time(&from[a], &from[b]) <= 0)
-						  ? from[a++]
-						  : from[b++];
-		}
-		swap = from, from = to, to = swap;
-	}
-	if (from != s->events) {
-		free(s->events);
-		s->capacity = n + 1;
-		s->events = from;
-	} else {
-		free(to);
-	}
-	return 0;
+	for (size_t i = 0; i < s->source_count; i++)
+		lost += eventwalk_lost(s->c, record, s->sources[i].attr);
+	return lost;
 }
 
-int schedev_load(const struct capture *c, struct strings *names, struct schedev *out)
+int schedev_new(const struct capture *c, struct strings *names, struct schedev **out)
 {
-	struct schedev fresh = { 0 };
-	struct loader l = {
-		.c = c,
-		.is_ours = capture_get_kind(c) == CAPTURE_EBX,
-		.names = names,
-		.out = &fresh,
-	};
+	struct schedev *s = calloc(1, sizeof(*s));
 	int err = 0;
 
-	l.attrs = capture_attrs(c, &l.attr_count);
+	if (!s)
+		return -ENOMEM;
+	s->c = c;
+	s->names = names;
+	s->is_ours = capture_get_kind(c) == CAPTURE_EBX;
+	s->attrs = capture_attrs(c, &s->attr_count);
 	for (int kind = 0; !err && kind < SCHEDEV_KINDS; kind++)
-		err = find_source(&l, (enum schedev_kind)kind);
-	if (!err && l.source_count)
-		err = walk(&l, 1u << EBX_STREAM_SCHED | 1u << EBX_STREAM_SIDE);
-	if (!err && fresh.count)
-		err = sort(&fresh);
+		err = find_source(s, (enum schedev_kind)kind);
 	if (err) {
-		schedev_done(&fresh);
+		schedev_free(s);
 		return err;
 	}
-	*out = fresh;
+	*out = s;
 	return 0;
 }
 
-void schedev_done(struct schedev *s)
+void schedev_free(struct schedev *s)
 {
-	free(s->events);
-	*s = (struct schedev){ 0 };
+	free(s);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * schedev - scheduler events of a capture, in order of time
+ * schedev - which records of a capture are scheduler events, and what they say
  *
- * Read from the tracepoints sched:* of ours and of perf's files, with the fields where the file's
- * own format texts say.  Each is kept in 56 bytes; stacks stay in the capture.
+ * The tracepoints sched:* of ours and of perf's files, with the fields where the file's own format
+ * texts say.  One record at a time: in which order they happened is schedflow's business.
  */
 #ifndef EBPREC_ANALYZE_SCHED_SCHEDEV_H
 #define EBPREC_ANALYZE_SCHED_SCHEDEV_H
@@ -14,6 +14,7 @@
 
 #include "analyze/strings.h"
 #include "format/capture.h"
+#include "format/perfrec.h"
 
 #define SCHEDEV_NONE UINT32_MAX
 
@@ -22,7 +23,7 @@ enum schedev_kind {
 	SCHEDEV_WAKEUP,     /* tid is runnable */
 	SCHEDEV_WAKEUP_NEW, /* for the first time */
 	SCHEDEV_MIGRATE,    /* tid is moved to another queue */
-	SCHEDEV_FORK,       /* tid was made by by_tid */
+	SCHEDEV_FORK,       /* tid was made by a thread of by_pid */
 	SCHEDEV_EXIT,       /* tid begins to end */
 	SCHEDEV_KINDS,
 };
@@ -46,28 +47,35 @@ struct sched_event {
 	uint32_t pid, tid; /* pid: UINT32_MAX where the event does not say */
 	uint32_t comm;     /* of tid, in the names; SCHEDEV_NONE: not told */
 	uint32_t next_tid, next_comm;
-	uint32_t by_pid, by_tid; /* the waker, the parent */
-	uint32_t weight;         /* switches that its stack stands for; 0: no stack */
-	uint16_t cpu, state;     /* state: enum schedev_state of who leaves */
-	uint16_t syscall;        /* that who leaves is in, and 1; 0: none, or not told */
+	uint32_t by_pid;     /* the waker's, the parent's */
+	uint32_t weight;     /* switches that its stack stands for; 0: no stack */
+	uint32_t stack;      /* with a weight: schedflow's number of it; else SCHEDEV_NONE */
+	uint16_t cpu, state; /* state: enum schedev_state of who leaves */
+	uint16_t syscall;    /* that who leaves is in, and 1; 0: none, or not told */
 	int16_t prio, next_prio;
 	uint8_t kind;   /* enum schedev_kind */
-	bool by_irq;    /* an interrupt woke it */
 	uint8_t policy; /* of who leaves: SCHED_*, and 1; 0: not told */
 };
 
-/* Read freely. */
-struct schedev {
-	struct sched_event *events; /* by time; equal times as they are in the file */
-	size_t count, capacity;
-	uint64_t lost;                          /* events that the capture says are missing */
-	uint64_t broken;                        /* records that do not fit their format: left out */
-	const struct capture_attr *switch_attr; /* NULL: the capture has none; borrowed from it */
-	bool has_switches, has_wakeups, has_syscalls;
-};
+struct schedev; /* opaque */
 
-/* -ENOMEM, -EOVERFLOW; a capture without scheduler events gives none.  *out: schedev_done(). */
-int schedev_load(const struct capture *c, struct strings *names, struct schedev *out);
-void schedev_done(struct schedev *s);
+/* -ENOMEM.  A capture without scheduler events is no error.  names may be NULL: comms stay untold. */
+int schedev_new(const struct capture *c, struct strings *names, struct schedev **out);
+void schedev_free(struct schedev *s); /* NULL is fine */
+
+/* Whether the capture may have events of this kind. */
+bool schedev_has(const struct schedev *s, enum schedev_kind kind);
+bool schedev_has_any(const struct schedev *s);
+/* How many events are missing, when so many are of each event of the capture. */
+uint64_t schedev_lost_of(const struct schedev *s, const uint64_t *lost_by_attr);
+/* The same, by a record that need not be a LOST one. */
+uint64_t schedev_lost(const struct schedev *s, const struct perf_event_header *record);
+
+/*
+ * 1: *e is filled, but for its stack's number; 0: the sample is of another event; -EBADMSG: it does not
+ * fit its format; -ENOMEM, -EOVERFLOW.  sample, if not NULL, is as perfrec_sample() has it.
+ */
+int schedev_read(struct schedev *s, const struct perf_event_header *header, struct sched_event *e,
+		 struct perf_sample *sample);
 
 #endif

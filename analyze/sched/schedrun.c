@@ -49,22 +49,6 @@ bool schedrun_wants(const struct schedrun *run, const struct filter *filter,
 
 /* ---- the events ---- */
 
-/* From the first to the last switch: outside of them, other events may be missing. */
-static int recorded_span(const struct schedev *events, uint64_t *start_ns, uint64_t *end_ns)
-{
-	size_t first = 0, last = events->count;
-
-	if (!events->has_switches)
-		return -ENODATA;
-	while (events->events[first].kind != SCHEDEV_SWITCH)
-		first++;
-	while (events->events[last - 1].kind != SCHEDEV_SWITCH)
-		last--;
-	*start_ns = events->events[first].time_ns;
-	*end_ns = events->events[last - 1].time_ns;
-	return 0;
-}
-
 /* Whether only some processes were to be recorded: the capture's own words about itself. */
 static bool is_partial(const struct capture *c)
 {
@@ -75,72 +59,123 @@ static bool is_partial(const struct capture *c)
 	return partial;
 }
 
-int schedrun_open(const struct capture *c, struct strings *names, const struct filter *filter,
-		  int (*interval)(void *ctx, const struct timeline_interval *i), void *ctx,
-		  struct schedrun *run)
-{
-	struct timeline_opts opts = { .interval = interval, .ctx = ctx };
-	struct schedrun fresh = { .names = names };
-	int err;
+/* One that is played. */
+struct play {
+	struct schedrun *run;
+	const struct schedrun_user *users;
+	size_t user_count;
+	size_t gap; /* that comes next */
+};
 
-	err = schedev_load(c, names, &fresh.events);
-	if (!err)
-		err = recorded_span(&fresh.events, &opts.start_ns, &opts.end_ns);
-	if (!err)
-		err = threadlist_load(c, names, &fresh.known);
-	opts.lossy = fresh.events.lost || fresh.events.broken;
-	opts.no_wakeups = !fresh.events.has_wakeups;
-	opts.has_strangers = is_partial(c);
-	if (!err)
-		err = timeline_new(&opts, &fresh.timeline);
-	if (err) {
-		schedrun_done(&fresh);
-		return err;
-	}
-	fresh.recorded_end_ns = opts.end_ns;
-	fresh.start_ns = filter->span.from_ns > opts.start_ns ? filter->span.from_ns
-							      : opts.start_ns;
-	fresh.end_ns = filter->span.to_ns < opts.end_ns ? filter->span.to_ns : opts.end_ns;
-	if (fresh.end_ns < fresh.start_ns)
-		fresh.end_ns = fresh.start_ns;
-	fresh.has_strangers = opts.has_strangers;
-	fresh.gap_count = merge_gaps(c, fresh.gaps, SCHEDRUN_GAPS_MAX);
-	*run = fresh;
-	return 0;
-}
-
-int schedrun_play(struct schedrun *run, int (*event)(void *ctx, const struct sched_event *e),
-		  void *ctx)
+static int on_interval(void *ctx, const struct timeline_interval *i)
 {
-	const struct sched_event *e;
-	size_t gap = 0;
+	const struct play *p = ctx;
 	int err = 0;
 
+	for (size_t k = 0; !err && k < p->user_count; k++)
+		err = p->users[k].interval(p->users[k].ctx, i);
+	return err;
+}
+
+/* From the first to the last switch: outside of them, other events may be missing. */
+static int open_run(struct play *p, const struct capture *c, struct strings *names,
+		    const struct filter *filter, bool whole)
+{
+	struct timeline_opts opts = { .interval = on_interval, .ctx = p };
+	struct schedrun *run = p->run;
+	const struct schedflow_facts *facts;
+	int err;
+
+	*run = (struct schedrun){ .names = names };
+	err = schedflow_open(c, names, whole, &run->flow);
+	if (err)
+		return err;
+	facts = schedflow_facts(run->flow);
+	if (!facts->has_switches)
+		return -ENODATA;
+	err = threadlist_load(c, names, &run->known);
+	if (err)
+		return err;
+	run->lost = facts->is_whole ? facts->lost : schedflow_lost_of(run->flow, run->known.lost);
+	run->broken = facts->broken;
+	run->has_wakeups = facts->has_wakeups;
+	run->has_strangers = is_partial(c);
+	run->recorded_end_ns = facts->end_ns;
+	run->start_ns = filter->span.from_ns > facts->start_ns ? filter->span.from_ns
+							       : facts->start_ns;
+	run->end_ns = filter->span.to_ns < facts->end_ns ? filter->span.to_ns : facts->end_ns;
+	if (run->end_ns < run->start_ns)
+		run->end_ns = run->start_ns;
+	run->gap_count = merge_gaps(c, run->gaps, SCHEDRUN_GAPS_MAX);
+	opts.start_ns = facts->start_ns;
+	opts.end_ns = facts->end_ns;
+	opts.lossy = run->lost || run->broken;
+	opts.no_wakeups = !run->has_wakeups;
+	opts.has_strangers = run->has_strangers;
+	return timeline_new(&opts, &run->timeline);
+}
+
+static int on_event(void *ctx, const struct sched_event *e, uint32_t number)
+{
+	struct play *p = ctx;
+	struct schedrun *run = p->run;
+	int err = 0;
+
+	if (e->time_ns > run->recorded_end_ns)
+		return 0;
+	for (; !err && p->gap < run->gap_count && run->gaps[p->gap].to_ns <= e->time_ns; p->gap++)
+		err = timeline_gap(run->timeline, run->gaps[p->gap].from_ns,
+				   run->gaps[p->gap].to_ns);
+	if (!err)
+		err = timeline_add(run->timeline, e, number);
+	if (e->time_ns < run->start_ns || e->time_ns > run->end_ns)
+		return err;
+	for (size_t k = 0; !err && k < p->user_count; k++)
+		if (p->users[k].event)
+			err = p->users[k].event(p->users[k].ctx, e);
+	return err;
+}
+
+static int play(struct play *p)
+{
+	struct schedrun *run = p->run;
+	int err = 0;
+
+	for (size_t k = 0; !err && k < p->user_count; k++)
+		err = p->users[k].begin(p->users[k].ctx, run);
 	for (size_t i = 0; !err && i < run->known.count; i++) {
 		const struct threadlist_entry *k = &run->known.list[i];
 
 		if (k->ppid != UINT32_MAX)
 			err = timeline_know(run->timeline, k->pid, k->tid, k->ppid, k->time_ns);
 	}
-	for (size_t i = 0; !err && i < run->events.count; i++) {
-		e = &run->events.events[i];
-		if (e->time_ns > run->recorded_end_ns)
-			break;
-		for (; !err && gap < run->gap_count && run->gaps[gap].to_ns <= e->time_ns; gap++)
-			err = timeline_gap(run->timeline, run->gaps[gap].from_ns,
-					   run->gaps[gap].to_ns);
-		if (!err)
-			err = timeline_add(run->timeline, e, (uint32_t)i);
-		if (!err && event && e->time_ns >= run->start_ns && e->time_ns <= run->end_ns)
-			err = event(ctx, e);
-	}
+	if (!err)
+		err = schedflow_walk(run->flow, on_event, p);
 	return err ? err : timeline_finish(run->timeline);
+}
+
+int schedrun_make(const struct capture *c, struct strings *names, const struct filter *filter,
+		  const struct schedrun_user *users, size_t user_count, struct schedrun *run)
+{
+	struct play p = { run, users, user_count, 0 };
+	int err = open_run(&p, c, names, filter, false);
+
+	if (!err)
+		err = play(&p);
+	if (err == -EAGAIN) {
+		schedrun_done(run);
+		p.gap = 0;
+		err = open_run(&p, c, names, filter, true);
+		if (!err)
+			err = play(&p);
+	}
+	return err;
 }
 
 void schedrun_done(struct schedrun *run)
 {
 	timeline_free(run->timeline);
 	threadlist_done(&run->known);
-	schedev_done(&run->events);
+	schedflow_free(run->flow);
 	*run = (struct schedrun){ 0 };
 }

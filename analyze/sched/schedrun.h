@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "analyze/filter.h"
-#include "analyze/sched/schedev.h"
+#include "analyze/sched/schedflow.h"
 #include "analyze/strings.h"
 #include "analyze/threadlist.h"
 #include "analyze/sched/timeline.h"
@@ -22,10 +22,12 @@
 
 /* Embedded by the owner; read freely. */
 struct schedrun {
-	struct schedev events;
+	struct schedflow *flow; /* its stacks can still be asked for */
 	struct threadlist known;
 	struct timeline *timeline;
 	const struct strings *names;
+	uint64_t lost, broken; /* events: missing, unreadable */
+	bool has_wakeups;
 	uint64_t recorded_end_ns;                /* the last switch */
 	uint64_t start_ns, end_ns;               /* what was recorded of the filter's span */
 	struct timespan gaps[SCHEDRUN_GAPS_MAX]; /* between the parts of a merged capture */
@@ -33,16 +35,23 @@ struct schedrun {
 	bool has_strangers; /* there are threads that were not to be recorded */
 };
 
+/* Who looks on.  What a function returns ends all when it is not 0. */
+struct schedrun_user {
+	/* The run has a span and known threads, and what was told of another one is void. */
+	int (*begin)(void *ctx, const struct schedrun *run);
+	/* Each interval, also outside of the span. */
+	int (*interval)(void *ctx, const struct timeline_interval *i);
+	/* Each event of the span, behind the intervals it ends; may be NULL. */
+	int (*event)(void *ctx, const struct sched_event *e);
+	void *ctx;
+};
+
 /*
- * Reads the events.  filter: its span.  interval: called for each interval by schedrun_play(), also
- * for those outside of the span.  -ENODATA: no switches; -ENOMEM, -EOVERFLOW: *run is empty.
+ * Plays all events of c.  filter: its span.  The run stays where it is until schedrun_done(), which is
+ * due in any case.  -ENODATA: no switches; -ENOMEM, -EOVERFLOW.
  */
-int schedrun_open(const struct capture *c, struct strings *names, const struct filter *filter,
-		  int (*interval)(void *ctx, const struct timeline_interval *i), void *ctx,
-		  struct schedrun *run);
-/* Plays all; event: called for each event of the span behind the intervals it ends; may be NULL. */
-int schedrun_play(struct schedrun *run, int (*event)(void *ctx, const struct sched_event *e),
-		  void *ctx);
+int schedrun_make(const struct capture *c, struct strings *names, const struct filter *filter,
+		  const struct schedrun_user *users, size_t user_count, struct schedrun *run);
 void schedrun_done(struct schedrun *run);
 
 /* Of a thread, from its events or from the side-band; UINT32_MAX: not known. */

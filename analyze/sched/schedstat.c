@@ -28,6 +28,17 @@ static int thread_at(struct maker *m, size_t index, struct schedstat_thread **ou
 	return 0;
 }
 
+static int begin(void *ctx, const struct schedrun *run)
+{
+	struct maker *m = ctx;
+
+	schedstat_done(m->out);
+	m->capacity = 0;
+	m->out->start_ns = run->start_ns;
+	m->out->end_ns = run->end_ns;
+	return 0;
+}
+
 static int on_interval(void *ctx, const struct timeline_interval *i)
 {
 	struct maker *m = ctx;
@@ -144,10 +155,10 @@ static int finish(struct maker *m)
 	durations_finish(&s->latency);
 	durations_finish(&s->on_cpu);
 	s->elapsed_ns = filter_overlap_ns(m->filter, s->start_ns, s->end_ns);
-	s->lost = m->run.events.lost;
-	s->broken = m->run.events.broken;
+	s->lost = m->run.lost;
+	s->broken = m->run.broken;
 	s->gaps = timeline_gaps(m->run.timeline);
-	s->has_wakeups = m->run.events.has_wakeups;
+	s->has_wakeups = m->run.has_wakeups;
 	return 0;
 }
 
@@ -156,14 +167,9 @@ int schedstat_make(const struct capture *c, struct strings *names, const struct 
 {
 	struct schedstat fresh = { 0 };
 	struct maker m = { .filter = filter, .out = &fresh };
-	int err;
+	const struct schedrun_user user = { begin, on_interval, count_event, &m };
+	int err = schedrun_make(c, names, filter, &user, 1, &m.run);
 
-	err = schedrun_open(c, names, filter, on_interval, &m, &m.run);
-	if (err)
-		return err;
-	fresh.start_ns = m.run.start_ns;
-	fresh.end_ns = m.run.end_ns;
-	err = schedrun_play(&m.run, count_event, &m);
 	if (!err)
 		err = finish(&m);
 	schedrun_done(&m.run);

@@ -120,7 +120,7 @@ static int new_thread(struct timeline *t, uint32_t tid, enum timeline_state stat
 		.prio = INT16_MIN,
 		.state = (uint8_t)state,
 		.heir = NO_THREAD,
-		.out = SCHEDEV_NONE,
+		.out = { .number = SCHEDEV_NONE },
 	};
 	*out = (uint32_t)t->count++;
 	return 0;
@@ -180,7 +180,7 @@ static int close_as(struct timeline *t, uint32_t thread, enum timeline_state sta
 		.from_ns = th->since_ns,
 		.to_ns = time_ns,
 		.cpu = th->cpu,
-		.out = state == TIMELINE_RUN ? SCHEDEV_NONE : th->out,
+		.out = state == TIMELINE_RUN || th->out.number == SCHEDEV_NONE ? NULL : &th->out,
 		.wake = wake,
 		.is_whole = is_whole,
 	};
@@ -221,6 +221,20 @@ static void tell(struct timeline_thread *th, uint32_t comm, int16_t prio)
 	th->seen = true;
 }
 
+static void leave_by(struct timeline_thread *th, const struct sched_event *e, uint32_t number)
+{
+	th->out = (struct timeline_out){
+		.time_ns = e->time_ns,
+		.number = number,
+		.weight = e->weight,
+		.stack = e->stack,
+		.cpu = e->cpu,
+		.state = e->state,
+		.syscall = e->syscall,
+		.kind = e->kind,
+	};
+}
+
 static enum timeline_state state_after(uint16_t prev_state)
 {
 	if (prev_state & SCHEDEV_PREEMPTED || !prev_state)
@@ -232,7 +246,7 @@ static enum timeline_state state_after(uint16_t prev_state)
 	return prev_state & (SCHEDEV_STOPPED | SCHEDEV_TRACED) ? TIMELINE_STOP : TIMELINE_SLEEP;
 }
 
-static int leave(struct timeline *t, const struct sched_event *e, uint32_t index)
+static int leave(struct timeline *t, const struct sched_event *e, uint32_t number)
 {
 	bool cpu_was_seen = t->cpus[e->cpu].seen;
 	struct timeline_thread *th;
@@ -259,7 +273,7 @@ static int leave(struct timeline *t, const struct sched_event *e, uint32_t index
 	if (e->pid != UINT32_MAX)
 		th->pid = e->pid;
 	th->cpu = e->cpu;
-	th->out = index;
+	leave_by(th, e, number);
 	th->state = (uint8_t)state_after(e->state);
 	if (th->state == TIMELINE_GONE) {
 		th->end_ns = e->time_ns;
@@ -381,7 +395,7 @@ static int mismatch(struct timeline *t, const struct sched_event *e)
 	return err;
 }
 
-static int on_switch(struct timeline *t, const struct sched_event *e, uint32_t index)
+static int on_switch(struct timeline *t, const struct sched_event *e, uint32_t number)
 {
 	size_t old = t->cpu_count;
 	int err = 0;
@@ -397,7 +411,7 @@ static int on_switch(struct timeline *t, const struct sched_event *e, uint32_t i
 	if (t->cpus[e->cpu].seen && t->cpus[e->cpu].tid != e->tid)
 		err = mismatch(t, e);
 	if (!err && e->tid)
-		err = leave(t, e, index);
+		err = leave(t, e, number);
 	t->cpus[e->cpu].seen = true;
 	t->cpus[e->cpu].tid = e->next_tid;
 	t->cpus[e->cpu].thread = NO_THREAD;
@@ -406,7 +420,7 @@ static int on_switch(struct timeline *t, const struct sched_event *e, uint32_t i
 	return err;
 }
 
-static int on_wakeup(struct timeline *t, const struct sched_event *e, uint32_t index)
+static int on_wakeup(struct timeline *t, const struct sched_event *e, uint32_t number)
 {
 	struct timeline_thread *th;
 	uint32_t thread;
@@ -417,15 +431,15 @@ static int on_wakeup(struct timeline *t, const struct sched_event *e, uint32_t i
 	th = &t->threads[thread];
 	tell(th, e->comm, e->prio);
 	if (is_blocked(th->state)) {
-		err = close_as(t, thread, (enum timeline_state)th->state, e->time_ns, index,
-			       th->out != SCHEDEV_NONE);
+		err = close_as(t, thread, (enum timeline_state)th->state, e->time_ns, number,
+			       th->out.number != SCHEDEV_NONE);
 	} else if (th->state == TIMELINE_FIRST && !t->opts.lossy) {
-		err = close_as(t, thread, TIMELINE_SLEEP, e->time_ns, index, false);
+		err = close_as(t, thread, TIMELINE_SLEEP, e->time_ns, number, false);
 	} else if (th->state == TIMELINE_NEW) {
 		start_life(th, e->time_ns);
-		th->out = index;
+		leave_by(th, e, number);
 	} else if (th->state == TIMELINE_FIRST || th->state == TIMELINE_UNKNOWN) {
-		err = close_as(t, thread, TIMELINE_UNKNOWN, e->time_ns, index, false);
+		err = close_as(t, thread, TIMELINE_UNKNOWN, e->time_ns, number, false);
 	} else {
 		return 0; /* it runs, or waits for a CPU already */
 	}
@@ -480,14 +494,14 @@ static int on_fork(struct timeline *t, const struct sched_event *e)
 	return 0;
 }
 
-int timeline_add(struct timeline *t, const struct sched_event *e, uint32_t index)
+int timeline_add(struct timeline *t, const struct sched_event *e, uint32_t number)
 {
 	switch ((enum schedev_kind)e->kind) {
 	case SCHEDEV_SWITCH:
-		return on_switch(t, e, index);
+		return on_switch(t, e, number);
 	case SCHEDEV_WAKEUP:
 	case SCHEDEV_WAKEUP_NEW:
-		return e->tid ? on_wakeup(t, e, index) : 0;
+		return e->tid ? on_wakeup(t, e, number) : 0;
 	case SCHEDEV_FORK:
 		return e->tid ? on_fork(t, e) : 0;
 	default:
@@ -506,7 +520,7 @@ int timeline_gap(struct timeline *t, uint64_t from_ns, uint64_t to_ns)
 			continue;
 		err = close_open(t, i, from_ns);
 		th->state = TIMELINE_UNKNOWN;
-		th->out = SCHEDEV_NONE;
+		th->out.number = SCHEDEV_NONE;
 		if (!err)
 			err = close_as(t, i, TIMELINE_UNKNOWN, to_ns, SCHEDEV_NONE, false);
 	}

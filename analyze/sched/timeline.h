@@ -37,6 +37,15 @@ enum timeline_state {
 	TIMELINE_GONE,
 };
 
+/* How a thread left the CPU, or began. */
+struct timeline_out {
+	uint64_t time_ns;
+	uint32_t number; /* of the event; SCHEDEV_NONE: it was before the recording */
+	uint32_t weight, stack;
+	uint16_t cpu, state, syscall; /* as the event has them */
+	uint8_t kind;
+};
+
 struct timeline_thread {
 	uint32_t tid, pid;         /* pid UINT32_MAX: not known */
 	uint32_t ppid;             /* of its fork; UINT32_MAX: not known */
@@ -51,8 +60,7 @@ struct timeline_thread {
 	bool known;                /* told by timeline_know(), or seen to be forked */
 	bool ended;                /* within the recording */
 	bool seen;                 /* in any event */
-	uint32_t
-		out; /* event with which it left the CPU, or began; SCHEDEV_NONE: before the recording */
+	struct timeline_out out;
 };
 
 struct timeline_interval {
@@ -60,7 +68,8 @@ struct timeline_interval {
 	enum timeline_state state;
 	uint64_t from_ns, to_ns; /* to_ns > from_ns but for RUN and WAIT, which may be empty */
 	uint32_t cpu;            /* RUN: where */
-	uint32_t out;  /* not RUN: event with which it left the CPU, or began, or SCHEDEV_NONE */
+	const struct timeline_out
+		*out;  /* borrowed for the call; NULL: RUN, or before the recording */
 	uint32_t wake; /* SLEEP, BLOCK, STOP: event that ended it; SCHEDEV_NONE: none did */
 	bool is_whole; /* both ends were seen: not cut by the recording's ends */
 };
@@ -83,8 +92,8 @@ void timeline_free(struct timeline *t); /* NULL is fine */
 
 /* A thread that is known otherwise, as of time_ns (0: before the recording).  Before any event. */
 int timeline_know(struct timeline *t, uint32_t pid, uint32_t tid, uint32_t ppid, uint64_t time_ns);
-/* In order of time; index: what intervals name the event by. */
-int timeline_add(struct timeline *t, const struct sched_event *e, uint32_t index);
+/* In order of time; number: what intervals name the event by. */
+int timeline_add(struct timeline *t, const struct sched_event *e, uint32_t number);
 /* Nothing was recorded between these times: what everybody does then is not known. */
 int timeline_gap(struct timeline *t, uint64_t from_ns, uint64_t to_ns);
 /* Closes what is open. */

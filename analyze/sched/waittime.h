@@ -13,17 +13,14 @@
 #include <stdint.h>
 
 #include "analyze/filter.h"
-#include "analyze/hashidx.h"
 #include "analyze/sched/schedrun.h"
 #include "analyze/strings.h"
 #include "format/capture.h"
 
-/* What followed a switch: up to two waits, one behind the other. */
-struct waittime_wait {
-	uint64_t ns, queue_ns; /* in the state it left in; then runnable */
-	uint64_t end_ns;       /* when the first of them ended */
-	uint32_t thread;
-	uint32_t kind, queue_kind; /* WAITTIME_NO_KIND: it is not asked for */
+/* What followed a switch that has a stack: up to two waits, one behind the other. */
+struct waittime_stack {
+	uint64_t ns, queue_ns;     /* in the state it left in; then runnable */
+	uint32_t kind, queue_kind; /* WAITTIME_NO_KIND: none */
 };
 
 #define WAITTIME_NO_KIND UINT32_MAX
@@ -32,13 +29,35 @@ struct waittime_wait {
 struct waittime_kind {
 	uint32_t thread;
 	uint16_t syscall;
-	uint8_t kind;   /* enum wait_kind */
-	uint32_t first; /* event that began one of them; SCHEDEV_NONE: none */
+	uint8_t kind;      /* enum wait_kind */
+	bool wanted;       /* it is asked for: known when all was read */
+	uint32_t next;     /* of the thread's; WAITTIME_NO_KIND: the last */
+	uint16_t cpu;      /* where the first of them began, */
+	bool began;        /* if one was seen to, */
+	uint64_t first_ns; /* and when */
 	uint64_t exact_ns;
-	double sampled;    /* sum of weight times ns, of those with a stack */
-	double variance;   /* of that sum */
-	double seen;       /* of it, given out so far, */
+	double sampled; /* sum of weight times ns, of those with a stack */
+	union {
+		double variance; /* of that sum, until all was read */
+		double seen;     /* of that sum, given out so far, */
+	};
 	uint64_t given_ns; /* which made so much of exact_ns */
+};
+
+/* A wait that is not over yet. */
+struct waittime_open {
+	struct timeline_out out; /* with which it began */
+	uint32_t thread;
+	uint64_t ns, queue_ns;
+	uint64_t end_ns; /* when the first of the two ended */
+};
+
+/* Of one thread, by its number in the timeline. */
+struct waittime_thread {
+	uint64_t before_ns, unknown_ns, on_ns;
+	uint32_t waits, stacks;
+	uint32_t kinds; /* the one used last; WAITTIME_NO_KIND: none */
+	uint32_t open;  /* its wait; WAITTIME_NO_KIND: none */
 };
 
 /* Of the threads that are asked for. */
@@ -55,24 +74,28 @@ struct waittime_sums {
 /* Embedded by the owner; all zero is an empty one. */
 struct waittime {
 	const struct filter *filter;
-	struct schedrun run;
+	const struct schedrun *run;
 	struct waittime_sums sums;
-	struct waittime_wait *waits; /* by event */
 	struct waittime_kind *kinds;
 	size_t kind_count, kind_capacity;
-	struct hashidx index;
-	bool whole;
-	uint64_t *before_ns, *unknown_ns, *on_ns; /* by thread */
-	size_t before_capacity, unknown_capacity, on_capacity, thread_count;
+	struct waittime_stack *stacks; /* by the number of the stack */
+	uint64_t *ends;                /* the same: when a wait ended that is not for a CPU */
+	size_t stack_count, stack_capacity, end_capacity;
+	struct waittime_thread *threads;
+	size_t thread_count, thread_capacity;
+	struct waittime_open *open;
+	size_t open_count, open_capacity;
+	bool whole, with_ends;
 };
 
 /*
- * Reads the scheduler events of c.  whole: time on a CPU, of waits before the recording and where
- * events are missing become kinds, too.  The filter is borrowed.  -ENODATA: the capture has no
- * switches; -ENOMEM, -EOVERFLOW.  waittime_done() in any case.
+ * One that takes what a run tells its users.  whole: time on a CPU, of waits before the recording and
+ * where events are missing become kinds, too.  with_ends: ends[] is wanted.  The filter is borrowed.
  */
-int waittime_load(struct waittime *w, const struct capture *c, struct strings *names,
-		  const struct filter *filter, bool whole);
+struct schedrun_user waittime_user(struct waittime *w, const struct filter *filter, bool whole,
+				   bool with_ends);
+/* When the run was made, which w looks into from then on.  -ENOMEM, -EOVERFLOW. */
+int waittime_finish(struct waittime *w);
 void waittime_done(struct waittime *w);
 
 /* The kind of a thread's time on a CPU; NULL: it had none, or is not asked for. */
@@ -81,7 +104,7 @@ struct waittime_kind *waittime_on_cpu(struct waittime *w, uint32_t thread);
 /* The share of ns in the exact time of k; all shares add up to it, whatever is rounded. */
 uint64_t waittime_share(struct waittime_kind *k, uint64_t ns, uint32_t weight);
 
-/* Is this event that of a thread which had to leave its CPU? */
-bool waittime_was_preempted(const struct sched_event *e);
+/* Is this state that of a thread which had to leave its CPU? */
+bool waittime_was_preempted(uint16_t state);
 
 #endif

@@ -26,6 +26,7 @@
 struct report_opts {
 	const char *of; /* an instrument */
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
+	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
 	struct pickopts pick;
 	bool lines, folded, tree, bottom_up, annotate, period, children, threads, quiet;
 	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall;
@@ -86,7 +87,7 @@ static const struct option report_options[] = {
 	{ OPT_FLAG, 0, "period", NULL, AT(period), 0, 0, "the same as --weight period" },
 	PICKOPTS(AT(pick)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no verdict, nothing but errors" },
-	{ OPT_SAME, 0, "percent-limit", "min-percent", 0, 0, 0, NULL },
+	{ OPT_SAME, 0, "percent-limit", "min-percent", AT(min_percent_name), 0, 0, NULL },
 	{ OPT_SAME, 0, "comms", "comm", 0, 0, 0, NULL },
 	{ OPT_IDLE, 0, "stdio", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'n', "show-nr-samples", NULL, 0, 0, 0, NULL },
@@ -263,7 +264,7 @@ static int make_ask(const struct report_opts *o, struct report_ask *ask,
 	if (!status && ask->form == FLAT_JSON && strcmp((*view)->name, "functions") != 0)
 		ask->min_percent = 0;
 	if (!status && o->min_percent)
-		status = pickopts_percent(o->min_percent, "min-percent", &report_usage,
+		status = pickopts_percent(o->min_percent, o->min_percent_name, &report_usage,
 					  &ask->min_percent);
 	ask->max_depth = o->max_depth;
 	ask->hide_system = !o->system;

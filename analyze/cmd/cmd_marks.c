@@ -23,7 +23,7 @@
 struct marks_opts {
 	const char *input;
 	struct timeopts when;
-	struct option_list comms, pids, tids;
+	struct whoopts who;
 	bool summary, waterfall, json;
 };
 
@@ -36,9 +36,7 @@ static const struct option marks_options[] = {
 	  "a line for each name: how many, how long" },
 	{ OPT_FLAG, 0, "waterfall", NULL, AT(waterfall), 0, 0,
 	  "a bar for each span, from when to when it was open" },
-	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
-	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
-	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
+	WHOOPTS(AT(who)),
 	TIMEOPTS(AT(when)),
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
 	{ 0 },
@@ -487,7 +485,6 @@ static int open_and_show(const struct marks_opts *o, struct filter *filter)
 
 int cmd_marks(int argc, char **argv)
 {
-	static const struct option_list no_cpus = { .count = 0 };
 	struct marks_opts opts = { 0 };
 	struct filter filter;
 	char **words;
@@ -502,8 +499,7 @@ int cmd_marks(int argc, char **argv)
 		return usage_error(&marks_usage, "one of --summary, --waterfall and --json");
 	signal(SIGPIPE, SIG_IGN);
 	filter_init(&filter);
-	status = pickopts_lists(&filter, &marks_usage, &opts.comms, &opts.pids, &opts.tids,
-				&no_cpus);
+	status = pickopts_who(&filter, &marks_usage, &opts.who, NULL);
 	if (!status)
 		status = open_and_show(&opts, &filter);
 	filter_done(&filter);

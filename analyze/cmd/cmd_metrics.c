@@ -19,7 +19,7 @@
 struct metrics_opts {
 	const char *input, *by, *sort, *json;
 	struct timeopts when;
-	struct option_list comms, pids, tids;
+	struct whoopts who;
 	bool csv, histogram, interval, list;
 	unsigned top;
 };
@@ -41,9 +41,7 @@ static const struct option metrics_options[] = {
 	{ OPT_FLAG, 0, "interval", NULL, AT(interval), 0, 0,
 	  "each interval of the recording by itself" },
 	TIMEOPTS(AT(when)),
-	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
-	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
-	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
+	WHOOPTS(AT(who)),
 	{ OPT_FORM, 'j', "json", "FORM", AT(json), 0, 0,
 	  "as JSON; denet: system calls, counters and time off the CPU as denet has them" },
 	{ OPT_FLAG, 0, "csv", NULL, AT(csv), 0, 0, "as CSV" },
@@ -90,8 +88,7 @@ static void list_tables(const struct metrics *m)
 static int make_filter(const struct metrics_opts *opts, const struct capture *c, struct filter *f)
 {
 	struct timespan whole;
-	int status = pickopts_lists(f, &metrics_usage, &opts->comms, &opts->pids, &opts->tids,
-				    &(struct option_list){ 0 });
+	int status = pickopts_who(f, &metrics_usage, &opts->who, NULL);
 
 	return status ? status
 		      : pickopts_time(&opts->when, &metrics_usage, opts->input, c,

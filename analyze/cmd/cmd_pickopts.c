@@ -70,27 +70,26 @@ static int parse_weight(const char *text, const struct usage *usage, struct pick
 	return 0;
 }
 
-int pickopts_lists(struct filter *f, const struct usage *usage, const struct option_list *comms,
-		   const struct option_list *pids, const struct option_list *tids,
-		   const struct option_list *cpus)
+int pickopts_who(struct filter *f, const struct usage *usage, const struct whoopts *who,
+		 const struct option_list *cpus)
 {
-	int status = add_list(f, usage, "comm", comms, filter_add_comms);
+	int status = add_list(f, usage, who->comm_name, &who->comms, filter_add_comms);
 
 	if (!status)
-		status = add_list(f, usage, "pid", pids, filter_add_pids);
+		status = add_list(f, usage, "pid", &who->pids, filter_add_pids);
 	if (!status)
-		status = add_list(f, usage, "tid", tids, filter_add_tids);
-	if (!status)
+		status = add_list(f, usage, "tid", &who->tids, filter_add_tids);
+	if (!status && cpus)
 		status = add_list(f, usage, "cpu", cpus, filter_add_cpus);
 	return status;
 }
 
-int pickopts_cgroups(struct pick *p, const struct usage *usage, const struct option_list *cgroups,
-		     const struct option_list *containers)
+int pickopts_groups(struct pick *p, const struct usage *usage, const struct groupopts *groups)
 {
-	int status = add_regexes(p, usage, "cgroup", cgroups, PICK_CGROUP);
+	int status = add_regexes(p, usage, "cgroup", &groups->cgroups, PICK_CGROUP);
 
-	return status ? status : add_regexes(p, usage, "container", containers, PICK_CONTAINER);
+	return status ? status
+		      : add_regexes(p, usage, "container", &groups->containers, PICK_CONTAINER);
 }
 
 int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struct picked *out)
@@ -101,10 +100,9 @@ int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struc
 	filter_init(&p.filter);
 	p.filter.no_idle = !opts->idle;
 	p.filter.no_kernel_threads = !opts->kernel_threads;
-	status = pickopts_lists(&p.filter, usage, &opts->comms, &opts->pids, &opts->tids,
-				&opts->cpus);
+	status = pickopts_who(&p.filter, usage, &opts->who, &opts->cpus);
 	if (!status)
-		status = pickopts_cgroups(&p.pick, usage, &opts->cgroups, &opts->containers);
+		status = pickopts_groups(&p.pick, usage, &opts->groups);
 	if (!status)
 		status = add_regexes(&p.pick, usage, "dso", &opts->dsos, PICK_DSO);
 	if (!status)

@@ -88,7 +88,6 @@ static const struct option report_options[] = {
 	PICKOPTS(AT(pick)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "no verdict, nothing but errors" },
 	{ OPT_SAME, 0, "percent-limit", "min-percent", AT(min_percent_name), 0, 0, NULL },
-	{ OPT_SAME, 0, "comms", "comm", 0, 0, 0, NULL },
 	{ OPT_IDLE, 0, "stdio", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'n', "show-nr-samples", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'f', "force", NULL, 0, 0, 0, NULL },
@@ -509,7 +508,7 @@ static int ask_process(const struct report_opts *o)
 	if (status)
 		return status;
 	snprintf(pid, sizeof(pid), "%u", o->process);
-	ask.pick.pids = (struct option_list){ .values = { pid }, .count = 1 };
+	ask.pick.who.pids = (struct option_list){ .values = { pid }, .count = 1 };
 	return cmd_process(&ask);
 }
 

@@ -19,7 +19,7 @@
 struct sched_opts {
 	const char *input;
 	struct timeopts when;
-	struct option_list comms, pids, tids;
+	struct whoopts who;
 	bool json, latency, on_cpu, threads, exited;
 	struct cmd_sched_shown shown;
 };
@@ -37,9 +37,7 @@ static const struct option sched_options[] = {
 	{ OPT_FLAG, 0, "latency", NULL, AT(latency), 0, 0,
 	  "how long threads waited in the run queue" },
 	{ OPT_FLAG, 0, "on-cpu", NULL, AT(on_cpu), 0, 0, "how long they then ran" },
-	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
-	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
-	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
+	WHOOPTS(AT(who)),
 	TIMEOPTS(AT(when)),
 	{ OPT_UINT, 'n', "top", "N", AT(shown.top), 1, UINT32_MAX, "no more threads than this" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "all of it, as JSON" },
@@ -366,7 +364,6 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 
 int cmd_sched(int argc, char **argv)
 {
-	struct option_list no_cpus = { .count = 0 };
 	struct sched_opts opts = { 0 };
 	struct parse_err where = { 0 };
 	struct timespan whole;
@@ -384,8 +381,7 @@ int cmd_sched(int argc, char **argv)
 	if (err)
 		return say_cannot_open(opts.input, err, &where);
 	filter_init(&filter);
-	status = pickopts_lists(&filter, &sched_usage, &opts.comms, &opts.pids, &opts.tids,
-				&no_cpus);
+	status = pickopts_who(&filter, &sched_usage, &opts.who, NULL);
 	if (!status)
 		status = pickopts_time(&opts.when, &sched_usage, opts.input, c, cmd_span(c, &whole),
 				       &filter);

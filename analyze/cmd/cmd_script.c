@@ -21,7 +21,9 @@
 struct script_opts {
 	const char *input, *event, *fields;
 	struct timeopts when;
-	struct option_list comms, pids, tids, cpus, cgroups, containers;
+	struct whoopts who;
+	struct groupopts groups;
+	struct option_list cpus;
 	struct nameopts names;
 	bool ns, quiet;
 };
@@ -36,18 +38,12 @@ static const struct option script_options[] = {
 	  "build_id, origin; +FIELD: besides the event's own" },
 	{ OPT_STRING, 'e', "event", "EVENT", AT(event), 0, 0, "only the samples of this event" },
 	TIMEOPTS(AT(when)),
-	{ OPT_LIST, 'c', "comm", "NAME,...", AT(comms), 0, 0, "only threads of these names" },
-	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0, "only these processes" },
-	{ OPT_LIST, 0, "tid", "TID,...", AT(tids), 0, 0, "only these threads" },
+	WHOOPTS(AT(who)),
 	{ OPT_LIST, 'C', "cpu", "CPU,...", AT(cpus), 0, 0, "only these CPUs, as 0-3,8" },
-	{ OPT_LIST, 0, "cgroup", "REGEX", AT(cgroups), 0, 0,
-	  "only threads in cgroups whose path matches; '!REGEX': in others" },
-	{ OPT_LIST, 0, "container", "REGEX", AT(containers), 0, 0,
-	  "only threads in containers whose name or id matches" },
+	GROUPOPTS(AT(groups)),
 	{ OPT_FLAG, 0, "ns", NULL, AT(ns), 0, 0, "times with nine decimals" },
 	NAMEOPTS(AT(names)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "nothing but errors" },
-	{ OPT_SAME, 0, "comms", "comm", 0, 0, 0, NULL },
 	{ OPT_IDLE, 'f', "force", NULL, 0, 0, 0, NULL },
 	{ OPT_OTHER, 'D', "dump-raw-trace", NULL, 0, 0, 0, "perf script -D reads the file" },
 	{ OPT_OTHER, 'G', "hide-call-graph", NULL, 0, 0, 0, "-F comm,pid,cpu,time,event" },
@@ -337,11 +333,9 @@ int cmd_script(int argc, char **argv)
 		return no_field(opts.fields, bad, bad_bytes);
 	signal(SIGPIPE, SIG_IGN);
 	filter_init(&filter);
-	status = pickopts_lists(&filter, &script_usage, &opts.comms, &opts.pids, &opts.tids,
-				&opts.cpus);
+	status = pickopts_who(&filter, &script_usage, &opts.who, &opts.cpus);
 	if (!status)
-		status = pickopts_cgroups(&asked.pick, &script_usage, &opts.cgroups,
-					  &opts.containers);
+		status = pickopts_groups(&asked.pick, &script_usage, &opts.groups);
 	if (!status)
 		status = open_and_print(&opts, &filter, &asked);
 	filter_done(&filter);

@@ -4,7 +4,7 @@
  *
  * Choosing samples is asked for in the same words by every command that counts them, so these
  * options are written once: a command embeds struct pickopts and puts PICKOPTS(offset of it) among
- * its options.
+ * its options.  Commands that do not count take parts of it: TIMEOPTS, WHOOPTS, GROUPOPTS.
  */
 #ifndef EBPREC_ANALYZE_CMD_REPORTOPTS_H
 #define EBPREC_ANALYZE_CMD_REPORTOPTS_H
@@ -51,10 +51,65 @@ struct timeopts {
 			"only from a mark of the first name or text to the next one of the second" \
 	}
 
+struct whoopts {
+	struct option_list comms, pids, tids;
+	const char *comm_name; /* of the option that gave comms: perf calls it otherwise */
+};
+
+#define WHOOPTS(at)                                                                             \
+	{ OPT_LIST,                                                                             \
+	  'c',                                                                                  \
+	  "comm",                                                                               \
+	  "NAME,...",                                                                           \
+	  (at) + offsetof(struct whoopts, comms),                                               \
+	  0,                                                                                    \
+	  0,                                                                                    \
+	  "only threads of these names; '!NAME,...': all but these" },                          \
+		{ OPT_LIST,                                                                     \
+		  'p',                                                                          \
+		  "pid",                                                                        \
+		  "PID,...",                                                                    \
+		  (at) + offsetof(struct whoopts, pids),                                        \
+		  0,                                                                            \
+		  0,                                                                            \
+		  "only these processes" },                                                     \
+		{ OPT_LIST,                                                                     \
+		  0,                                                                            \
+		  "tid",                                                                        \
+		  "TID,...",                                                                    \
+		  (at) + offsetof(struct whoopts, tids),                                        \
+		  0,                                                                            \
+		  0,                                                                            \
+		  "only these threads" },                                                       \
+	{                                                                                       \
+		OPT_SAME, 0, "comms", "comm", (at) + offsetof(struct whoopts, comm_name), 0, 0, \
+			NULL                                                                    \
+	}
+
+struct groupopts {
+	struct option_list cgroups, containers;
+};
+
+#define GROUPOPTS(at)                                                                             \
+	{ OPT_LIST,                                                                               \
+	  0,                                                                                      \
+	  "cgroup",                                                                               \
+	  "REGEX",                                                                                \
+	  (at) + offsetof(struct groupopts, cgroups),                                             \
+	  0,                                                                                      \
+	  0,                                                                                      \
+	  "only threads in cgroups whose path matches; '!REGEX': in others" },                    \
+	{                                                                                         \
+		OPT_LIST, 0, "container", "REGEX", (at) + offsetof(struct groupopts, containers), \
+			0, 0, "only threads in containers whose name or id matches"               \
+	}
+
 struct pickopts {
 	const char *event;
 	struct timeopts when;
-	struct option_list comms, pids, tids, cpus, cgroups, containers, dsos, symbols, parents;
+	struct whoopts who;
+	struct groupopts groups;
+	struct option_list cpus, dsos, symbols, parents;
 	bool idle, kernel_threads;
 	const char *weight;
 	unsigned jobs;
@@ -66,120 +121,82 @@ struct pickopts {
 		.idle = true, .kernel_threads = true, .names = NAMEOPTS_DEFAULTS \
 	}
 
-#define PICKOPTS(at)                                                                   \
-	{ OPT_STRING,                                                                  \
-	  'e',                                                                         \
-	  "event",                                                                     \
-	  "EVENT",                                                                     \
-	  (at) + offsetof(struct pickopts, event),                                     \
-	  0,                                                                           \
-	  0,                                                                           \
-	  "count the samples of this event (default: the first)" },                    \
-		{ OPT_STRING,                                                          \
-		  0,                                                                   \
-		  "weight",                                                            \
-		  "BY",                                                                \
-		  (at) + offsetof(struct pickopts, weight),                            \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "samples (the default), period, or time: nanoseconds" },             \
-		TIMEOPTS((at) + offsetof(struct pickopts, when)),                      \
-		{ OPT_LIST,                                                            \
-		  'c',                                                                 \
-		  "comm",                                                              \
-		  "NAME,...",                                                          \
-		  (at) + offsetof(struct pickopts, comms),                             \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "only threads of these names; '!NAME,...': all but these" },         \
-		{ OPT_LIST,                                                            \
-		  'p',                                                                 \
-		  "pid",                                                               \
-		  "PID,...",                                                           \
-		  (at) + offsetof(struct pickopts, pids),                              \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "only these processes" },                                            \
-		{ OPT_LIST,                                                            \
-		  0,                                                                   \
-		  "tid",                                                               \
-		  "TID,...",                                                           \
-		  (at) + offsetof(struct pickopts, tids),                              \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "only these threads" },                                              \
-		{ OPT_LIST,                                                            \
-		  'C',                                                                 \
-		  "cpu",                                                               \
-		  "CPU,...",                                                           \
-		  (at) + offsetof(struct pickopts, cpus),                              \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "only these CPUs, as 0-3,8" },                                       \
-		{ OPT_LIST,                                                            \
-		  0,                                                                   \
-		  "cgroup",                                                            \
-		  "REGEX",                                                             \
-		  (at) + offsetof(struct pickopts, cgroups),                           \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "only threads in cgroups whose path matches; '!REGEX': in others" }, \
-		{ OPT_LIST,                                                            \
-		  0,                                                                   \
-		  "container",                                                         \
-		  "REGEX",                                                             \
-		  (at) + offsetof(struct pickopts, containers),                        \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "only threads in containers whose name or id matches" },             \
-		{ OPT_LIST,                                                            \
-		  0,                                                                   \
-		  "dso",                                                               \
-		  "REGEX",                                                             \
-		  (at) + offsetof(struct pickopts, dsos),                              \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "only what was spent in files whose path matches" },                 \
-		{ OPT_LIST,                                                            \
-		  'S',                                                                 \
-		  "symbol",                                                            \
-		  "REGEX",                                                             \
-		  (at) + offsetof(struct pickopts, symbols),                           \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "only what was spent in functions whose name matches" },             \
-		{ OPT_LIST,                                                            \
-		  0,                                                                   \
-		  "parent",                                                            \
-		  "REGEX",                                                             \
-		  (at) + offsetof(struct pickopts, parents),                           \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "only what was called, however far, by a function that matches" },   \
-		{ OPT_FLAG,                                                            \
-		  0,                                                                   \
-		  "idle",                                                              \
-		  NULL,                                                                \
-		  (at) + offsetof(struct pickopts, idle),                              \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "count the idle task, too; --no-idle: leave it out" },               \
-		{ OPT_FLAG,                                                            \
-		  0,                                                                   \
-		  "kernel-threads",                                                    \
-		  NULL,                                                                \
-		  (at) + offsetof(struct pickopts, kernel_threads),                    \
-		  0,                                                                   \
-		  0,                                                                   \
-		  "count kernel threads, too; --no-kernel-threads: leave them out" },  \
-		{ OPT_UINT,                                                            \
-		  'j',                                                                 \
-		  "jobs",                                                              \
-		  "N",                                                                 \
-		  (at) + offsetof(struct pickopts, jobs),                              \
-		  1,                                                                   \
-		  64,                                                                  \
-		  "threads (default: as many as CPUs)" },                              \
+#define PICKOPTS(at)                                                                  \
+	{ OPT_STRING,                                                                 \
+	  'e',                                                                        \
+	  "event",                                                                    \
+	  "EVENT",                                                                    \
+	  (at) + offsetof(struct pickopts, event),                                    \
+	  0,                                                                          \
+	  0,                                                                          \
+	  "count the samples of this event (default: the first)" },                   \
+		{ OPT_STRING,                                                         \
+		  0,                                                                  \
+		  "weight",                                                           \
+		  "BY",                                                               \
+		  (at) + offsetof(struct pickopts, weight),                           \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "samples (the default), period, or time: nanoseconds" },            \
+		TIMEOPTS((at) + offsetof(struct pickopts, when)),                     \
+		WHOOPTS((at) + offsetof(struct pickopts, who)),                       \
+		{ OPT_LIST,                                                           \
+		  'C',                                                                \
+		  "cpu",                                                              \
+		  "CPU,...",                                                          \
+		  (at) + offsetof(struct pickopts, cpus),                             \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "only these CPUs, as 0-3,8" },                                      \
+		GROUPOPTS((at) + offsetof(struct pickopts, groups)),                  \
+		{ OPT_LIST,                                                           \
+		  0,                                                                  \
+		  "dso",                                                              \
+		  "REGEX",                                                            \
+		  (at) + offsetof(struct pickopts, dsos),                             \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "only what was spent in files whose path matches" },                \
+		{ OPT_LIST,                                                           \
+		  'S',                                                                \
+		  "symbol",                                                           \
+		  "REGEX",                                                            \
+		  (at) + offsetof(struct pickopts, symbols),                          \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "only what was spent in functions whose name matches" },            \
+		{ OPT_LIST,                                                           \
+		  0,                                                                  \
+		  "parent",                                                           \
+		  "REGEX",                                                            \
+		  (at) + offsetof(struct pickopts, parents),                          \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "only what was called, however far, by a function that matches" },  \
+		{ OPT_FLAG,                                                           \
+		  0,                                                                  \
+		  "idle",                                                             \
+		  NULL,                                                               \
+		  (at) + offsetof(struct pickopts, idle),                             \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "count the idle task, too; --no-idle: leave it out" },              \
+		{ OPT_FLAG,                                                           \
+		  0,                                                                  \
+		  "kernel-threads",                                                   \
+		  NULL,                                                               \
+		  (at) + offsetof(struct pickopts, kernel_threads),                   \
+		  0,                                                                  \
+		  0,                                                                  \
+		  "count kernel threads, too; --no-kernel-threads: leave them out" }, \
+		{ OPT_UINT,                                                           \
+		  'j',                                                                \
+		  "jobs",                                                             \
+		  "N",                                                                \
+		  (at) + offsetof(struct pickopts, jobs),                             \
+		  1,                                                                  \
+		  64,                                                                 \
+		  "threads (default: as many as CPUs)" },                             \
 		NAMEOPTS((at) + offsetof(struct pickopts, names))
 
 /* What the options mean for one capture.  Embedded by the owner; pickopts_done(). */
@@ -199,13 +216,11 @@ int pickopts_resolve(const struct pickopts *opts, const struct usage *usage, con
 		     bool quiet, const struct report *r, struct picked *p);
 void pickopts_done(struct picked *p);
 
-/* The lists of a filter.  0, or the exit status after an error was said. */
-int pickopts_lists(struct filter *f, const struct usage *usage, const struct option_list *comms,
-		   const struct option_list *pids, const struct option_list *tids,
-		   const struct option_list *cpus);
-/* Expressions over the cgroup of a sample: --cgroup and --container. */
-int pickopts_cgroups(struct pick *p, const struct usage *usage, const struct option_list *cgroups,
-		     const struct option_list *containers);
+/* The lists of a filter; cpus: NULL, there is no such option.  0, or the exit status after an error was said. */
+int pickopts_who(struct filter *f, const struct usage *usage, const struct whoopts *who,
+		 const struct option_list *cpus);
+/* Expressions over the cgroup of a sample. */
+int pickopts_groups(struct pick *p, const struct usage *usage, const struct groupopts *groups);
 /* The time of a filter.  path: for messages.  0, or the exit status after an error was said. */
 int pickopts_time(const struct timeopts *when, const struct usage *usage, const char *path,
 		  const struct capture *c, const struct timespan *whole, struct filter *f);

@@ -2,6 +2,7 @@
 /* The first pass of load: the side-band becomes a model. */
 #include "analyze/load.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -16,7 +17,6 @@ struct first_pass {
 	struct model *model;
 	struct load_scan *scan;
 	struct members *members; /* NULL: no sample tells of other events */
-	struct sideslice *slice; /* NULL: all that there is is wanted */
 };
 
 static int see_member(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
@@ -116,14 +116,28 @@ static int see_record(struct first_pass *p, const struct record *rec)
 		return buildids_entry(header, header->size, see_build_id, p->model);
 	if (header->type >= PERFFILE_RECORD_HEADER_ATTR)
 		return 0;
-	if (p->slice && sideslice_is_of_process(header))
-		return sideslice_hold(p->slice, rec);
 	return see_side(p, header);
 }
 
-static int see_held(void *ctx, const struct perf_event_header *header)
+static int see_needed(void *ctx, const struct record *rec)
 {
-	return see_side(ctx, header);
+	return see_record(ctx, rec);
+}
+
+/* What the slice needs.  -ESTALE: that cannot be had alone. */
+static int run_slice(const struct capture *c, const struct timespan *slice, struct first_pass *p)
+{
+	struct sideslice *s;
+	int err = sideslice_new(c, slice, &s);
+
+	if (err)
+		return err;
+	err = sideslice_read(s, see_needed, p);
+	p->scan->damaged_frames = sideslice_damage(s);
+	if (!err)
+		sideslice_take_samples(s, &p->scan->kept);
+	sideslice_free(s);
+	return err;
 }
 
 static int run_first_pass(const struct capture *c, struct first_pass *p)
@@ -139,11 +153,27 @@ static int run_first_pass(const struct capture *c, struct first_pass *p)
 		err = see_record(p, &rec);
 	p->scan->damaged_frames = record_iter_damage(it);
 	record_iter_free(it);
-	if (!err && p->slice)
-		err = sideslice_each_wanted(p->slice, see_held, p);
-	if (!err && p->slice)
-		sideslice_take_samples(p->slice, &p->scan->kept);
 	return err;
+}
+
+/* A slice that cannot be had alone begins anew: some records were counted. */
+static int read_side(const struct capture *c, struct strings *names, const struct timespan *slice,
+		     struct first_pass *p)
+{
+	int err = model_new(names, &p->model);
+
+	if (!err && members_any(c))
+		err = members_new(c, &p->members);
+	if (err || !slice || !sideslice_is_worth(c, slice))
+		return err ? err : run_first_pass(c, p);
+	err = run_slice(c, slice, p);
+	if (err != -ESTALE)
+		return err;
+	memset(p->scan->attr_lost, 0, p->scan->attr_count * sizeof(*p->scan->attr_lost));
+	model_free(p->model);
+	p->model = NULL;
+	err = model_new(names, &p->model);
+	return err ? err : run_first_pass(c, p);
 }
 
 static int add_jit_code(struct model *m, const struct jitmaps_code *code)
@@ -200,15 +230,8 @@ int load_model(const struct capture *c, struct strings *names, const struct time
 	if (!*counts)
 		return -ENOMEM;
 	begin_jits(&jits);
-	err = model_new(names, &p.model);
-	if (!err && members_any(c))
-		err = members_new(c, &p.members);
-	if (!err && slice && sideslice_is_worth(c, slice))
-		err = sideslice_new(c, slice, &p.slice);
-	if (!err)
-		err = run_first_pass(c, &p);
+	err = read_side(c, names, slice, &p);
 	members_free(p.members);
-	sideslice_free(p.slice);
 	if (!err)
 		err = buildids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
 	jit_err = end_jits(&jits);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/sidelog.h"
 
+#include "analyze/timesort.h"
 #include "analyze/vec.h"
-
-struct event_key {
-	uint64_t time_ns;
-	size_t index;
-};
 
 /* The kernel's own map may well reach to the last address. */
 static uint64_t end_of(uint64_t start, uint64_t size_bytes)
@@ -72,6 +68,23 @@ static int add_cgroup(struct sidelog *log, struct strings *names, const struct p
 	return -ENOENT;
 }
 
+/*
+ * Recorders mark the FORK records they make up for running processes with this bit: their maps follow, and
+ * are not their parent's.  The time inside is when the process started; the record's own, like that of its
+ * COMM and maps, is the start.
+ */
+static bool is_made_up(const struct perfrec_side *side)
+{
+	return (side->misc & PERF_RECORD_MISC_FORK_EXEC) || !side->task.time_ns;
+}
+
+static uint64_t time_of(const struct perfrec_side *side)
+{
+	if (side->type == PERF_RECORD_FORK && !side->id.time_ns && !is_made_up(side))
+		return side->task.time_ns; /* no sample_id_all */
+	return side->id.time_ns;
+}
+
 /* 0: *e is to be kept; -ENOENT: counted, nothing to keep. */
 static int to_event(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
 		    struct side_event *e)
@@ -94,14 +107,7 @@ static int to_event(struct sidelog *log, struct strings *names, const struct per
 		e->tid = side->task.tid;
 		e->ppid = side->task.ppid;
 		e->ptid = side->task.ptid;
-		/*
-		 * Recorders mark the FORK records they make up for running processes with this
-		 * bit: their maps follow, and are not their parent's.  The time inside is when the
-		 * process started; the record's own, like that of its COMM and maps, is the start.
-		 */
-		e->flag = (side->misc & PERF_RECORD_MISC_FORK_EXEC) || !side->task.time_ns;
-		if (!e->flag && !e->time_ns)
-			e->time_ns = side->task.time_ns; /* no sample_id_all */
+		e->flag = is_made_up(side);
 		return 0;
 	case PERF_RECORD_CGROUP:
 		return add_cgroup(log, names, side);
@@ -141,7 +147,7 @@ void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken)
 
 int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side)
 {
-	struct side_event e = { .time_ns = side->id.time_ns };
+	struct side_event e = { .time_ns = time_of(side) };
 	int err;
 
 	err = to_event(log, names, side, &e);
@@ -157,56 +163,11 @@ int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec
 	return 0;
 }
 
-/* Merges [0, middle) and [middle, count) of from into to; of equal times the earlier one comes first. */
-static void merge_two(const struct event_key *from, size_t middle, size_t count,
-		      struct event_key *to)
-{
-	size_t a = 0, b = middle;
-
-	for (size_t i = 0; i < count; i++) {
-		bool second = a == middle || (b < count && from[b].time_ns < from[a].time_ns);
-
-		to[i] = from[second ? b++ : a++];
-	}
-}
-
-/* Where the run that begins at first ends: behind the last that is not before the one before it. */
-static size_t run_end(const struct event_key *keys, size_t first, size_t count)
-{
-	while (++first < count && keys[first].time_ns >= keys[first - 1].time_ns)
-		;
-	return first < count ? first : count;
-}
-
-/*
- * Sorts by time, equal times as they came.  The records of a flush are nearly in order, so what is in
- * order already is merged, pair by pair, until all is one run.  Either keys or room: where it ended.
- */
-static struct event_key *sort_keys(struct event_key *keys, struct event_key *room, size_t count)
-{
-	struct event_key *swap;
-	size_t first, middle, end, runs;
-
-	do {
-		runs = 0;
-		for (first = 0; first < count; first = end) {
-			middle = run_end(keys, first, count);
-			end = middle < count ? run_end(keys, middle, count) : count;
-			merge_two(keys + first, middle - first, end - first, room + first);
-			runs++;
-		}
-		swap = keys;
-		keys = room;
-		room = swap;
-	} while (runs > 1);
-	return keys;
-}
-
 int sidelog_replay(const struct sidelog *log,
 		   int (*apply)(void *ctx, const struct side_event *event), void *ctx)
 {
-	struct event_key *keys = calloc(log->count + 1, sizeof(*keys));
-	struct event_key *room = calloc(log->count + 1, sizeof(*room)), *sorted;
+	struct timekey *keys = calloc(log->count + 1, sizeof(*keys));
+	struct timekey *room = calloc(log->count + 1, sizeof(*room)), *sorted;
 	int err = 0;
 
 	if (!keys || !room) {
@@ -215,8 +176,8 @@ int sidelog_replay(const struct sidelog *log,
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < log->count; i++)
-		keys[i] = (struct event_key){ log->events[i].time_ns, i };
-	sorted = sort_keys(keys, room, log->count);
+		keys[i] = (struct timekey){ log->events[i].time_ns, i };
+	sorted = timesort(keys, room, log->count);
 	free(sorted == keys ? room : keys); /* what is built now is large, too */
 	for (size_t i = 0; !err && i < log->count; i++)
 		err = apply(ctx, &log->events[sorted[i].index]);

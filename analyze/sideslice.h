@@ -3,10 +3,12 @@
  * sideslice - of the side-band only what a slice of the samples needs
  *
  * A second of a long capture has samples of a few processes, and the side-band is of all there ever
- * were.  So the samples of the slice are looked through for their processes, by a thread beside the
- * one that reads the side-band; meanwhile records that speak of a process are held.  Then those are
- * given out, in the order they came, that are of such a process, or of one it descends from (kin).
- * All others would change nothing that is asked about.  The samples are kept, to be counted.
+ * were.  So the samples of the slice are looked through for their threads, by a thread beside the
+ * one that reads the side-band.  That is read from its last frame to its first, in the order of time:
+ * frames say which times they have, so a record's turn has come when no frame before can have a later
+ * one.  It is kept if it matters to the samples (kin), and forgotten else; so memory is as large as what the slice
+ * needs, however long the side-band.  In the end what was kept is given out in the order of the file.
+ * The samples are kept as well, to be counted.
  */
 #ifndef EBPREC_ANALYZE_SIDESLICE_H
 #define EBPREC_ANALYZE_SIDESLICE_H
@@ -20,23 +22,20 @@
 
 struct sideslice; /* opaque */
 
-/* Whether the slice is so small, and the side-band not too large, that this saves time. */
+/* Whether the slice is so small that this saves time. */
 bool sideslice_is_worth(const struct capture *c, const struct timespan *span);
 /* Begins to look through the samples.  c and span are borrowed.  -ENOMEM. */
 int sideslice_new(const struct capture *c, const struct timespan *span, struct sideslice **out);
 void sideslice_free(struct sideslice *s); /* NULL is fine */
-/* After sideslice_each_wanted(): moves the samples to *out, keptframes_done(). */
-void sideslice_take_samples(struct sideslice *s, struct keptframes *out);
 
-/* Whether a record of the side-band says something of one process, and nothing else. */
-bool sideslice_is_of_process(const struct perf_event_header *header);
-/* Takes a copy of such a record.  -ENOMEM, -EOVERFLOW. */
-int sideslice_hold(struct sideslice *s, const struct record *rec);
 /*
- * When all are held: gives out those that are needed, until see() fails.  What see() returned, -ENOMEM,
- * -EOVERFLOW, or what failed when samples were looked through.
+ * Gives out what is needed, until see() fails: at once, in no order, what only counts something; the
+ * rest in the order of the file.  What see() returned, -ENOMEM, -EOVERFLOW; -ESTALE: a frame says wrong
+ * times, so that all has to be read anew and whole.
  */
-int sideslice_each_wanted(struct sideslice *s,
-			  int (*see)(void *ctx, const struct perf_event_header *header), void *ctx);
+int sideslice_read(struct sideslice *s, int (*see)(void *ctx, const struct record *rec), void *ctx);
+uint32_t sideslice_damage(const struct sideslice *s); /* frames of the side-band */
+/* After sideslice_read(): moves the samples to *out, keptframes_done(). */
+void sideslice_take_samples(struct sideslice *s, struct keptframes *out);
 
 #endif

@@ -21,11 +21,6 @@
 #define BRANCH_ENTRY_BYTES 24
 #define ABI_LAST           PERF_SAMPLE_REGS_ABI_64
 
-/* The sample_type bits that show up in a sample_id tail, eight bytes each. */
-#define ID_BITS                                                                        \
-	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
-
 /* The fields of a sample up to the chain: eight bytes each. */
 #define WORDS                                                                           \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
@@ -359,9 +354,13 @@ bool perfrec_sample_ids(const void *rec, size_t size_bytes, const struct perf_ev
 
 size_t perfrec_tail_bytes(const struct perf_event_attr *attr)
 {
+	uint64_t type = attr->sample_type;
+
 	if (!attr->sample_id_all)
 		return 0;
-	return 8 * (size_t)__builtin_popcountll(attr->sample_type & ID_BITS);
+	return 8 * (size_t)(!!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME) +
+			    !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +
+			    !!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_IDENTIFIER));
 }
 
 /* Bytes of header and body, padded; 0: not one of the records that the kernel stretches. */
@@ -449,6 +448,18 @@ uint64_t perfrec_identifier(const void *rec, size_t size_bytes, const struct per
 	off_bytes = cursor_left(&c) - words * 8;
 	cursor_skip(&c, off_bytes);
 	return cursor_u64(&c);
+}
+
+uint64_t perfrec_time(const void *rec, size_t size_bytes, const struct perf_event_attr *attr)
+{
+	size_t tail_bytes = perfrec_tail_bytes(attr), end;
+	size_t off_bytes = attr->sample_type & PERF_SAMPLE_TID ? 8 : 0;
+
+	if (size_bytes < HEADER_BYTES + tail_bytes || tail_bytes < off_bytes + 8 ||
+	    !(attr->sample_type & PERF_SAMPLE_TIME) || le32_load(rec) >= USER_FIRST)
+		return 0;
+	end = perfrec_true_size(rec, size_bytes, tail_bytes);
+	return le64_load((const uint8_t *)rec + end - tail_bytes + off_bytes);
 }
 
 /*

@@ -72,6 +72,9 @@ struct perfrec_id {
 	int32_t cpu; /* -1: not there */
 };
 
+/* The time in the sample_id tail of a record that is not a sample; 0: none, or no room for it. */
+uint64_t perfrec_time(const void *rec, size_t size_bytes, const struct perf_event_attr *attr);
+
 /*
  * The id of any record, sample or not, found without knowing its attr: any attr will do when all
  * have IDENTIFIER, or all the same sample_type with ID.  0 when the attr has none.

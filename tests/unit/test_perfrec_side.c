@@ -349,6 +349,27 @@ static void perfrec_identifier_is_first_or_last(void **state)
 	assert_true(perfrec_identifier(r.bytes, r.size_bytes, &attr) == 0);
 }
 
+static void perfrec_time_is_the_tails(void **state)
+{
+	uint8_t comm[48] = { PERF_RECORD_COMM, 0, 0, 0, 0, 0, sizeof(comm) };
+	struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+		.sample_id_all = 1,
+	};
+
+	le64_store(comm + 24, 7); /* pid, tid */
+	le64_store(comm + 32, 4711);
+	assert_true(perfrec_time(comm, sizeof(comm), &attr) == 4711);
+	assert_true(perfrec_time(comm, 24, &attr) == 0);
+	attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
+	assert_true(perfrec_time(comm, sizeof(comm), &attr) == 4711);
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CPU;
+	assert_true(perfrec_time(comm, sizeof(comm), &attr) == 0);
+	attr.sample_type |= PERF_SAMPLE_TIME;
+	attr.sample_id_all = 0;
+	assert_true(perfrec_time(comm, sizeof(comm), &attr) == 0);
+}
+
 /* As Linux 6.18 wrote them while two programs recorded: a second tail's worth of old bytes. */
 static const uint8_t stretched_bpf_event[88] = {
 	0x12, 0x00, 0x00, 0x00, 0x00, 0x00, 0x58, 0x00, 0x02, 0x00, 0x00, 0x00, 0xfd, 0x01, 0x00,
@@ -393,6 +414,7 @@ static void perfrec_reads_the_first_tail_of_a_stretched_record(void **state)
 			 -ENOTSUP);
 	assert_int_equal(s.id.time_ns, 0x448b034e45c);
 	assert_int_equal(s.id.id, 0x2e0);
+	assert_int_equal(perfrec_time(stretched_ksymbol, 128, &identifier_attr), 0x448b034cf06);
 }
 
 static void perfrec_true_size_leaves_other_records_alone(void **state)
@@ -433,6 +455,7 @@ int main(void)
 		cmocka_unit_test(perfrec_unknown_types_still_have_an_id),
 		cmocka_unit_test(perfrec_samples_and_side_records_are_not_mixed_up),
 		cmocka_unit_test(perfrec_identifier_is_first_or_last),
+		cmocka_unit_test(perfrec_time_is_the_tails),
 	};
 
 	return cmocka_run_group_tests_name("perfrec_side", tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "analyze/kin.h"
 #include "analyze/load.h"
 #include "analyze/sideslice.h"
+#include "analyze/sideturns.h"
 #include "tests/gen/captures.h"
 
 #define EVENTS 3000
@@ -20,49 +21,191 @@
 
 /* ---- kin ---- */
 
-static void wanted_is_what_the_wanted_depend_on(void **state)
+/* In the order of time; of ids that are used again. */
+struct story_event {
+	char kind; /* f: fork; c: comm; m: map */
+	uint32_t pid, tid, ppid, ptid;
+	uint64_t time_ns;
+};
+
+/* Shows all of them from the last; needed[i] is '1' where event i matters.  Whether it has to be done again. */
+static bool show(struct kin *k, const struct story_event *e, size_t count, char *needed)
 {
-	/* 1 -> 2 -> 3 -> 1 is a ring, 4 -> 3 leads into it, 5 -> 6 stands apart. */
-	static const uint32_t links[][2] = { { 1, 2 }, { 2, 3 }, { 3, 1 }, { 4, 3 }, { 5, 6 } };
-	static const struct {
-		uint32_t want;
-		const char *wanted; /* of 1 to 7 */
-	} cases[] = {
-		{ 1, "1110000" }, { 4, "1111000" }, { 5, "0000110" },
-		{ 6, "0000010" }, { 7, "0000001" },
-	};
+	size_t kept[16], kept_count = 0;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char wanted[8] = "";
-		struct kin k = { 0 };
+	memset(needed, '0', count);
+	needed[count] = '\0';
+	while (count--) {
+		const struct kin_task task = { e[count].pid, e[count].tid, e[count].ppid,
+					       e[count].ptid };
+		uint32_t number = (uint32_t)kept_count;
+		int says;
 
-		for (size_t l = 0; l < sizeof(links) / sizeof(links[0]); l++)
-			assert_int_equal(kin_link(&k, links[l][0], links[l][1]), 0);
-		assert_int_equal(kin_want(&k, cases[i].want), 0);
-		assert_int_equal(kin_close(&k), 0);
-		for (uint32_t id = 1; id <= 7; id++)
-			wanted[id - 1] = kin_is_wanted(&k, id) ? '1' : '0';
-		assert_string_equal(wanted, cases[i].wanted);
-		kin_done(&k);
+		if (e[count].kind == 'f')
+			says = kin_fork(k, &task, e[count].time_ns, &number);
+		else if (e[count].kind == 'c')
+			says = kin_comm(k, task.pid, task.tid, e[count].time_ns, &number);
+		else
+			says = kin_map(k, task.pid, e[count].time_ns, &number);
+		assert_true(says >= 0);
+		if (!says)
+			continue;
+		if (number < kept_count)
+			needed[kept[number]] = '0';
+		else
+			kept_count++;
+		kept[number] = count;
+		needed[count] = '1';
 	}
+	return kin_again(k);
 }
 
-static void long_chains_are_followed_in_any_order(void **state)
+static void what_an_id_was_before_its_fork_is_not_needed(void **state)
 {
-	for (int backwards = 0; backwards < 2; backwards++) {
-		struct kin k = { 0 };
+	static const struct story_event events[] = {
+		{ 'm', 1, 0, 0, 0, 1 }, /* of the ancestor, by the time of the fork */
+		{ 'm', 9, 0, 0, 0, 2 }, /* of a stranger */
+		{ 'f', 5, 5, 9, 9, 3 }, /* another 5 */
+		{ 'm', 5, 0, 0, 0, 4 },  { 'f', 5, 5, 1, 1, 5 }, /* the one that is asked for */
+		{ 'm', 1, 0, 0, 0, 6 },                          /* not of its child any more */
+		{ 'm', 5, 0, 0, 0, 7 },  { 'c', 5, 5, 0, 0, 8 }, /* an exec, maybe */
+		{ 'f', 6, 6, 5, 5, 9 },                          /* 5 is known */
+		{ 'm', 5, 0, 0, 0, 30 },                         /* behind the slice */
+		{ 'm', 6, 0, 0, 0, 31 },
+	};
+	struct kin k = { 0 };
+	char needed[16];
 
-		for (uint32_t i = 0; i < 100000; i++) {
-			uint32_t id = backwards ? 100000 - i : i;
+	assert_int_equal(kin_ask(&k, 5, 5), 0);
+	kin_begin(&k, 10, 20);
+	assert_false(show(&k, events, 11, needed));
+	assert_string_equal(needed, "10001011010");
+	kin_done(&k);
+}
 
-			assert_int_equal(kin_link(&k, id + 1, id), 0);
-		}
-		assert_int_equal(kin_want(&k, 100000), 0);
-		assert_int_equal(kin_close(&k), 0);
-		assert_true(kin_is_wanted(&k, 1));
-		assert_false(kin_is_wanted(&k, 200000));
-		kin_done(&k);
+static void who_is_known_by_nothing_else_is_known_by_a_fork(void **state)
+{
+	static const struct story_event events[] = {
+		{ 'f', 7, 7, 5, 5, 3 },
+		{ 'f', 8, 8, 5, 5, 4 },
+	};
+	struct kin k = { 0 };
+	char needed[16];
+
+	assert_int_equal(kin_ask(&k, 5, 5), 0);
+	kin_begin(&k, 10, 20);
+	assert_false(show(&k, events, 2, needed));
+	assert_string_equal(needed, "10");
+	kin_done(&k);
+}
+
+static void threads_may_be_of_what_their_process_was(void **state)
+{
+	static const struct story_event events[] = {
+		{ 'm', 5, 0, 0, 0, 1 },
+		{ 'f', 5, 55, 5, 5, 2 }, /* the thread */
+		{ 'm', 5, 0, 0, 0, 3 },
+		{ 'f', 5, 5, 1, 1, 4 }, /* the same process id again */
+	};
+	struct kin k = { 0 };
+	char needed[16];
+
+	assert_int_equal(kin_ask(&k, 5, 55), 0);
+	kin_begin(&k, 10, 20);
+	assert_false(show(&k, events, 4, needed));
+	assert_string_equal(needed, "1111");
+	kin_done(&k);
+}
+
+/* Of which of the two it is at a moment only its records say. */
+static void threads_of_two_processes_keep_both(void **state)
+{
+	static const struct story_event events[] = {
+		{ 'm', 5, 0, 0, 0, 1 }, { 'f', 5, 55, 5, 5, 2 },  { 'm', 5, 0, 0, 0, 3 },
+		{ 'f', 5, 5, 1, 1, 4 }, { 'f', 6, 55, 6, 6, 12 },
+	};
+	struct kin k = { 0 };
+	char needed[16];
+
+	assert_int_equal(kin_ask(&k, 6, 55), 0);
+	assert_int_equal(kin_ask(&k, 5, 55), 0);
+	kin_begin(&k, 10, 20);
+	assert_false(show(&k, events, 5, needed));
+	assert_string_equal(needed, "11111");
+	kin_done(&k);
+}
+
+static void latecomers_need_another_look(void **state)
+{
+	static const struct story_event events[] = {
+		{ 'm', 1, 0, 0, 0, 1 },
+		{ 'f', 5, 5, 1, 1, 30 },
+		{ 'm', 5, 0, 0, 0, 31 },
+	};
+	struct kin k = { 0 };
+	char needed[16];
+
+	assert_int_equal(kin_ask(&k, 5, 5), 0);
+	kin_begin(&k, 10, 20);
+	assert_true(show(&k, events, 3, needed));
+	assert_string_equal(needed, "011");
+	assert_false(show(&k, events, 3, needed));
+	assert_string_equal(needed, "111");
+	kin_done(&k);
+}
+
+static void long_chains_are_followed(void **state)
+{
+	struct kin k = { 0 };
+	uint32_t count = 0;
+
+	assert_int_equal(kin_ask(&k, 100000, 100000), 0);
+	kin_begin(&k, 200000, 300000);
+	for (uint32_t i = 100000; i > 1; i--) {
+		const struct kin_task child = { i, i, i - 1, i - 1 };
+		const struct kin_task other = { i + 200000, i + 200000, i + 1, i + 1 };
+
+		assert_int_equal(kin_fork(&k, &other, i, &count), 0);
+		assert_int_equal(kin_fork(&k, &child, i, &count), 1);
 	}
+	assert_false(kin_again(&k));
+	kin_done(&k);
+}
+
+/* ---- turns ---- */
+
+/* A frame has eight records of its own time and two of the end of one before, which may stand behind it. */
+static void turns_come_from_the_last_and_little_is_held(void **state)
+{
+	const uint64_t frames = 4000;
+	struct perf_event_header header[8] = { { .size = sizeof(header) } };
+	struct sideturns t = { 0 };
+	struct held last = { UINT64_MAX, UINT64_MAX, 0 };
+	uint64_t seen = 0;
+
+	for (uint64_t f = frames; f-- > 0;) {
+		const struct record rec = { .header = header, .frame = (uint32_t)f ^ 1 };
+
+		for (uint64_t i = 0; i < 10; i++)
+			assert_int_equal(sideturns_hold(&t, &rec,
+							i < 2 ? (f ? f * 100 - 10 : 0)
+							      : f * 100 + 10 * (i ^ 1)),
+					 0);
+		assert_int_equal(sideturns_end_frame(&t, f ? (f - 1) * 100 + 90 : 0), 0);
+		if (!f)
+			assert_int_equal(sideturns_end(&t), 0);
+		for (size_t i = 0; i < t.turn.count; i++, seen++) {
+			const struct held *h = &t.turn.list[i];
+
+			assert_true(h->time_ns < last.time_ns ||
+				    (h->time_ns == last.time_ns && h->place < last.place));
+			last = *h;
+		}
+		assert_int_equal(sideturns_forget(&t), 0);
+		assert_true(t.pile.count < 200000);
+	}
+	assert_int_equal(seen, 10 * frames);
+	sideturns_done(&t);
 }
 
 /* ---- slices of what happened at random ---- */
@@ -84,12 +227,18 @@ static void put(struct maker *m, size_t size, uint64_t time_ns)
 static void happen(struct maker *m, uint32_t ids, uint64_t time_ns)
 {
 	uint32_t pid = 10 + pick(m, ids), tid = pick(m, 3) ? pid : 10 + pick(m, ids);
+	uint32_t ppid = pick(m, 3) ? 10 + pick(m, ids) : pid; /* the same: a thread */
 	char name[32];
 	size_t size;
 
+	/* Rings are not emptied in the order of time, and some is there from the beginning. */
+	time_ns = pick(m, 60) ? time_ns - pick(m, 40) : 0;
+
 	switch (pick(m, 4)) {
 	case 0:
-		size = rec_task(m->rec, PERF_RECORD_FORK, pid, 10 + pick(m, ids), time_ns);
+		size = rec_task(m->rec, PERF_RECORD_FORK, pid, ppid, time_ns);
+		if (!pick(m, 4))
+			le16_store(m->rec + 4, PERF_RECORD_MISC_FORK_EXEC);
 		le32_store(m->rec + 16, tid);
 		if (!pick(m, 3))
 			le32_store(m->rec + 20, 10 + pick(m, ids));
@@ -110,6 +259,14 @@ static void happen(struct maker *m, uint32_t ids, uint64_t time_ns)
 	put(m, size, time_ns);
 }
 
+static void sample(struct maker *m, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	struct rec_sample s = { .pid = pid, .tid = tid, .time_ns = time_ns };
+	size_t size = rec_sample(m->rec, &s);
+
+	assert_int_equal(writer_record(m->w, EBX_STREAM_CPU, m->rec, size, time_ns, 0), 0);
+}
+
 static void make_story(struct maker *m, uint64_t seed)
 {
 	/* Few ids are used again and again, of many most have nothing to do with each other. */
@@ -120,10 +277,11 @@ static void make_story(struct maker *m, uint64_t seed)
 	for (uint64_t i = 0; i < EVENTS; i++) {
 		/* Some at one moment, where the order is that of the file. */
 		uint64_t time_ns = 1000 + i / 2 * 2;
+		uint32_t pid = 10 + pick(m, ids), tid = pick(m, 3) ? pid : 10 + pick(m, ids);
 
 		happen(m, ids, time_ns);
 		if (!pick(m, 3))
-			maker_sample(m, 10 + pick(m, ids), time_ns, 0);
+			sample(m, pid, tid, time_ns);
 		if (i % 100 == 99)
 			assert_int_equal(writer_flush(m->w, true), 0);
 	}
@@ -150,14 +308,15 @@ static void close_world(struct world *w)
 }
 
 /* All that a report asks of a sample, as text. */
-static void say(const struct world *w, uint32_t pid, uint64_t time_ns, char *text, size_t size)
+static void say(const struct world *w, uint32_t pid, uint32_t tid, uint64_t time_ns, char *text,
+		size_t size)
 {
 	struct model_where where;
 	struct model_place place;
 	int at;
 
-	model_thread(w->model, pid, pid, time_ns, &where);
-	at = snprintf(text, size, "%u at %u: %s", pid, (unsigned)time_ns,
+	model_thread(w->model, pid, tid, time_ns, &where);
+	at = snprintf(text, size, "%u/%u at %u: %s", pid, tid, (unsigned)time_ns,
 		      where.comm == MODEL_NONE ? "?" : strings_text(w->names, where.comm));
 	at += snprintf(text + at, size - (size_t)at, " %d%d", where.epoch != MODEL_NONE,
 		       model_has_maps(w->model, where.space));
@@ -189,8 +348,8 @@ static size_t compare(const struct capture *c, const struct world *whole, const 
 			perfrec_sample(rec.header, rec.header->size, &attrs[0].attr, &s, NULL), 0);
 		if (!timespan_has(slice, s.time_ns))
 			continue;
-		say(whole, s.pid, s.time_ns, a, sizeof(a));
-		say(part, s.pid, s.time_ns, b, sizeof(b));
+		say(whole, s.pid, s.tid, s.time_ns, a, sizeof(a));
+		say(part, s.pid, s.tid, s.time_ns, b, sizeof(b));
 		assert_string_equal(a, b);
 		count++;
 	}
@@ -298,6 +457,37 @@ static void others_are_left_out_and_parents_are_not(void **state)
 	maker_end(&m);
 }
 
+/* A frame that says another time than its record has: nothing says when its turn is. */
+static void frames_that_say_wrong_times_are_read_whole(void **state)
+{
+	struct timespan slice = { 1900, 2100 };
+	struct capture *c;
+	struct world w;
+	struct bytes b;
+	struct maker m;
+	size_t size;
+
+	maker_begin(&m, false);
+	for (uint32_t i = 0; i < 2; i++) {
+		put(&m, rec_mmap2(m.rec, 100 + i, i ? "/b" : "/a", 10), 10);
+		maker_sample(&m, 101, 1000 + 1000 * i, 0);
+		assert_int_equal(writer_flush(m.w, true), 0);
+	}
+	size = rec_comm(m.rec, 300, 300, "late", 30);
+	put(&m, size, 40);
+	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
+	b = maker_bytes(&m);
+	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
+	assert_true(sideslice_is_worth(c, &slice));
+	open_world(c, &slice, &w);
+	assert_int_equal(model_file_count(w.model), 2);
+	assert_null(w.scan.kept.words);
+	close_world(&w);
+	capture_close(c);
+	free(b.data);
+	maker_end(&m);
+}
+
 static void all_of_the_time_is_no_slice(void **state)
 {
 	struct timespan all = { 0, UINT64_MAX };
@@ -319,42 +509,20 @@ static void all_of_the_time_is_no_slice(void **state)
 	maker_end(&m);
 }
 
-/* Records too short for what they should say go the way of all others, and are counted as broken. */
-static void records_without_ids_are_not_held(void **state)
-{
-	static const struct {
-		uint32_t type;
-		uint16_t misc, size;
-		bool held;
-	} cases[] = {
-		{ PERF_RECORD_COMM, 0, 8, false },
-		{ PERF_RECORD_COMM, 0, 16, true },
-		{ PERF_RECORD_FORK, 0, 16, false },
-		{ PERF_RECORD_FORK, 0, 24, true },
-		{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, 8, false },
-		{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, 16, true },
-		{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_KERNEL, 72, false },
-		{ PERF_RECORD_MMAP, PERF_RECORD_MISC_GUEST_USER, 72, false },
-		{ PERF_RECORD_EXIT, 0, 56, false },
-		{ PERF_RECORD_LOST, 0, 24, false },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct perf_event_header header = { cases[i].type, cases[i].misc, cases[i].size };
-
-		assert_int_equal(sideslice_is_of_process(&header), cases[i].held);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wanted_is_what_the_wanted_depend_on),
-		cmocka_unit_test(long_chains_are_followed_in_any_order),
+		cmocka_unit_test(what_an_id_was_before_its_fork_is_not_needed),
+		cmocka_unit_test(who_is_known_by_nothing_else_is_known_by_a_fork),
+		cmocka_unit_test(threads_may_be_of_what_their_process_was),
+		cmocka_unit_test(threads_of_two_processes_keep_both),
+		cmocka_unit_test(latecomers_need_another_look),
+		cmocka_unit_test(long_chains_are_followed),
+		cmocka_unit_test(turns_come_from_the_last_and_little_is_held),
 		cmocka_unit_test(slices_know_of_their_samples_what_the_whole_knows),
 		cmocka_unit_test(others_are_left_out_and_parents_are_not),
+		cmocka_unit_test(frames_that_say_wrong_times_are_read_whole),
 		cmocka_unit_test(all_of_the_time_is_no_slice),
-		cmocka_unit_test(records_without_ids_are_not_held),
 	};
 
 	return cmocka_run_group_tests_name("sideslice", tests, NULL, NULL);

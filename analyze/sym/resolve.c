@@ -128,9 +128,7 @@ static struct resolved *result_of(struct resolver *r, uint32_t file, uint64_t of
 static const struct bundle *find_in_bundles(const struct known_file *f, uint64_t offset,
 					    bool is_return, struct bundle_place *out)
 {
-	uint32_t i;
-
-	for (i = 0; i < f->bundle_count; i++)
+	for (size_t i = 0; i < f->bundle_count; i++)
 		if (bundle_find(f->bundles[i], offset, is_return, out))
 			return f->bundles[i];
 	return NULL;
@@ -486,10 +484,14 @@ bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_so
 
 /* ---- making ---- */
 
-static void add_bundle(struct known_file *f, const struct bundle *b)
+static int add_bundle(struct known_file *f, const struct bundle *b)
 {
-	if (f->bundle_count < SYMFILE_BUNDLES_MAX)
-		f->bundles[f->bundle_count++] = b;
+	if (f->bundle_count == SYMFILE_BUNDLES_MAX)
+		return 0;
+	if (vec_reserve(&f->bundles, &f->bundle_room, f->bundle_count + 1))
+		return -ENOMEM;
+	f->bundles[f->bundle_count++] = b;
+	return 0;
 }
 
 int resolver_take_kallsyms(struct resolver *r, const char *text, size_t size_bytes)
@@ -515,10 +517,7 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 	for (size_t i = 0; !err && i < opts->bundle_count; i++) {
 		uint32_t id = resolver_add_file(r, &bundle_head(opts->bundles[i])->file);
 
-		if (id == UINT32_MAX)
-			err = -ENOMEM;
-		else
-			add_bundle(r->files.files[id], opts->bundles[i]);
+		err = id == UINT32_MAX ? -ENOMEM : add_bundle(r->files.files[id], opts->bundles[i]);
 	}
 	if (err) {
 		resolver_free(r);

@@ -111,6 +111,7 @@ static void file_free(struct known_file *f)
 		symfile_done(f->partial);
 	free(f->partial);
 	free(f->wanted);
+	free(f->bundles);
 	perfmap_free(f->jit);
 	free(f);
 }

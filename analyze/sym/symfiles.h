@@ -16,8 +16,9 @@
 #include "analyze/sym/origin.h"
 #include "analyze/sym/symfile.h"
 
-#define SYMFILES_MAX        (UINT32_MAX - 3) /* ids are smaller */
-#define SYMFILE_BUNDLES_MAX 8                /* of one file: each event of a capture may have one */
+#define SYMFILES_MAX (UINT32_MAX - 3) /* ids are smaller */
+/* Of one file, and all may be asked for a place: each part of a merged capture may have one an event. */
+#define SYMFILE_BUNDLES_MAX 1024
 
 struct bundle;
 struct perfmap;
@@ -41,8 +42,8 @@ struct known_file {
 	struct symfile
 		*partial;    /* what named these, when all of the file had to be loaded after all */
 	struct perfmap *jit; /* in place of sym: names of code that a process made */
-	const struct bundle *bundles[SYMFILE_BUNDLES_MAX]; /* borrowed; asked before sym */
-	uint32_t bundle_count;
+	const struct bundle **bundles; /* these are borrowed; asked before sym */
+	size_t bundle_count, bundle_room;
 };
 
 /* All zero but the first five, which the owner sets; what they point to is borrowed. */

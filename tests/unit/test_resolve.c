@@ -76,6 +76,47 @@ static void resolve_what_returns_to_a_start_is_bundled(void **state)
 	bundle_free(b);
 }
 
+/* As of captures that were merged: each part has what was hit in it. */
+static void resolve_many_bundles_of_a_file_are_all_asked(void **state)
+{
+	enum { PARTS = 40, FIRST = 0x1000 };
+	struct resolver_file f = file_of("/gone/app", true);
+	struct bundle_frame source = { "inner", "app.c", 1, 0 };
+	const struct bundle_frames frames = { &source, 1 };
+	const struct bundle_head head = { .file = f, .symbols = "/app", .trust = NAME_BY_BUILD_ID };
+	struct resolver_opts opts = { .bundle_count = PARTS };
+	struct bundle *parts[PARTS];
+	struct resolver_frame frame[4];
+	struct resolver *r;
+	char name[16];
+	uint32_t id;
+
+	for (uint32_t i = 0; i < PARTS; i++) {
+		struct bundle_place place = { .offset = FIRST + i, .name = name, .frame_count = 1 };
+		uint8_t *data;
+		size_t size_bytes;
+
+		snprintf(name, sizeof(name), "part%u", i);
+		source.line = i + 1;
+		assert_int_equal(bundle_encode(&head, &place, 1, &frames, &data, &size_bytes), 0);
+		assert_int_equal(bundle_decode(data, size_bytes, &parts[i]), 0);
+	}
+	opts.bundles = parts;
+	opts.roots.symfs = "/no/such/root";
+	assert_int_equal(resolver_new(&opts, &r), 0);
+	id = resolver_add_file(r, &f);
+	for (uint32_t i = 0; i < PARTS; i++) {
+		snprintf(name, sizeof(name), "part%u", i);
+		assert_string_equal(resolver_user(r, id, FIRST + i, false)->name, name);
+		assert_int_equal(resolver_frames(r, id, FIRST + i, false, frame, 4), 1);
+		assert_int_equal(frame[0].line, i + 1);
+	}
+	assert_int_equal(resolver_user(r, id, FIRST + PARTS, false)->reason, NAME_FILE_GONE);
+	resolver_free(r);
+	for (uint32_t i = 0; i < PARTS; i++)
+		bundle_free(parts[i]);
+}
+
 static void resolve_equal_places_give_equal_pointers(void **state)
 {
 	struct env *e = *state;
@@ -469,6 +510,7 @@ int main(void)
 		TEST(resolve_names_by_file_offset),
 		TEST(resolve_return_addresses_belong_to_the_call),
 		TEST(resolve_what_returns_to_a_start_is_bundled),
+		cmocka_unit_test(resolve_many_bundles_of_a_file_are_all_asked),
 		TEST(resolve_equal_places_give_equal_pointers),
 		cmocka_unit_test(resolve_many_files_keep_their_ids),
 		TEST(resolve_a_second_path_helps_when_the_first_is_gone),

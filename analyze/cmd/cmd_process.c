@@ -425,7 +425,7 @@ static int show(struct process *p)
 
 static int gather(struct process *p, struct picked *picked)
 {
-	int err = who_load(p->report, picked, NULL, &p->runs, &p->who);
+	int err = who_load(p->report, picked, NULL, &p->runs, NULL, &p->who);
 
 	if (!err)
 		err = add_programs(p);

@@ -178,7 +178,7 @@ static void show_quality(struct view *v, const struct report *r)
 /* The rest of the page, when the samples have been counted. */
 static int show(struct view *v, struct report *r, const struct summary_opts *o,
 		const struct picked *p, const struct summary *s, const struct who *w,
-		const struct tally *t)
+		struct offcpu_times *times, const struct tally *t)
 {
 	int err;
 
@@ -189,7 +189,8 @@ static int show(struct view *v, struct report *r, const struct summary_opts *o,
 	if (!err)
 		err = show_functions(v, r, p->weight, o->rows);
 	if (!err)
-		err = cmd_summary_waits(v, r->capture, &p->query, o->rows);
+		err = cmd_summary_waits(v, r->capture, &p->query, times->run.flow ? times : NULL,
+					o->rows);
 	if (!err)
 		err = cmd_summary_marks(v, r->capture, p->query.filter, o->rows);
 	if (!err)
@@ -199,15 +200,27 @@ static int show(struct view *v, struct report *r, const struct summary_opts *o,
 	return err;
 }
 
-/* The samples of the event were all counted: they need not be read once more to be told from others. */
-static int count_events(const struct report *r, size_t attr, struct tally *t)
+/* What was counted when it was read need not be read once more to be told from others. */
+static int count_events(const struct report *r, size_t attr, const struct schedflow *flow,
+			struct tally *t)
 {
 	bool counted = !attr && load_stream_is_of_one(r->capture);
-	int err = tally_capture(r->capture, counted ? ~(1u << EBX_STREAM_CPU) : UINT32_MAX, t);
+	const uint64_t *sched = flow ? schedflow_samples(flow) : NULL;
+	uint32_t mask = UINT32_MAX;
+	int err;
 
-	if (!err && counted)
+	if (counted)
+		mask &= ~(1u << EBX_STREAM_CPU);
+	if (sched)
+		mask &= ~(1u << EBX_STREAM_SCHED);
+	err = tally_capture(r->capture, mask, t);
+	if (err)
+		return err;
+	if (counted)
 		t->attrs[attr].sample_count = r->stats.event_samples;
-	return err;
+	for (size_t i = 0; sched && i < t->attr_count; i++)
+		t->attrs[i].sample_count += sched[i];
+	return 0;
 }
 
 static int summarize(struct report *r, const struct summary_opts *o, struct picked *p,
@@ -215,6 +228,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 {
 	struct summary s = { 0 };
 	struct tally t = { 0 };
+	struct offcpu_times times = { 0 };
 	struct who w = { 0 };
 	struct timespan whole;
 	struct view *v = NULL;
@@ -240,14 +254,15 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	if (!o->quiet)
 		cmd_fetch_verdict(p->roots.roots.fetcher);
 	if (!err)
-		err = who_load(r, p, &whole, &s, &w);
+		err = who_load(r, p, &whole, &s, &times, &w);
 	if (!err)
-		err = count_events(r, p->query.attr, &t);
+		err = count_events(r, p->query.attr, times.run.flow, &t);
 	if (!err)
-		err = show(v, r, o, p, &s, &w, &t);
+		err = show(v, r, o, p, &s, &w, &times, &t);
 	close_err = v ? view_close(v) : 0;
 	err = err ? err : close_err;
 	summary_done(&s);
+	offcpu_times_done(&times);
 	who_done(&w);
 	tally_done(&t);
 	if (err)

@@ -54,7 +54,7 @@ static int add_up_waits(struct view *v, struct report *r, size_t rows)
 }
 
 int cmd_summary_waits(struct view *v, const struct capture *c, const struct report_query *asked,
-		      size_t rows)
+		      struct offcpu_times *times, size_t rows)
 {
 	static const char *const columns[] = { "time", "comm", "wait" };
 	struct report_query query = *asked;
@@ -64,6 +64,7 @@ int cmd_summary_waits(struct view *v, const struct capture *c, const struct repo
 	if (err)
 		return err;
 	query.off_cpu = true;
+	query.times = times;
 	query.fields = GROUP_COMM | (query.fields & GROUP_CGROUP);
 	err = report_make(&r, &query);
 	view_table(v, "waits", columns, sizeof(columns) / sizeof(columns[0]));

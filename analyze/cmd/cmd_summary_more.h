@@ -6,10 +6,10 @@
 #include "analyze/report/report.h"
 #include "analyze/view.h"
 
-/* What threads waited for, longest first; asked: what was asked of samples.  An empty table where no
- * switches were recorded.  -ENOMEM, -EOVERFLOW. */
+/* What threads waited for, longest first; asked: what was asked of samples, times as a query has
+ * them.  An empty table where no switches were recorded.  -ENOMEM, -EOVERFLOW. */
 int cmd_summary_waits(struct view *v, const struct capture *c, const struct report_query *asked,
-		      size_t rows);
+		      struct offcpu_times *times, size_t rows);
 /* Marks by name, most frequent first.  -ENOMEM. */
 int cmd_summary_marks(struct view *v, const struct capture *c, const struct filter *filter,
 		      size_t rows);

@@ -36,22 +36,42 @@ static enum who_time time_of_samples(const struct capture_attr *attr, uint64_t *
 	return WHO_SAMPLES;
 }
 
-static int add_runs(struct who *w, struct report *r, const struct picked *p, struct summary *s)
+/* The scheduler events of a long capture are most of it: all is asked of them at once. */
+static int read_switches(struct report *r, const struct filter *filter, struct schedstat *runs,
+			 struct offcpu_times *times)
+{
+	struct offcpu_times own = { 0 }, *t = times ? times : &own;
+	const struct schedrun_user users[] = {
+		schedstat_user(runs, filter, false),
+		waittime_user(&t->waits, filter, false, false),
+	};
+	int err = schedrun_make(r->capture, r->names, filter, users, times ? 2 : 1, &t->run);
+
+	if (!err)
+		err = schedstat_finish(runs);
+	if (!err && times)
+		err = waittime_finish(&t->waits);
+	if (err && times)
+		offcpu_times_done(times);
+	offcpu_times_done(&own);
+	return err;
+}
+
+static int add_runs(struct who *w, struct report *r, const struct picked *p, struct summary *s,
+		    struct offcpu_times *times)
 {
 	struct schedstat runs;
 	int err;
 
 	if (!can_use_switches(p))
 		return 0;
-	err = schedstat_make(r->capture, r->names, &p->filter, &runs);
-	if (err)
-		return err == -ENODATA ? 0 : err;
-	if (!runs.lost && !runs.broken) {
+	err = read_switches(r, &p->filter, &runs, times);
+	if (!err && !runs.lost && !runs.broken) {
 		w->by = WHO_SWITCHES;
 		err = summary_add_runs(s, &runs, &w->known);
 	}
 	schedstat_done(&runs);
-	return err;
+	return err == -ENODATA ? 0 : err;
 }
 
 /*
@@ -74,7 +94,7 @@ static void count_processes(struct who *w, const struct summary *s)
 }
 
 int who_load(struct report *r, const struct picked *p, const struct timespan *whole,
-	     struct summary *s, struct who *out)
+	     struct summary *s, struct offcpu_times *times, struct who *out)
 {
 	struct who w = { .origin_ns = r->scan.span_known ? r->scan.span.from_ns : 0 };
 	size_t count;
@@ -87,7 +107,7 @@ int who_load(struct report *r, const struct picked *p, const struct timespan *wh
 	if (whole)
 		err = summary_make(r, whole, &w.known, s);
 	if (!err)
-		err = add_runs(&w, r, p, s);
+		err = add_runs(&w, r, p, s, times);
 	if (!err)
 		count_processes(&w, s);
 	if (err)

@@ -24,11 +24,12 @@ struct who {
 };
 
 /*
- * Behind report_make(); whole NULL: before, and *s has only the time by context switches.  -ENOMEM,
- * -EOVERFLOW.  *s: summary_done(); *out: who_done().
+ * Behind report_make(); whole NULL: before, and *s has only the time by context switches.  times: what
+ * threads waited for, of the same switches, where these can be used; all zero is given, or NULL: it is not
+ * wanted.  -ENOMEM, -EOVERFLOW.  *s: summary_done(); *times: offcpu_times_done(); *out: who_done().
  */
 int who_load(struct report *r, const struct picked *p, const struct timespan *whole,
-	     struct summary *s, struct who *out);
+	     struct summary *s, struct offcpu_times *times, struct who *out);
 void who_done(struct who *w);
 /* Three numbers of the capture's section: how many processes there were, began and ended. */
 void who_show_counts(struct view *v, const struct who *w);

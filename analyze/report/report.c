@@ -332,7 +332,8 @@ static int count_waits(struct report *r, const struct report_query *query, struc
 	const struct offcpu_query how = { .filter = query->filter,
 					  .groups = r->groups,
 					  .wakers = query->wakers,
-					  .wall = query->wall ? &attrs[query->attr] : NULL };
+					  .wall = query->wall ? &attrs[query->attr] : NULL,
+					  .times = query->times };
 
 	return offcpu_load(r->capture, r->model, r->names, &how, out, &r->waits);
 }

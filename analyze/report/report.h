@@ -54,11 +54,12 @@ struct report {
 struct report_query {
 	size_t attr;
 	const struct filter *filter;
-	const struct pick *pick; /* NULL: all */
-	bool off_cpu;            /* not samples but waits, in microseconds as their period */
-	bool wakers;             /* with off_cpu: and who ended them */
-	bool wall;               /* with off_cpu: and the time on a CPU, by samples of attr */
-	unsigned fields;         /* enum group_fields: what is kept apart */
+	const struct pick *pick;    /* NULL: all */
+	bool off_cpu;               /* not samples but waits, in microseconds as their period */
+	bool wakers;                /* with off_cpu: and who ended them */
+	bool wall;                  /* with off_cpu: and the time on a CPU, by samples of attr */
+	struct offcpu_times *times; /* with off_cpu: see offcpu_query */
+	unsigned fields;            /* enum group_fields: what is kept apart */
 	bool sum_groups; /* not their stacks are kept apart, only how much each has; without pick */
 	uint64_t quantum_ns;     /* of GROUP_TIME; 0: 1 */
 	uint64_t sample_ns;      /* see load_query */

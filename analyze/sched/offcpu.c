@@ -65,8 +65,7 @@ struct waker {
 
 struct loader {
 	const struct filter *filter;
-	struct schedrun run;
-	struct waittime times;
+	struct offcpu_times *times;
 	struct sampler *sampler;
 	struct offcpu *out;
 	const struct capture_attr *waker_attr; /* NULL: wakers are not asked for, or not there */
@@ -88,7 +87,7 @@ static uint32_t waker_of(const struct loader *l, const struct sched_event *e,
 		return OFFCPU_NO_WAKER;
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		if (l->wakers[mid].time_ns <= l->times.ends[e->stack])
+		if (l->wakers[mid].time_ns <= l->times->waits.ends[e->stack])
 			low = mid + 1;
 		else
 			high = mid;
@@ -103,7 +102,7 @@ static uint32_t waker_of(const struct loader *l, const struct sched_event *e,
 static int add_part(struct loader *l, struct perf_sample *s, const struct model_where *where,
 		    uint32_t kind, uint64_t ns, uint32_t weight, struct offcpu_end *end)
 {
-	struct waittime_kind *k = &l->times.kinds[kind];
+	struct waittime_kind *k = &l->times->waits.kinds[kind];
 	uint32_t number;
 	int err;
 
@@ -118,7 +117,7 @@ static int add_part(struct loader *l, struct perf_sample *s, const struct model_
 
 static bool is_wanted(const struct loader *l, uint32_t kind)
 {
-	return kind != WAITTIME_NO_KIND && l->times.kinds[kind].wanted;
+	return kind != WAITTIME_NO_KIND && l->times->waits.kinds[kind].wanted;
 }
 
 static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample *s)
@@ -131,9 +130,9 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 	int err = 0;
 
 	/* Of who is ending perf does not say who it is: it has no id any more. */
-	if (e->stack >= l->times.stack_count || e->tid != s->tid)
+	if (e->stack >= l->times->waits.stack_count || e->tid != s->tid)
 		return 0;
-	w = &l->times.stacks[e->stack];
+	w = &l->times->waits.stacks[e->stack];
 	if (!is_wanted(l, w->kind) && !is_wanted(l, w->queue_kind))
 		return 0;
 	if (s->raw_bytes >= SWITCHINFO_BYTES &&
@@ -213,7 +212,7 @@ static int sort_lives(struct loader *l)
 	const struct timeline_thread *threads;
 	size_t count;
 
-	threads = timeline_threads(l->run.timeline, &count);
+	threads = timeline_threads(l->times->run.timeline, &count);
 	l->lives = calloc(count + 1, sizeof(*l->lives));
 	if (!l->lives)
 		return -ENOMEM;
@@ -230,7 +229,7 @@ static struct waittime_kind *on_cpu_of(struct loader *l, const struct perf_sampl
 	struct thread_life want = { .tid = s->tid, .start_ns = s->time_ns };
 	size_t count, low = 0, high, mid;
 
-	(void)timeline_threads(l->run.timeline, &count);
+	(void)timeline_threads(l->times->run.timeline, &count);
 	for (high = count; low < high;) {
 		mid = low + (high - low) / 2;
 		if (by_life(&l->lives[mid], &want) <= 0)
@@ -240,7 +239,7 @@ static struct waittime_kind *on_cpu_of(struct loader *l, const struct perf_sampl
 	}
 	if (!low || l->lives[low - 1].tid != s->tid)
 		return NULL;
-	return waittime_on_cpu(&l->times, l->lives[low - 1].thread);
+	return waittime_on_cpu(&l->times->waits, l->lives[low - 1].thread);
 }
 
 static bool read_cpu_sample(const struct loader *l, const struct perf_event_header *header,
@@ -320,12 +319,12 @@ static int add_bare(struct loader *l)
 	size_t count;
 	int err = 0;
 
-	threads = timeline_threads(l->run.timeline, &count);
-	for (size_t i = 0; !err && i < l->times.kind_count; i++) {
-		const struct waittime_kind *k = &l->times.kinds[i];
+	threads = timeline_threads(l->times->run.timeline, &count);
+	for (size_t i = 0; !err && i < l->times->waits.kind_count; i++) {
+		const struct waittime_kind *k = &l->times->waits.kinds[i];
 		const struct timeline_thread *th = &threads[k->thread];
 		struct perf_sample s = {
-			.pid = schedrun_pid(&l->run, th),
+			.pid = schedrun_pid(&l->times->run, th),
 			.tid = th->tid,
 			.time_ns = k->began ? k->first_ns : th->end_ns,
 			.cpu = k->began ? k->cpu : (int32_t)th->cpu,
@@ -351,7 +350,7 @@ static int add_bare(struct loader *l)
 /* What is known when all has been read. */
 static void take_facts(const struct loader *l, struct offcpu_facts *f)
 {
-	const struct waittime_sums *sums = &l->times.sums;
+	const struct waittime_sums *sums = &l->times->waits.sums;
 
 	f->total_ns = sums->total_ns;
 	f->with_stack_ns = sums->with_stack_ns;
@@ -362,36 +361,49 @@ static void take_facts(const struct loader *l, struct offcpu_facts *f)
 	f->stacks = sums->stacks;
 	f->error_share = sums->error_share;
 	f->is_wall = l->cpu_attr != NULL;
-	f->lost = l->run.lost;
-	f->gaps = timeline_gaps(l->run.timeline);
+	f->lost = l->times->run.lost;
+	f->gaps = timeline_gaps(l->times->run.timeline);
+}
+
+void offcpu_times_done(struct offcpu_times *t)
+{
+	waittime_done(&t->waits);
+	schedrun_done(&t->run);
 }
 
 static void loader_done(struct loader *l)
 {
-	waittime_done(&l->times);
-	schedrun_done(&l->run);
 	free(l->lives);
 	free(l->wakers);
+}
+
+static int read_times(const struct capture *c, struct strings *names,
+		      const struct offcpu_query *query, struct offcpu_times *out)
+{
+	const struct schedrun_user user = waittime_user(&out->waits, query->filter,
+							query->wall != NULL, query->wakers);
+	int err = schedrun_make(c, names, query->filter, &user, 1, &out->run);
+
+	return err ? err : waittime_finish(&out->waits);
 }
 
 int offcpu_load(const struct capture *c, const struct model *model, struct strings *names,
 		const struct offcpu_query *query, struct sampler **out, struct offcpu *o)
 {
+	struct offcpu_times own = { 0 };
 	struct offcpu fresh = { 0 };
 	struct loader l = { .filter = query->filter, .cpu_attr = query->wall, .out = &fresh };
-	const struct schedrun_user user = waittime_user(&l.times, query->filter,
-							query->wall != NULL, query->wakers);
-	int err;
+	int err = 0;
 
-	err = schedrun_make(c, names, query->filter, &user, 1, &l.run);
-	if (!err)
-		err = waittime_finish(&l.times);
+	l.times = query->times ? query->times : &own;
+	if (!query->times)
+		err = read_times(c, names, query, &own);
 	if (!err)
 		err = sampler_new(model, query->groups, NULL, false, &l.sampler);
 	if (!err && query->wakers)
 		err = add_wakers(&l, c);
 	if (!err)
-		err = schedflow_stacks(l.run.flow, add_stack, &l);
+		err = schedflow_stacks(l.times->run.flow, add_stack, &l);
 	if (!err && l.cpu_attr)
 		err = add_on_cpu(&l, c);
 	if (!err)
@@ -399,6 +411,7 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 	if (!err)
 		take_facts(&l, &fresh.facts);
 	loader_done(&l);
+	offcpu_times_done(&own);
 	if (err) {
 		sampler_free(l.sampler);
 		offcpu_done(&fresh);

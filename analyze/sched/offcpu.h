@@ -22,6 +22,8 @@
 #include "analyze/model.h"
 #include "analyze/naming.h"
 #include "analyze/sampler.h"
+#include "analyze/sched/schedrun.h"
+#include "analyze/sched/waittime.h"
 #include "analyze/stacks.h"
 #include "analyze/strings.h"
 #include "format/capture.h"
@@ -60,6 +62,12 @@ struct offcpu {
 	struct hashidx index;
 };
 
+/* What the scheduler events say: for who reads them for another purpose, too. */
+struct offcpu_times {
+	struct schedrun run;
+	struct waittime waits;
+};
+
 struct offcpu_query {
 	const struct filter *filter;
 	struct groups *groups; /* as for sampler_new() */
@@ -69,6 +77,8 @@ struct offcpu_query {
 	 * leaves out: all adds up to the time that threads lived.  NULL: no.
 	 */
 	const struct capture_attr *wall;
+	/* Finished, by the same filter, and without wakers and wall; NULL: the events are read. */
+	struct offcpu_times *times;
 };
 
 /*
@@ -85,5 +95,6 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
  */
 int offcpu_add_reasons(struct offcpu *o, struct stacks *s, struct naming *n, struct strings *names);
 void offcpu_done(struct offcpu *o);
+void offcpu_times_done(struct offcpu_times *t); /* all zero is fine */
 
 #endif

@@ -55,8 +55,9 @@ struct schedev {
 	struct source sources[SCHEDEV_KINDS];
 	size_t source_count;
 	bool is_ours;
-	uint64_t last_id;          /* that a record had, */
-	const struct source *last; /* and the source it is of; NULL: none */
+	const struct capture_attr *last_attr; /* of the record read last, */
+	uint64_t last_id;                     /* that a record had, */
+	const struct source *last;            /* and the source it is of; NULL: none */
 	struct known_comm known[KNOWN_COMMS];
 };
 
@@ -234,6 +235,7 @@ static const struct source *source_of(struct schedev *s, const struct perf_event
 	} else {
 		attr = s->attrs;
 	}
+	s->last_attr = attr;
 	s->last_id = id;
 	s->last = NULL;
 	for (size_t i = 0; attr && i < s->source_count && !s->last; i++)
@@ -253,6 +255,11 @@ int schedev_read(struct schedev *s, const struct perf_event_header *header, stru
 		return 0;
 	err = read_record(s, header, src, e, sample ? sample : &own);
 	return err ? err : 1;
+}
+
+const struct capture_attr *schedev_last(const struct schedev *s)
+{
+	return s->last_attr;
 }
 
 /* ---- all ---- */

@@ -77,5 +77,7 @@ uint64_t schedev_lost(const struct schedev *s, const struct perf_event_header *r
  */
 int schedev_read(struct schedev *s, const struct perf_event_header *header, struct sched_event *e,
 		 struct perf_sample *sample);
+/* The event of the record that was read last, of whatever kind; NULL: none of the capture's. */
+const struct capture_attr *schedev_last(const struct schedev *s);
 
 #endif

@@ -44,6 +44,9 @@ struct schedflow {
 	size_t part_count;
 	const struct capture_frame *frames; /* of the whole capture */
 	struct range *stacks;               /* by frame */
+	const struct capture_attr *attrs;
+	size_t attr_count;
+	uint64_t *samples; /* by event */
 	uint32_t stack_count, number;
 	struct record_iter *it;
 	struct batch **heap; /* what is being passed on; the earliest at 0 */
@@ -69,6 +72,11 @@ uint64_t schedflow_lost_of(const struct schedflow *f, const uint64_t *lost_by_at
 uint32_t schedflow_stack_count(const struct schedflow *f)
 {
 	return f->stack_count;
+}
+
+const uint64_t *schedflow_samples(const struct schedflow *f)
+{
+	return f->whole ? NULL : f->samples;
 }
 
 /* ---- batches ---- */
@@ -261,7 +269,10 @@ static int take(struct schedflow *f, const struct record *rec, struct batch *b)
 {
 	struct sched_event e;
 	int err = schedev_read(f->reader, rec->header, &e, NULL);
+	const struct capture_attr *of = schedev_last(f->reader);
 
+	if (f->frames[rec->frame].stream == EBX_STREAM_SCHED)
+		f->samples[of ? (size_t)(of - f->attrs) : f->attr_count]++;
 	if (err == -EBADMSG && f->whole)
 		f->facts.broken++;
 	if (err == -EBADMSG)
@@ -496,7 +507,9 @@ int schedflow_open(const struct capture *c, struct strings *names, bool whole,
 	f->facts.is_whole = f->whole;
 	f->frames = capture_frames(c, &count);
 	f->stacks = calloc(count + 1, sizeof(*f->stacks));
-	err = f->stacks ? schedev_new(c, names, &f->reader) : -ENOMEM;
+	f->attrs = capture_attrs(c, &f->attr_count);
+	f->samples = calloc(f->attr_count + 1, sizeof(*f->samples));
+	err = f->stacks && f->samples ? schedev_new(c, names, &f->reader) : -ENOMEM;
 	if (!err)
 		err = schedev_new(c, NULL, &f->scout);
 	if (!err && schedev_has_any(f->scout))
@@ -524,6 +537,7 @@ void schedflow_free(struct schedflow *f)
 	free(f->spare);
 	free(f->parts);
 	free(f->stacks);
+	free(f->samples);
 	free(f->sorting);
 	free(f->runs);
 	free(f);

@@ -49,6 +49,11 @@ uint64_t schedflow_lost_of(const struct schedflow *f, const uint64_t *lost_by_at
 int schedflow_walk(struct schedflow *f,
 		   int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx);
 
+/*
+ * How many samples of each event of the capture are in frames of scheduler events, whatever they are of; the
+ * last one beyond the events: of none.  After the walk; NULL: they were read with others.
+ */
+const uint64_t *schedflow_samples(const struct schedflow *f);
 /* How many stacks were met so far: their numbers are smaller. */
 uint32_t schedflow_stack_count(const struct schedflow *f);
 /* After the walk: each switch that has a stack, as it is in the file, by the stack's number. */

@@ -7,20 +7,11 @@
 #include "analyze/sched/schedrun.h"
 #include "analyze/vec.h"
 
-struct maker {
-	const struct filter *filter;
-	struct schedrun run;
-	struct schedstat *out;
-	size_t capacity; /* of out->threads */
-};
-
 /* ---- adding up ---- */
 
-static int thread_at(struct maker *m, size_t index, struct schedstat_thread **out)
+static int thread_at(struct schedstat *s, size_t index, struct schedstat_thread **out)
 {
-	struct schedstat *s = m->out;
-
-	if (vec_reserve(&s->threads, &m->capacity, index + 1))
+	if (vec_reserve(&s->threads, &s->capacity, index + 1))
 		return -ENOMEM;
 	while (s->thread_count <= index)
 		s->threads[s->thread_count++] = (struct schedstat_thread){ 0 };
@@ -30,19 +21,20 @@ static int thread_at(struct maker *m, size_t index, struct schedstat_thread **ou
 
 static int begin(void *ctx, const struct schedrun *run)
 {
-	struct maker *m = ctx;
+	struct schedstat *s = ctx;
 
-	schedstat_done(m->out);
-	m->capacity = 0;
-	m->out->start_ns = run->start_ns;
-	m->out->end_ns = run->end_ns;
+	s->run = run;
+	s->start_ns = run->start_ns;
+	s->end_ns = run->end_ns;
+	s->switches = s->wakeups = 0;
+	s->thread_count = s->latency.count = s->on_cpu.count = 0;
+	s->latency.sum_ns = s->on_cpu.sum_ns = 0;
 	return 0;
 }
 
 static int on_interval(void *ctx, const struct timeline_interval *i)
 {
-	struct maker *m = ctx;
-	struct schedstat *s = m->out;
+	struct schedstat *s = ctx;
 	struct schedstat_thread *th;
 	const struct timeline_thread *of;
 	uint64_t from_ns = i->from_ns, to_ns = i->to_ns;
@@ -51,18 +43,19 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 
 	if (to_ns < s->start_ns || from_ns > s->end_ns)
 		return 0;
-	err = thread_at(m, i->thread, &th);
+	err = thread_at(s, i->thread, &th);
 	if (err)
 		return err;
 	from_ns = from_ns < s->start_ns ? s->start_ns : from_ns;
-	th->ns[i->state] += filter_overlap_ns(m->filter, from_ns,
+	th->ns[i->state] += filter_overlap_ns(s->filter, from_ns,
 					      to_ns > s->end_ns ? s->end_ns : to_ns);
-	th->runs += i->state == TIMELINE_RUN && filter_has_time(m->filter, to_ns);
-	if (!i->is_whole || to_ns > s->end_ns || !filter_has_time(m->filter, to_ns) ||
+	th->runs += i->state == TIMELINE_RUN && filter_has_time(s->filter, to_ns);
+	if (!s->has_durations || !i->is_whole || to_ns > s->end_ns ||
+	    !filter_has_time(s->filter, to_ns) ||
 	    (i->state != TIMELINE_RUN && i->state != TIMELINE_WAIT))
 		return 0;
-	of = timeline_threads(m->run.timeline, &count);
-	if (!schedrun_wants(&m->run, m->filter, &of[i->thread]))
+	of = timeline_threads(s->run->timeline, &count);
+	if (!schedrun_wants(s->run, s->filter, &of[i->thread]))
 		return 0;
 	return durations_add(i->state == TIMELINE_RUN ? &s->on_cpu : &s->latency,
 			     i->to_ns - i->from_ns);
@@ -71,20 +64,19 @@ static int on_interval(void *ctx, const struct timeline_interval *i)
 /* What is counted and not timed. */
 static int count_event(void *ctx, const struct sched_event *e)
 {
-	struct maker *m = ctx;
-	struct schedstat *s = m->out;
+	struct schedstat *s = ctx;
 	struct schedstat_thread *th;
 	uint32_t thread;
 	int err;
 
-	if (!filter_has_time(m->filter, e->time_ns))
+	if (!filter_has_time(s->filter, e->time_ns))
 		return 0;
 	s->switches += e->kind == SCHEDEV_SWITCH;
 	s->wakeups += e->kind == SCHEDEV_WAKEUP || e->kind == SCHEDEV_WAKEUP_NEW;
-	thread = e->tid ? timeline_current(m->run.timeline, e->tid) : UINT32_MAX;
+	thread = e->tid ? timeline_current(s->run->timeline, e->tid) : UINT32_MAX;
 	if (thread == UINT32_MAX)
 		return 0;
-	err = thread_at(m, thread, &th);
+	err = thread_at(s, thread, &th);
 	if (err)
 		return err;
 	if (e->kind == SCHEDEV_SWITCH) {
@@ -98,22 +90,21 @@ static int count_event(void *ctx, const struct sched_event *e)
 
 /* ---- the whole ---- */
 
-static void describe(const struct maker *m, const struct timeline_thread *from,
+static void describe(const struct schedstat *s, const struct timeline_thread *from,
 		     struct schedstat_thread *to)
 {
-	const struct schedstat *s = m->out;
-	const struct threadlist_entry *e = threadlist_find(&m->run.known, from->tid);
+	const struct threadlist_entry *e = threadlist_find(&s->run->known, from->tid);
 
 	to->tid = from->tid;
-	to->pid = schedrun_pid(&m->run, from);
+	to->pid = schedrun_pid(s->run, from);
 	to->ppid = from->ppid == UINT32_MAX && e ? e->ppid : from->ppid;
-	to->comm = schedrun_comm(&m->run, from);
+	to->comm = schedrun_comm(s->run, from);
 	to->prio = from->prio;
 	to->policy = from->policy;
 	to->ended = from->ended && from->end_ns <= s->end_ns;
 	to->start_ns = from->start_ns < s->start_ns ? s->start_ns : from->start_ns;
 	to->end_ns = from->end_ns > s->end_ns ? s->end_ns : from->end_ns;
-	to->elapsed_ns = filter_overlap_ns(m->filter, to->start_ns, to->end_ns);
+	to->elapsed_ns = filter_overlap_ns(s->filter, to->start_ns, to->end_ns);
 }
 
 static int by_run(const void *a, const void *b)
@@ -128,23 +119,22 @@ static int by_run(const void *a, const void *b)
 }
 
 /* Keeps the threads that are asked for and lived within the span, with their names. */
-static int finish(struct maker *m)
+int schedstat_finish(struct schedstat *s)
 {
-	struct schedstat *s = m->out;
 	struct schedstat_thread *th;
 	const struct timeline_thread *of;
 	size_t i, count, kept = 0;
 	int err;
 
-	of = timeline_threads(m->run.timeline, &count);
-	err = count ? thread_at(m, count - 1, &th) : 0;
+	of = timeline_threads(s->run->timeline, &count);
+	err = count ? thread_at(s, count - 1, &th) : 0;
 	if (err)
 		return err;
 	for (i = 0; i < count; i++) {
 		th = &s->threads[i];
-		if (!schedrun_wants(&m->run, m->filter, &of[i]))
+		if (!schedrun_wants(s->run, s->filter, &of[i]))
 			continue;
-		describe(m, &of[i], th);
+		describe(s, &of[i], th);
 		/* NOLINTNEXTLINE: thread_at() filled all up to the last */
 		if (th->end_ns > th->start_ns || th->voluntary || th->involuntary)
 			s->threads[kept++] = *th;
@@ -154,25 +144,32 @@ static int finish(struct maker *m)
 		qsort(s->threads, kept, sizeof(*s->threads), by_run);
 	durations_finish(&s->latency);
 	durations_finish(&s->on_cpu);
-	s->elapsed_ns = filter_overlap_ns(m->filter, s->start_ns, s->end_ns);
-	s->lost = m->run.lost;
-	s->broken = m->run.broken;
-	s->gaps = timeline_gaps(m->run.timeline);
-	s->has_wakeups = m->run.has_wakeups;
+	s->elapsed_ns = filter_overlap_ns(s->filter, s->start_ns, s->end_ns);
+	s->lost = s->run->lost;
+	s->broken = s->run->broken;
+	s->gaps = timeline_gaps(s->run->timeline);
+	s->has_wakeups = s->run->has_wakeups;
 	return 0;
+}
+
+struct schedrun_user schedstat_user(struct schedstat *s, const struct filter *filter,
+				    bool durations)
+{
+	*s = (struct schedstat){ .filter = filter, .has_durations = durations };
+	return (struct schedrun_user){ begin, on_interval, count_event, s };
 }
 
 int schedstat_make(const struct capture *c, struct strings *names, const struct filter *filter,
 		   struct schedstat *out)
 {
-	struct schedstat fresh = { 0 };
-	struct maker m = { .filter = filter, .out = &fresh };
-	const struct schedrun_user user = { begin, on_interval, count_event, &m };
-	int err = schedrun_make(c, names, filter, &user, 1, &m.run);
+	struct schedstat fresh;
+	const struct schedrun_user user = schedstat_user(&fresh, filter, true);
+	struct schedrun run;
+	int err = schedrun_make(c, names, filter, &user, 1, &run);
 
 	if (!err)
-		err = finish(&m);
-	schedrun_done(&m.run);
+		err = schedstat_finish(&fresh);
+	schedrun_done(&run);
 	if (err) {
 		schedstat_done(&fresh);
 		return err;

@@ -2,7 +2,7 @@
 /*
  * schedstat - how long each thread ran, waited and slept, and how long it took to get a CPU
  *
- * Joins schedev and timeline.  Times are cut to the span that is asked for; run-queue latencies and
+ * A user of schedrun.  Times are cut to the span that is asked for; run-queue latencies and
  * times on a CPU are counted where they end within it, and only when both their ends were recorded.
  */
 #ifndef EBPREC_ANALYZE_SCHED_SCHEDSTAT_H
@@ -14,7 +14,7 @@
 
 #include "analyze/durations.h"
 #include "analyze/filter.h"
-#include "analyze/sched/schedev.h"
+#include "analyze/sched/schedrun.h"
 #include "analyze/strings.h"
 #include "analyze/sched/timeline.h"
 #include "format/capture.h"
@@ -41,9 +41,23 @@ struct schedstat {
 	uint64_t switches, wakeups;
 	uint64_t lost, broken, gaps; /* events; contradictions between events */
 	bool has_wakeups;
+	/* While it is made: */
+	const struct filter *filter;
+	const struct schedrun *run;
+	size_t capacity;
+	bool has_durations;
 };
 
-/* -ENODATA: the capture has no switches; -ENOMEM, -EOVERFLOW.  *out: schedstat_done(). */
+/*
+ * One that takes what a run tells its users.  durations: latency and on_cpu are wanted.  The filter is
+ * borrowed until schedstat_finish(), which is due when the run was made: -ENOMEM.  schedstat_done() in
+ * any case.
+ */
+struct schedrun_user schedstat_user(struct schedstat *s, const struct filter *filter,
+				    bool durations);
+int schedstat_finish(struct schedstat *s);
+
+/* All at once.  -ENODATA: the capture has no switches; -ENOMEM, -EOVERFLOW.  *out: schedstat_done(). */
 int schedstat_make(const struct capture *c, struct strings *names, const struct filter *filter,
 		   struct schedstat *out);
 void schedstat_done(struct schedstat *s);

@@ -222,9 +222,15 @@ static int read_stubs(const struct elffile *e, const struct elffile_section *s,
 	return err;
 }
 
+const struct elffile_section *plt_section(const struct elffile *e, size_t i)
+{
+	static const char *const names[PLT_SECTIONS] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
+
+	return elffile_by_name(e, names[i]);
+}
+
 static int read_x86_64(const struct elffile *e, const struct relocs *ordered, struct entries *out)
 {
-	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
 	const struct elffile_section *s;
 	struct relocs all = { 0 };
 	size_t i;
@@ -241,8 +247,8 @@ static int read_x86_64(const struct elffile *e, const struct relocs *ordered, st
 	if (s && (elffile_by_name(e, ".plt.got") || elffile_by_name(e, ".iplt")))
 		err = read_relocs(e, s, /* naming_only= */ true, &all);
 	qsort(all.items, all.count, sizeof(*all.items), by_slot);
-	for (i = 0; !err && i < sizeof(names) / sizeof(names[0]); i++) {
-		s = elffile_by_name(e, names[i]);
+	for (i = 0; !err && i < PLT_SECTIONS; i++) {
+		s = plt_section(e, i);
 		if (s && s->flags & SHF_EXECINSTR)
 			err = read_stubs(e, s, ordered, &all, out);
 	}

@@ -263,12 +263,25 @@ static void pick_stubs(const struct symtab *t, struct stubs *stubs)
 	stubs->count = kept;
 }
 
+/* Whether anything will be asked for where stubs may be; else there is no need to read what they call. */
+static bool wants_stubs(const struct symtab *t, const struct elffile *e)
+{
+	for (size_t i = 0; i < PLT_SECTIONS; i++) {
+		const struct elffile_section *s = plt_section(e, i);
+
+		if (s && symtab_wants(t, s->addr,
+				      symtab_add_clamped(s->addr, s->size_bytes, UINT64_MAX)))
+			return true;
+	}
+	return false;
+}
+
 static int read_stubs(const struct symtab *t, const struct elffile *e, struct stubs *out)
 {
 	const struct elffile_section *sections, *table = elffile_by_type(e, SHT_DYNSYM);
 	struct stubs stubs = { .file = e, .table = table };
 	size_t count;
-	int err = plt_read(e, &stubs.entries, &stubs.count);
+	int err = wants_stubs(t, e) ? plt_read(e, &stubs.entries, &stubs.count) : 0;
 
 	if (err)
 		return err;

@@ -386,7 +386,7 @@ static int make(struct report *r, const struct report_query *query)
 		err = pick_stacks(r, query);
 	model_free(r->model);
 	r->model = NULL;
-	if (err)
+	if (err || query->no_verdict)
 		return err;
 	if (query->verdict_later)
 		return verdict_begin(&r->stacks, &r->naming, r->names, &r->verdict_work);

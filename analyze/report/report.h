@@ -74,6 +74,7 @@ struct report_query {
 	void *on_named_arg;
 	bool demangle;
 	bool verdict_later; /* it is only wanted after report_end_verdict() */
+	bool no_verdict;    /* nor then */
 };
 
 /* Reads the side-band.  -ENOMEM, -EOVERFLOW.  *r: report_done(). */

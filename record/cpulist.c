@@ -75,34 +75,18 @@ int cpulist_parse(const char *text, struct cpulist *out)
 	return 0;
 }
 
-int cpulist_read(const char *name, struct cpulist *out)
+int cpulist_read(const char *dir, const char *name, struct cpulist *out)
 {
 	struct outbuf text = { 0 };
-	char path[64];
+	char *path;
 	int err;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", name);
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		return -ENOMEM;
 	err = slurp(path, &text);
+	free(path);
 	if (!err)
 		err = cpulist_parse((const char *)text.data, out);
 	outbuf_done(&text);
 	return err;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-bool cpulist_next_new(const struct cpulist *l, const struct cpulist *other, size_t *at,
-		      uint32_t *id)
-{
-	while (*at < l->count) {
-		*id = l->ids[(*at)++];
-		if (!bsearch(id, other->ids, other->count, sizeof(*id), by_id))
-			return true;
-	}
-	return false;
 }

@@ -3,9 +3,10 @@
 #ifndef EBPREC_RECORD_CPULIST_H
 #define EBPREC_RECORD_CPULIST_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define CPULIST_DIR "/sys/devices/system/cpu"
 
 #define CPULIST_ID_MAX 65535 /* far above any kernel's NR_CPUS */
 
@@ -16,11 +17,8 @@ struct cpulist {
 
 /* text: one line, with or without its newline.  -EBADMSG, -ENOMEM.  Free with cpulist_done(). */
 int cpulist_parse(const char *text, struct cpulist *out);
-/* Reads /sys/devices/system/cpu/NAME ("online", "present").  errno of the read, or -EBADMSG. */
-int cpulist_read(const char *name, struct cpulist *out);
-/* The next one from *at on that other has not; *at is behind it then.  false: there is none. */
-bool cpulist_next_new(const struct cpulist *l, const struct cpulist *other, size_t *at,
-		      uint32_t *id);
+/* Reads CPULIST_DIR/NAME ("online", "present"), or a test's folder.  errno of the read, -EBADMSG, -ENOMEM. */
+int cpulist_read(const char *dir, const char *name, struct cpulist *out);
 void cpulist_done(struct cpulist *l);
 
 #endif

@@ -175,7 +175,7 @@ static void release(struct recording *r)
 	hostinfo_done(&r->host);
 	hostenv_done(&r->env);
 	cpulist_done(&r->cpus);
-	cpulist_done(&r->online);
+	cpuwatch_done(&r->cpuwatch);
 	workload_done(&r->workload);
 	notes_done(&r->notes);
 	for (i = 0; i < r->opts->pid_count; i++) {

@@ -261,22 +261,20 @@ static int write_notes(struct recording *r)
 
 /*
  * The events of a CPU that goes offline end, and do not come back with it; one that was offline has none.
- * New ones would have ids that the head of the file does not know.
+ * We may not open new ones any more (rights.h), and they would have ids that the head of the file does not
+ * know.
  */
 static void look_at_cpus(struct recording *r)
 {
-	struct cpulist now, last = r->online.count ? r->online : r->cpus;
-	uint32_t id;
-	size_t at = 0;
+	struct cpulist came;
 
-	if (cpulist_read("online", &now))
+	if (cpuwatch_look(&r->cpuwatch, CPULIST_DIR, &came))
 		return;
-	while (cpulist_next_new(&now, &last, &at, &id))
+	for (size_t i = 0; i < came.count; i++)
 		note(&r->notes, NOTE_WARNING,
 		     "CPU %u came online: what runs on it is not sampled, and what starts there has no name (record anew)",
-		     id);
-	cpulist_done(&r->online);
-	r->online = now;
+		     came.ids[i]);
+	cpulist_done(&came);
 }
 
 int recording_flush(struct recording *r)

@@ -9,6 +9,7 @@
 #include "record/argkeep.h"
 #include "record/bpfprogs.h"
 #include "record/control.h"
+#include "record/cpuwatch.h"
 #include "record/mapids.h"
 #include "record/features.h"
 #include "record/hostenv.h"
@@ -34,7 +35,7 @@ struct recording {
 	struct recfile file;
 	struct workload workload;
 	struct cpulist cpus;
-	struct cpulist online; /* when it was looked at last */
+	struct cpuwatch cpuwatch;
 	bool bpf;
 	struct perfset_scope scope;
 	uint32_t command_pid; /* where the scope points to */

@@ -301,14 +301,17 @@ static bool is_bpfs_fault(int err)
 int recording_set_up(struct recording *r)
 {
 	char why[sizeof(r->notes.failure)] = "--no-bpf";
+	struct cpulist came;
 	int err = check_time_namespace(r);
 
 	if (err)
 		return err;
-	err = cpulist_read("online", &r->cpus);
+	err = cpulist_read(CPULIST_DIR, "online", &r->cpus);
+	if (!err) /* before there is an event */
+		err = cpuwatch_look(&r->cpuwatch, CPULIST_DIR, &came);
 	if (err)
-		return note_fail(&r->notes, err, NULL,
-				 "cannot read /sys/devices/system/cpu/online");
+		return note_fail(&r->notes, err, NULL, "cannot read " CPULIST_DIR "/online");
+	cpulist_done(&came);
 	if (r->opts->bpf) {
 		err = set_up_with_bpf(r);
 		if (!err || !is_bpfs_fault(err) || r->opts->marks.count)

@@ -177,6 +177,15 @@ record_small() {
 	same "000 001" "$(awk '{ print $1 }' seen | sort -u | xargs)"
 }
 
+# As all but the first when the machine sleeps: nobody sees them away.
+@test "a CPU that goes offline and is back at once" {
+	cpu=/sys/devices/system/cpu/cpu1/online
+	[ -w $cpu ] || skip "no CPU can be taken away here"
+	ebprec-record -a -F 997 -q -o r.data sh -c "sleep 0.5; echo 0 >$cpu; echo 1 >$cpu; sleep 1.5" 3>&- 2>err
+	whole r.data
+	same 1 "$(grep -c "^ebprec: CPU 1 came online" err)"
+}
+
 @test "a CPU that was offline when the recording began" {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"

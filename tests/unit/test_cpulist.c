@@ -50,41 +50,11 @@ static void cpulist_refuses_what_is_no_list(void **state)
 	}
 }
 
-static void cpulist_tells_which_are_new(void **state)
-{
-	static const struct {
-		const char *now, *last;
-		size_t count;
-		uint32_t fresh[4];
-	} cases[] = {
-		{ "0-3", "0-3", 0, { 0 } },          { "0,2-3", "0-3", 0, { 0 } },
-		{ "0-3", "0,2", 2, { 1, 3 } },       { "0-1,70", "1", 2, { 0, 70 } },
-		{ "4-7", "0-3", 4, { 4, 5, 6, 7 } }, { "0", "1", 1, { 0 } },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct cpulist now, last;
-		size_t at = 0, n = 0;
-		uint32_t id;
-
-		assert_int_equal(cpulist_parse(cases[i].now, &now), 0);
-		assert_int_equal(cpulist_parse(cases[i].last, &last), 0);
-		while (cpulist_next_new(&now, &last, &at, &id)) {
-			assert_true(n < cases[i].count);
-			assert_int_equal(id, cases[i].fresh[n++]);
-		}
-		assert_int_equal(n, cases[i].count);
-		cpulist_done(&now);
-		cpulist_done(&last);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpulist_reads_ranges_and_single_cpus),
 		cmocka_unit_test(cpulist_refuses_what_is_no_list),
-		cmocka_unit_test(cpulist_tells_which_are_new),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static void a_side_band_ring_that_fills_makes_a_hurry(void **state)
 	int i;
 
 	(void)state;
-	assert_int_equal(cpulist_read("online", &cpus), 0);
+	assert_int_equal(cpulist_read(CPULIST_DIR, "online", &cpus), 0);
 	o.cpus = &cpus;
 	if (sideband_open(&o, &attrs, &notes, &s))
 		print_message("# no rings here: %s\n", notes.failure);

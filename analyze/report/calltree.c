@@ -164,6 +164,10 @@ int calltree_build(const struct stacks *stacks, const struct calltree_labels *la
 	err = b.spots ? sort_entries(stacks, &order) : -ENOMEM;
 	if (!err)
 		err = calltree_init(&b.tree);
+	if (!err) /* mostly there are more: stacks of each group, kernel frames below each user's */
+		err = hashidx_expect(&b.tree.index, stacks->node_count);
+	if (!err)
+		err = vec_reserve(&b.tree.nodes, &b.tree.capacity, stacks->node_count);
 	if (!err)
 		err = build(&b, order, weight);
 	free(order);

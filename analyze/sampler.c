@@ -84,8 +84,6 @@ static int trace_run(struct sampler *s, struct run *run)
 	for (size_t i = known; i < count; i += FOLD_AT_ONCE)
 		path = trace_some(&walk, run, i,
 				  i + FOLD_AT_ONCE < count ? i + FOLD_AT_ONCE : count, path, out);
-	for (size_t i = 0; i < count && i <= FETCH_CALLERS; i++)
-		stacks_fetch(&s->stacks, out[count - 1 - i]);
 	if (trail)
 		trail_leave(trail, &run->cut, out, known);
 	return 0;
@@ -126,6 +124,18 @@ static int begin_runs(struct sampler *s, struct item *item, bool *odd)
 	return err;
 }
 
+/* By the paths of both trees.  Announces its entry. */
+static void fetch_entry(struct sampler *s, struct item *item)
+{
+	uint64_t paths[2] = { stacks_root_path(STACKS_KERNEL_ROOT),
+			      stacks_root_path(STACKS_USER_ROOT) };
+
+	for (uint32_t i = item->first_run; i < item->last_run; i++)
+		paths[s->runs[i].is_user] = *path_at(s, &s->runs[i], s->runs[i].cut.count - 1);
+	item->hash_of_entry = stacks_hash(paths[1], paths[0], item->key.group, item->key.end);
+	stacks_fetch_entry(&s->stacks, item->hash_of_entry);
+}
+
 /*
  * Looks for the whole stack, and claims its slot where it is not there.  Something odd about a chain
  * is counted each time it comes, so such a stack is not remembered.
@@ -147,12 +157,61 @@ static int begin_item(struct sampler *s, struct item *item)
 		return 0;
 	}
 	err = begin_runs(s, item, &odd);
+	if (!err)
+		fetch_entry(s, item);
 	if (!err && slot)
 		*slot = (struct stack_slot){ item->hash, odd ? 0 : PENDING | number };
 	return err;
 }
 
-/* ---- second step: nodes that there are ---- */
+/* ---- second step: is what its frames stand for known? ---- */
+
+static bool is_missed(const struct item *item)
+{
+	return !item->entry && !item->same;
+}
+
+/* The slot that the sample took, if no other has taken it since, gets its entry. */
+static void set_entry(struct sampler *s, struct item *item, uint32_t entry)
+{
+	uint32_t number = (uint32_t)(item - s->items);
+
+	item->entry = entry + 1;
+	if (item->slot && item->slot->entry == (PENDING | number))
+		item->slot->entry = item->entry & PENDING ? 0 : item->entry;
+}
+
+/* Where there is no entry, the nodes are announced. */
+static void fetch_nodes(struct sampler *s, const struct item *item)
+{
+	for (uint32_t number = item->first_run; number < item->last_run; number++) {
+		const struct run *run = &s->runs[number];
+
+		for (size_t i = 0; i < run->cut.count && i <= FETCH_CALLERS; i++)
+			stacks_fetch(&s->stacks, *path_at(s, run, run->cut.count - 1 - i));
+	}
+}
+
+static void find_entries(struct sampler *s)
+{
+	for (size_t i = 0; i < s->item_count; i++)
+		if (is_missed(&s->items[i]))
+			stacks_look_entry(&s->stacks, s->items[i].hash_of_entry);
+	for (size_t i = 0; i < s->item_count; i++) {
+		struct item *item = &s->items[i];
+		uint32_t entry;
+
+		if (!is_missed(item))
+			continue;
+		entry = stacks_find_entry(&s->stacks, item->hash_of_entry);
+		if (entry == HASHIDX_NONE)
+			fetch_nodes(s, item);
+		else
+			set_entry(s, item, entry);
+	}
+}
+
+/* ---- third step: nodes that there are ---- */
 
 /* Where the paths are that were announced. */
 static void look_at_run(const struct sampler *s, const struct run *run)
@@ -204,16 +263,22 @@ static int find_nodes(struct sampler *s)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < s->run_count; i++)
-		look_at_run(s, &s->runs[i]);
-	for (size_t i = 0; !err && i < s->run_count; i++) {
-		find_known(s, &s->runs[i]);
-		err = add_wants(s, (uint32_t)i);
+	for (size_t i = 0; i < s->item_count; i++)
+		if (is_missed(&s->items[i]))
+			for (uint32_t r = s->items[i].first_run; r < s->items[i].last_run; r++)
+				look_at_run(s, &s->runs[r]);
+	for (size_t i = 0; !err && i < s->item_count; i++) {
+		if (!is_missed(&s->items[i]))
+			continue;
+		for (uint32_t r = s->items[i].first_run; !err && r < s->items[i].last_run; r++) {
+			find_known(s, &s->runs[r]);
+			err = add_wants(s, r);
+		}
 	}
 	return err;
 }
 
-/* ---- third step: nodes that there are not ---- */
+/* ---- fourth step: nodes that there are not ---- */
 
 /* In the order of the runs: what a run was called from comes first. */
 static int make_node(struct sampler *s, const struct want *want)
@@ -243,50 +308,37 @@ static int make_nodes(struct sampler *s)
 
 /* ---- last step: counts ---- */
 
-static void end_runs(struct sampler *s, struct item *item)
+/* The entry of a stack that had none when it was looked for. */
+static int add_entry(struct sampler *s, struct item *item)
 {
+	uint32_t entry;
+	int err;
+
 	item->key.user = STACKS_USER_ROOT;
 	item->key.kernel = STACKS_KERNEL_ROOT;
 	for (uint32_t i = item->first_run; i < item->last_run; i++)
 		*(s->runs[i].is_user ? &item->key.user : &item->key.kernel) = s->runs[i].node;
-	item->hash_of_entry = stacks_fetch_entry(&s->stacks, &item->key);
-}
-
-/* Counts a stack that was looked up; its slot, when no other sample took it, gets its entry. */
-static int count_item(struct sampler *s, struct item *item)
-{
-	uint32_t number = (uint32_t)(item - s->items), entry;
-	int err = stacks_count_entry(&s->stacks, &item->key, 1, item->period, &entry);
-
-	if (err)
-		return err;
-	item->entry = entry + 1;
-	if (item->slot && item->slot->entry == (PENDING | number))
-		item->slot->entry = item->entry & PENDING ? 0 : item->entry;
-	return 0;
+	err = stacks_add_entry(&s->stacks, item->hash_of_entry, &item->key, &entry);
+	if (!err)
+		set_entry(s, item, entry);
+	return err;
 }
 
 static int count_all(struct sampler *s)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < s->item_count; i++)
-		if (!s->items[i].entry && !s->items[i].same)
-			end_runs(s, &s->items[i]);
-	for (size_t i = 0; i < s->item_count; i++)
-		if (!s->items[i].entry && !s->items[i].same)
-			stacks_look_entry(&s->stacks, s->items[i].hash_of_entry);
 	for (size_t i = 0; !err && i < s->item_count; i++) {
 		struct item *item = &s->items[i];
 
 		if (item->same)
 			item->entry = s->items[item->same - 1].entry;
-		if (item->entry) {
-			s->stacks.entries[item->entry - 1].sample_count++;
-			s->stacks.entries[item->entry - 1].period_sum += item->period;
-		} else {
-			err = count_item(s, item);
-		}
+		else if (!item->entry)
+			err = add_entry(s, item);
+		if (err)
+			break;
+		s->stacks.entries[item->entry - 1].sample_count++;
+		s->stacks.entries[item->entry - 1].period_sum += item->period;
 	}
 	return err;
 }
@@ -298,6 +350,8 @@ int sampler_flush(struct sampler *s)
 	s->run_count = s->path_count = s->want_count = 0;
 	for (size_t i = 0; !err && i < s->item_count; i++)
 		err = begin_item(s, &s->items[i]);
+	if (!err)
+		find_entries(s);
 	if (!err)
 		err = find_nodes(s);
 	if (!err)

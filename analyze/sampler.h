@@ -6,10 +6,10 @@
  * short-lived processes, each with its own address layout, share their stacks), names come later.
  *
  * A stack that was seen before in the same space and group, address by address, is one look-up.
- * Else its places are found by the last mappings of its space, and hashed from the root on: its nodes are
- * known by these hashes, so what has to be looked up is the innermost frame, its caller if that is
- * new, and so on as far out as there is anything new.  What another process with the same program was seen
- * in is found at once, however its addresses differ.
+ * Else its places are found by the last mappings of its space, and hashed from the root on.  What another
+ * process with the same program was seen in is found by these hashes at once, however its addresses differ.
+ * So are the nodes of a stack that is new: what has to be looked up is the innermost frame, its caller if
+ * that is new, and so on as far out as there is anything new.
  *
  * One sampler is used by one thread; they share the sealed model.
  */

@@ -30,6 +30,7 @@ void stacks_done(struct stacks *s)
 	free(s->nodes);
 	free(s->paths);
 	free(s->entries);
+	free(s->hashes);
 	hashidx_done(&s->node_index);
 	hashidx_done(&s->entry_index);
 	*s = (struct stacks){ 0 };
@@ -38,8 +39,9 @@ void stacks_done(struct stacks *s)
 void stacks_finish(struct stacks *s)
 {
 	free(s->paths);
-	s->paths = NULL;
-	s->path_capacity = 0;
+	free(s->hashes);
+	s->paths = s->hashes = NULL;
+	s->path_capacity = s->hash_capacity = 0;
 	vec_trim(&s->nodes, &s->node_capacity, s->node_count);
 	vec_trim(&s->entries, &s->entry_capacity, s->entry_count);
 	hashidx_done(&s->node_index);
@@ -88,70 +90,70 @@ static bool key_equal(const struct stacks_key *a, const struct stacks_key *b)
 	       a->end == b->end;
 }
 
-int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
-		 uint64_t period)
-{
-	uint32_t entry;
-
-	return stacks_count_entry(s, key, sample_count, period, &entry);
-}
-
-static uint64_t entry_hash(const struct stacks_key *key)
+static uint64_t key_hash(const struct stacks_key *key)
 {
 	return hash_pair((uint64_t)key->user << 32 | key->kernel,
 			 (uint64_t)key->end << 32 | key->group);
 }
 
-uint64_t stacks_fetch_entry(const struct stacks *s, const struct stacks_key *key)
+/* The next entry, at a free place of the index. */
+static int put_entry(struct stacks *s, uint64_t hash, uint32_t pos,
+		     const struct stacks_entry *entry)
 {
-	uint64_t hash = entry_hash(key);
-
-	hashidx_fetch(&s->entry_index, hash);
-	return hash;
-}
-
-void stacks_look_entry(const struct stacks *s, uint64_t hash)
-{
-	uint32_t id = hashidx_guess(&s->entry_index, hash);
-
-	if (id != HASHIDX_NONE)
-		__builtin_prefetch(&s->entries[id], 1);
-}
-
-int stacks_count_entry(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
-		       uint64_t period, uint32_t *out)
-{
-	uint64_t hash = entry_hash(key);
-	struct stacks_entry *e;
-	uint32_t pos, id;
 	int err;
 
-	err = hashidx_reserve(&s->entry_index);
-	if (err)
-		return err;
-	pos = hashidx_start(&s->entry_index, hash);
-	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE) {
-		e = &s->entries[id];
-		if (key_equal(&e->key, key)) {
-			e->sample_count += sample_count;
-			e->period_sum += period;
-			*out = id;
-			return 0;
-		}
-	}
 	if (s->entry_count >= UINT32_MAX - 1)
 		return -EOVERFLOW;
 	err = vec_reserve(&s->entries, &s->entry_capacity, s->entry_count + 1);
 	if (err)
 		return err;
 	hashidx_put(&s->entry_index, hash, pos, (uint32_t)s->entry_count);
-	*out = (uint32_t)s->entry_count;
-	s->entries[s->entry_count++] = (struct stacks_entry){
-		.key = *key,
-		.sample_count = sample_count,
-		.period_sum = period,
-	};
+	s->entries[s->entry_count++] = *entry;
 	return 0;
+}
+
+int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
+		 uint64_t period)
+{
+	const struct stacks_entry fresh = { *key, sample_count, period };
+	uint64_t hash = key_hash(key);
+	uint32_t pos, id;
+	int err = hashidx_reserve(&s->entry_index);
+
+	if (err)
+		return err;
+	pos = hashidx_start(&s->entry_index, hash);
+	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE) {
+		if (key_equal(&s->entries[id].key, key)) {
+			s->entries[id].sample_count += sample_count;
+			s->entries[id].period_sum += period;
+			return 0;
+		}
+	}
+	return put_entry(s, hash, pos, &fresh);
+}
+
+int stacks_add_entry(struct stacks *s, uint64_t hash, const struct stacks_key *key, uint32_t *out)
+{
+	const struct stacks_entry fresh = { .key = *key };
+	uint32_t pos, id;
+	int err = hashidx_reserve(&s->entry_index);
+
+	if (err)
+		return err;
+	pos = hashidx_start(&s->entry_index, hash);
+	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE) {
+		if (s->hashes[id] == hash) {
+			*out = id;
+			return 0;
+		}
+	}
+	err = vec_reserve(&s->hashes, &s->hash_capacity, s->entry_count + 1);
+	if (err)
+		return err;
+	*out = (uint32_t)s->entry_count;
+	s->hashes[*out] = hash;
+	return put_entry(s, hash, pos, &fresh);
 }
 
 /* How far ahead of the element that is added the next ones are fetched, and looked at. */
@@ -165,6 +167,14 @@ static struct stacks_key mapped_key(const struct stacks *from, size_t i, const u
 	key.user = nodes[key.user];
 	key.kernel = nodes[key.kernel];
 	return key;
+}
+
+static void look_entry(const struct stacks *s, uint64_t hash)
+{
+	uint32_t id = hashidx_guess(&s->entry_index, hash);
+
+	if (id != HASHIDX_NONE)
+		__builtin_prefetch(&s->entries[id], 1);
 }
 
 static int merge_entries(struct stacks *s, const struct stacks *from, const uint32_t *nodes)
@@ -184,10 +194,11 @@ static int merge_entries(struct stacks *s, const struct stacks *from, const uint
 		}
 		if (i < count) {
 			key = mapped_key(from, i, nodes);
-			hashes[i % FETCH_AHEAD] = stacks_fetch_entry(s, &key);
+			hashes[i % FETCH_AHEAD] = key_hash(&key);
+			hashidx_fetch(&s->entry_index, hashes[i % FETCH_AHEAD]);
 		}
 		if (look < count)
-			stacks_look_entry(s, hashes[look % FETCH_AHEAD]);
+			look_entry(s, hashes[look % FETCH_AHEAD]);
 	}
 	return err;
 }

@@ -46,7 +46,9 @@ struct stacks {
 	uint64_t *paths; /* hash of each node's path; NULL once finished */
 	size_t node_count, node_capacity, path_capacity;
 	struct stacks_entry *entries;
-	size_t entry_count, entry_capacity;
+	uint64_t *
+		hashes; /* of each entry, where they are found by stacks_hash(); NULL once finished */
+	size_t entry_count, entry_capacity, hash_capacity;
 	struct hashidx node_index, entry_index;
 };
 
@@ -111,12 +113,45 @@ int stacks_child_by_path(struct stacks *s, uint32_t parent, uint64_t path, uint3
 /* Adds to the stack's counts. */
 int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
 		 uint64_t period);
-/* The same for counting; the hash is what the other two want. */
-uint64_t stacks_fetch_entry(const struct stacks *s, const struct stacks_key *key);
-void stacks_look_entry(const struct stacks *s, uint64_t hash);
-/* The same, and tells the number of its entry, to which the caller may then add by itself. */
-int stacks_count_entry(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
-		       uint64_t period, uint32_t *out);
+
+/*
+ * Who knows the paths of a stack need no nodes to see that it is known: all entries of a table are found by
+ * these hashes, or all by stacks_count().
+ */
+static inline uint64_t stacks_hash(uint64_t user_path, uint64_t kernel_path, uint32_t group,
+				   uint32_t end)
+{
+	return hash_pair(hash_fold(user_path, kernel_path), (uint64_t)end << 32 | group);
+}
+
+static inline void stacks_fetch_entry(const struct stacks *s, uint64_t hash)
+{
+	hashidx_fetch(&s->entry_index, hash);
+}
+
+static inline void stacks_look_entry(const struct stacks *s, uint64_t hash)
+{
+	uint32_t id = hashidx_guess(&s->entry_index, hash);
+
+	if (id == HASHIDX_NONE)
+		return;
+	__builtin_prefetch(&s->hashes[id]);
+	__builtin_prefetch(&s->entries[id].sample_count, 1);
+}
+
+/* The number of the entry; HASHIDX_NONE: there is none. */
+static inline uint32_t stacks_find_entry(const struct stacks *s, uint64_t hash)
+{
+	uint32_t pos = hashidx_start(&s->entry_index, hash), id;
+
+	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE)
+		if (s->hashes[id] == hash)
+			break;
+	return id;
+}
+
+/* The number of the entry of this hash, which is made if need be, with nothing counted.  -ENOMEM, -EOVERFLOW. */
+int stacks_add_entry(struct stacks *s, uint64_t hash, const struct stacks_key *key, uint32_t *out);
 
 /* Gives back what only adding needs: from here on, s is only read or merged from. */
 void stacks_finish(struct stacks *s);

@@ -128,10 +128,54 @@ static void parents_come_first(void **state)
 	stacks_done(&b);
 }
 
+static void entries_are_found_by_the_whole_hash(void **state)
+{
+	const struct stacks_key key = { .group = 3, .user = 2 };
+	const uint64_t hash = stacks_hash(7, STACKS_KERNEL_ROOT, 3, 0);
+	uint32_t first, again, other;
+	struct stacks s;
+
+	assert_int_equal(stacks_init(&s), 0);
+	assert_int_equal(stacks_find_entry(&s, hash), HASHIDX_NONE);
+	assert_int_equal(stacks_add_entry(&s, hash, &key, &first), 0);
+	assert_int_equal(stacks_add_entry(&s, hash, &key, &again), 0);
+	/* The index knows the upper half only. */
+	assert_int_equal(stacks_find_entry(&s, hash ^ 1), HASHIDX_NONE);
+	assert_int_equal(stacks_add_entry(&s, hash ^ 1, &key, &other), 0);
+	assert_int_equal(again, first);
+	assert_int_not_equal(other, first);
+	assert_int_equal(stacks_find_entry(&s, hash), first);
+	assert_int_equal(stacks_find_entry(&s, hash ^ 1), other);
+	assert_int_equal(s.entry_count, 2);
+	assert_int_equal(s.entries[first].sample_count, 0);
+	for (uint64_t i = 0; i < 5000; i++)
+		assert_int_equal(stacks_add_entry(&s, hash_pair(i, 1), &key, &again), 0);
+	assert_int_equal(stacks_find_entry(&s, hash), first);
+	assert_int_equal(s.entry_count, 5002);
+	stacks_finish(&s);
+	assert_null(s.hashes);
+	stacks_done(&s);
+}
+
+/* Whatever tells two stacks apart tells their hashes apart. */
+static void hashes_differ_where_stacks_do(void **state)
+{
+	const uint64_t hash = stacks_hash(10, 20, 1, 2);
+
+	assert_int_not_equal(hash, stacks_hash(11, 20, 1, 2));
+	assert_int_not_equal(hash, stacks_hash(10, 21, 1, 2));
+	assert_int_not_equal(hash, stacks_hash(20, 10, 1, 2));
+	assert_int_not_equal(hash, stacks_hash(10, 20, 3, 2));
+	assert_int_not_equal(hash, stacks_hash(10, 20, 2, 1));
+	assert_int_not_equal(hash, stacks_hash(10, 20, 1, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_paths_are_one_node),
+		cmocka_unit_test(entries_are_found_by_the_whole_hash),
+		cmocka_unit_test(hashes_differ_where_stacks_do),
 		cmocka_unit_test(trees_are_apart),
 		cmocka_unit_test(equal_stacks_are_summed),
 		cmocka_unit_test(merging_gives_frames_their_new_numbers),

@@ -120,6 +120,17 @@ static bool is_wanted(const struct loader *l, uint32_t kind)
 	return kind != WAITTIME_NO_KIND && l->times->waits.kinds[kind].wanted;
 }
 
+static bool wants_stack(void *ctx, uint32_t first, uint32_t count)
+{
+	const struct loader *l = ctx;
+	const struct waittime *w = &l->times->waits;
+
+	for (size_t i = first; i < (size_t)first + count && i < w->stack_count; i++)
+		if (is_wanted(l, w->stacks[i].kind) || is_wanted(l, w->stacks[i].queue_kind))
+			return true;
+	return false;
+}
+
 static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample *s)
 {
 	struct loader *l = ctx;
@@ -393,6 +404,7 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 	struct offcpu_times own = { 0 };
 	struct offcpu fresh = { 0 };
 	struct loader l = { .filter = query->filter, .cpu_attr = query->wall, .out = &fresh };
+	const struct schedflow_taker taker = { wants_stack, add_stack, &l };
 	int err = 0;
 
 	l.times = query->times ? query->times : &own;
@@ -403,7 +415,7 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 	if (!err && query->wakers)
 		err = add_wakers(&l, c);
 	if (!err)
-		err = schedflow_stacks(l.times->run.flow, add_stack, &l);
+		err = schedflow_stacks(l.times->run.flow, &taker);
 	if (!err && l.cpu_attr)
 		err = add_on_cpu(&l, c);
 	if (!err)

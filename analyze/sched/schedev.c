@@ -39,12 +39,20 @@ struct source {
 
 #define COMM_BYTES  16
 #define KNOWN_COMMS 1024
+#define KNOWN_IDS   64 /* those of one event are in a row, those of others behind them */
 
 /* A comm, with all that stands behind its end, and its number in the names. */
 struct known_comm {
 	char bytes[COMM_BYTES];
 	uint32_t name;
 	bool used;
+};
+
+/* An id that a record had. */
+struct known_id {
+	uint64_t id; /* 0: none */
+	const struct capture_attr *attr;
+	const struct source *source; /* NULL: of another event */
 };
 
 struct schedev {
@@ -55,9 +63,8 @@ struct schedev {
 	struct source sources[SCHEDEV_KINDS];
 	size_t source_count;
 	bool is_ours;
-	const struct capture_attr *last_attr; /* of the record read last, */
-	uint64_t last_id;                     /* that a record had, */
-	const struct source *last;            /* and the source it is of; NULL: none */
+	const struct capture_attr *last; /* event of the record read last */
+	struct known_id ids[KNOWN_IDS];
 	struct known_comm known[KNOWN_COMMS];
 };
 
@@ -222,26 +229,32 @@ static int read_record(struct schedev *l, const struct perf_event_header *header
 	return err;
 }
 
+static const struct source *source_by_attr(const struct schedev *s, const struct capture_attr *attr)
+{
+	for (size_t i = 0; attr && i < s->source_count; i++)
+		if (s->sources[i].attr == attr)
+			return &s->sources[i];
+	return NULL;
+}
+
 static const struct source *source_of(struct schedev *s, const struct perf_event_header *header)
 {
-	const struct capture_attr *attr = NULL;
-	uint64_t id = 0;
+	struct known_id *k;
+	uint64_t id;
 
-	if (s->attr_count > 1) {
-		id = perfrec_identifier(header, header->size, &s->attrs[0].attr);
-		if (id && id == s->last_id)
-			return s->last;
-		attr = id ? capture_attr_by_id(s->c, id) : NULL;
-	} else {
-		attr = s->attrs;
+	if (s->attr_count < 2) {
+		s->last = s->attr_count ? s->attrs : NULL;
+		return source_by_attr(s, s->last);
 	}
-	s->last_attr = attr;
-	s->last_id = id;
-	s->last = NULL;
-	for (size_t i = 0; attr && i < s->source_count && !s->last; i++)
-		if (s->sources[i].attr == attr)
-			s->last = &s->sources[i];
-	return s->last;
+	id = perfrec_identifier(header, header->size, &s->attrs[0].attr);
+	k = &s->ids[id % KNOWN_IDS];
+	if (k->id != id) {
+		k->attr = capture_attr_by_id(s->c, id);
+		k->source = source_by_attr(s, k->attr);
+		k->id = id;
+	}
+	s->last = k->attr;
+	return k->source;
 }
 
 int schedev_read(struct schedev *s, const struct perf_event_header *header, struct sched_event *e,
@@ -259,7 +272,7 @@ int schedev_read(struct schedev *s, const struct perf_event_header *header, stru
 
 const struct capture_attr *schedev_last(const struct schedev *s)
 {
-	return s->last_attr;
+	return s->last;
 }
 
 /* ---- all ---- */

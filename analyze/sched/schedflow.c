@@ -43,7 +43,8 @@ struct schedflow {
 	struct part *parts; /* by their beginning */
 	size_t part_count;
 	const struct capture_frame *frames; /* of the whole capture */
-	struct range *stacks;               /* by frame */
+	size_t frame_count;
+	struct range *stacks; /* by frame */
 	const struct capture_attr *attrs;
 	size_t attr_count;
 	uint64_t *samples; /* by event */
@@ -338,17 +339,16 @@ int schedflow_walk(struct schedflow *f,
 	return err ? err : pass_on(f, UINT64_MAX, fn, ctx);
 }
 
-int schedflow_stacks(struct schedflow *f,
-		     int (*fn)(void *ctx, const struct sched_event *e, struct perf_sample *sample),
-		     void *ctx)
+/* The stacks among the records of the iterator. */
+static int read_stacks(struct schedflow *f, struct record_iter *it,
+		       const struct schedflow_taker *taker)
 {
-	struct record_iter *it = NULL;
 	struct perf_sample sample;
 	struct sched_event e;
 	struct record rec;
 	size_t frame = SIZE_MAX;
 	uint32_t next = 0, end = 0;
-	int err = record_iter_new(f->c, STREAMS, 0, SIZE_MAX, &it);
+	int err = 0;
 
 	while (!err && record_iter_next(it, &rec) == 1) {
 		if (rec.frame != frame) {
@@ -361,10 +361,28 @@ int schedflow_stacks(struct schedflow *f,
 		err = schedev_read(f->scout, rec.header, &e, &sample);
 		if (err == 1 && e.kind == SCHEDEV_SWITCH && e.weight) {
 			e.stack = next++;
-			err = fn(ctx, &e, &sample);
+			err = taker->take(taker->ctx, &e, &sample);
 		} else {
 			err = err == -EBADMSG || err == 1 ? 0 : err;
 		}
+	}
+	return err;
+}
+
+int schedflow_stacks(struct schedflow *f, const struct schedflow_taker *taker)
+{
+	bool apart = capture_is_divisible(f->c);
+	struct record_iter *it = NULL;
+	int err = record_iter_new(f->c, STREAMS, 0, SIZE_MAX, &it);
+
+	if (!err && !apart)
+		err = read_stacks(f, it, taker);
+	for (size_t i = 0; !err && apart && i < f->frame_count; i++) {
+		if (!f->stacks[i].count ||
+		    !taker->wants(taker->ctx, f->stacks[i].first, f->stacks[i].count))
+			continue;
+		record_iter_seek(it, i, 1);
+		err = read_stacks(f, it, taker);
 	}
 	record_iter_free(it);
 	return err;
@@ -447,8 +465,9 @@ static int look_at_end(struct schedflow *f)
 }
 
 /* Our frames; what is in none may be of any time. */
-static int list_parts(struct schedflow *f, size_t count)
+static int list_parts(struct schedflow *f)
 {
+	size_t count = f->frame_count;
 	int err;
 
 	f->parts = calloc(count + 1, sizeof(*f->parts));
@@ -497,7 +516,6 @@ int schedflow_open(const struct capture *c, struct strings *names, bool whole,
 		   struct schedflow **out)
 {
 	struct schedflow *f = calloc(1, sizeof(*f));
-	size_t count;
 	int err;
 
 	if (!f)
@@ -505,15 +523,15 @@ int schedflow_open(const struct capture *c, struct strings *names, bool whole,
 	f->c = c;
 	f->whole = whole || capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c);
 	f->facts.is_whole = f->whole;
-	f->frames = capture_frames(c, &count);
-	f->stacks = calloc(count + 1, sizeof(*f->stacks));
+	f->frames = capture_frames(c, &f->frame_count);
+	f->stacks = calloc(f->frame_count + 1, sizeof(*f->stacks));
 	f->attrs = capture_attrs(c, &f->attr_count);
 	f->samples = calloc(f->attr_count + 1, sizeof(*f->samples));
 	err = f->stacks && f->samples ? schedev_new(c, names, &f->reader) : -ENOMEM;
 	if (!err)
 		err = schedev_new(c, NULL, &f->scout);
 	if (!err && schedev_has_any(f->scout))
-		err = f->whole ? read_whole(f) : list_parts(f, count);
+		err = f->whole ? read_whole(f) : list_parts(f);
 	if (err) {
 		schedflow_free(f);
 		return err;

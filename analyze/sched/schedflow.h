@@ -56,9 +56,17 @@ int schedflow_walk(struct schedflow *f,
 const uint64_t *schedflow_samples(const struct schedflow *f);
 /* How many stacks were met so far: their numbers are smaller. */
 uint32_t schedflow_stack_count(const struct schedflow *f);
-/* After the walk: each switch that has a stack, as it is in the file, by the stack's number. */
-int schedflow_stacks(struct schedflow *f,
-		     int (*fn)(void *ctx, const struct sched_event *e, struct perf_sample *sample),
-		     void *ctx);
+
+/* Who takes stacks. */
+struct schedflow_taker {
+	/* Whether one of these is wanted: else they may be left out. */
+	bool (*wants)(void *ctx, uint32_t first, uint32_t count);
+	/* A switch that has one, as it is in the file; not 0 ends all and is returned. */
+	int (*take)(void *ctx, const struct sched_event *e, struct perf_sample *sample);
+	void *ctx;
+};
+
+/* After the walk, in the order of the file. */
+int schedflow_stacks(struct schedflow *f, const struct schedflow_taker *taker);
 
 #endif

@@ -164,7 +164,7 @@ int schedstat_make(const struct capture *c, struct strings *names, const struct 
 {
 	struct schedstat fresh;
 	const struct schedrun_user user = schedstat_user(&fresh, filter, true);
-	struct schedrun run;
+	struct schedrun run = { 0 };
 	int err = schedrun_make(c, names, filter, &user, 1, &run);
 
 	if (!err)

@@ -8,6 +8,7 @@
 #include "analyze/vec.h"
 
 #define NO_THREAD UINT32_MAX
+#define NEAR_TIDS (1u << 22) /* Linux gives no larger ids */
 
 struct cpu {
 	bool seen;       /* a switch */
@@ -19,6 +20,8 @@ struct timeline {
 	struct timeline_opts opts;
 	struct timeline_thread *threads;
 	size_t count, capacity;
+	uint32_t *near; /* the latest thread of each id, but of those no Linux gives: */
+	size_t near_count, near_capacity;
 	uint32_t *by_tid; /* the latest thread of each slot's tid */
 	size_t slot_count, slot_capacity;
 	uint32_t *slot_tid;
@@ -46,6 +49,7 @@ void timeline_free(struct timeline *t)
 		return;
 	hashidx_done(&t->index);
 	free(t->threads);
+	free(t->near);
 	free(t->by_tid);
 	free(t->slot_tid);
 	free(t->cpus);
@@ -65,8 +69,7 @@ uint64_t timeline_gaps(const struct timeline *t)
 
 /* ---- threads by tid ---- */
 
-/* Where the latest thread of that id stands; the slot is made when there is none. */
-static int slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
+static int far_slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
 {
 	uint64_t hash = hash_pair(tid, 0);
 	uint32_t pos, slot;
@@ -91,11 +94,28 @@ static int slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
 	return 0;
 }
 
+/* Where the latest thread of that id stands; the slot is made when there is none. */
+static int slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
+{
+	if (tid >= NEAR_TIDS)
+		return far_slot_of(t, tid, out);
+	if (tid >= t->near_count) {
+		if (vec_reserve(&t->near, &t->near_capacity, (size_t)tid + 1))
+			return -ENOMEM;
+		while (t->near_count <= tid)
+			t->near[t->near_count++] = NO_THREAD;
+	}
+	*out = &t->near[tid];
+	return 0;
+}
+
 uint32_t timeline_current(const struct timeline *t, uint32_t tid)
 {
 	uint64_t hash = hash_pair(tid, 0);
 	uint32_t pos = hashidx_start(&t->index, hash), slot;
 
+	if (tid < NEAR_TIDS)
+		return tid < t->near_count ? t->near[tid] : NO_THREAD;
 	while ((slot = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE)
 		if (t->slot_tid[slot] == tid)
 			return t->by_tid[slot];

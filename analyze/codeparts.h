@@ -77,23 +77,37 @@ static inline struct codeparts_spot codeparts_find(const struct codeparts *c,
 	return (struct codeparts_spot){ NULL, NULL };
 }
 
-/* As codeparts_fold(), where the bucket lies in several parts. */
+/* As codeparts_fold(), where several parts begin in the bucket. */
 void codeparts_search(const struct codeparts_spot *spot, struct place *place);
 
 /*
  * Moves the place to the first address of its part, which is no return address any more.  One that returns
  * to where a part begins stays: its call lies in the part before.  So does one that is in no part.
+ *
+ * Where the next bucket begins in the same part, none begins at or before that; where it begins in the
+ * following one, that part's start is the only one.
  */
 static inline void codeparts_fold(const struct codeparts_spot *spot, struct place *place)
 {
+	const struct codeparts_bucket *bucket = spot->bucket;
+	uint64_t addr = codeparts_addr(place);
+	uint32_t rel, start;
+
 	if (!spot->region)
 		return;
-	if (spot->bucket[0].part != spot->bucket[1].part) {
+	if (bucket[1].part - bucket[0].part > 1) {
 		codeparts_search(spot, place);
-	} else { /* no part begins in the bucket, nor with the next one */
-		place->offset = spot->region->first + spot->bucket->start;
-		place->is_return = false;
+		return;
 	}
+	rel = (uint32_t)(addr - spot->region->first);
+	start = bucket[0].start;
+	if (bucket[1].part != bucket[0].part) {
+		if (addr != place->offset && rel + 1 == bucket[1].start)
+			return;
+		start = rel < bucket[1].start ? start : bucket[1].start;
+	}
+	place->offset = spot->region->first + start;
+	place->is_return = false;
 }
 
 /* ---- of all files of a model ---- */

@@ -145,8 +145,9 @@ static int read_topology(struct hostinfo *h)
 
 	h->cpus_online = !cpulist_read(CPULIST_DIR, "online", &online) ? online.count : 1;
 	/* perf counts CPU ids here, not CPUs: readers bound the CPU of a sample by it. */
-	h->cpus_present = !cpulist_read(CPULIST_DIR, "present", &present) ? present.ids[present.count - 1] + 1
-							     : 1;
+	h->cpus_present = !cpulist_read(CPULIST_DIR, "present", &present)
+				  ? present.ids[present.count - 1] + 1
+				  : 1;
 	h->cpu = calloc(h->cpus_present, sizeof(*h->cpu));
 	if (!h->cpu)
 		err = -ENOMEM;

@@ -14,7 +14,7 @@
 #include "analyze/vec.h"
 
 #define FEW_FRAMES     128         /* of samples: to look through more takes longer than it saves */
-#define HELD_MAX_BYTES (64u << 20) /* of records that wait for the samples to be looked through */
+#define HELD_MAX_BYTES (16u << 20) /* of records that wait for the samples to be looked through */
 #define SEEN_SLOTS     256u
 
 struct sample_ids {

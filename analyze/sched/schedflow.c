@@ -48,6 +48,8 @@ struct schedflow {
 	const struct capture_attr *attrs;
 	size_t attr_count;
 	uint64_t *samples; /* by event */
+	uint32_t *places;  /* by stack: which record of its frame has it */
+	size_t place_capacity;
 	uint32_t stack_count, number;
 	struct record_iter *it;
 	struct batch **heap; /* what is being passed on; the earliest at 0 */
@@ -244,15 +246,30 @@ static int pass_on(struct schedflow *f, uint64_t before_ns,
 
 /* ---- records ---- */
 
-/* Counts the stack of an event that was just read. */
-static int number_stack(struct schedflow *f, struct sched_event *e, size_t frame)
+/* Which record of its frame one is, when all are walked. */
+struct place {
+	size_t frame;
+	uint32_t record;
+};
+
+static void walk_on(struct place *at, const struct record *rec)
 {
-	struct range *r = &f->stacks[frame];
+	at->record = rec->frame == at->frame ? at->record + 1 : 0;
+	at->frame = rec->frame;
+}
+
+/* Counts the stack of an event that was just read. */
+static int number_stack(struct schedflow *f, struct sched_event *e, const struct place *at)
+{
+	struct range *r = &f->stacks[at->frame];
 
 	if (e->kind != SCHEDEV_SWITCH || !e->weight)
 		return 0;
 	if (f->stack_count >= SCHEDEV_NONE - 1)
 		return -EOVERFLOW;
+	if (vec_reserve(&f->places, &f->place_capacity, (size_t)f->stack_count + 1))
+		return -ENOMEM;
+	f->places[f->stack_count] = at->record;
 	if (!r->count)
 		r->first = f->stack_count;
 	r->count++;
@@ -266,7 +283,8 @@ static bool fits(const struct capture_frame *at, uint64_t time_ns)
 	       (time_ns >= at->t_min_ns && time_ns <= at->t_max_ns);
 }
 
-static int take(struct schedflow *f, const struct record *rec, struct batch *b)
+static int take(struct schedflow *f, const struct record *rec, const struct place *at,
+		struct batch *b)
 {
 	struct sched_event e;
 	int err = schedev_read(f->reader, rec->header, &e, NULL);
@@ -282,7 +300,7 @@ static int take(struct schedflow *f, const struct record *rec, struct batch *b)
 		return err;
 	if (!f->whole && !fits(&f->frames[rec->frame], e.time_ns))
 		return -EAGAIN;
-	err = number_stack(f, &e, rec->frame);
+	err = number_stack(f, &e, at);
 	return err ? err : add_event(b, &e);
 }
 
@@ -301,11 +319,15 @@ static int see_lost(struct schedflow *f, const struct record *rec)
 /* All records of the iterator, in order of time. */
 static int read_batch(struct schedflow *f, struct record_iter *it, struct batch *b)
 {
+	struct place at = { SIZE_MAX, 0 };
 	struct record rec;
 	int err = 0;
 
-	while (!err && record_iter_next(it, &rec) == 1)
-		err = rec.header->type == PERF_RECORD_SAMPLE ? take(f, &rec, b) : see_lost(f, &rec);
+	while (!err && record_iter_next(it, &rec) == 1) {
+		walk_on(&at, &rec);
+		err = rec.header->type == PERF_RECORD_SAMPLE ? take(f, &rec, &at, b)
+							     : see_lost(f, &rec);
+	}
 	return err ? err : sort_batch(f, b);
 }
 
@@ -345,18 +367,18 @@ static int read_stacks(struct schedflow *f, struct record_iter *it,
 {
 	struct perf_sample sample;
 	struct sched_event e;
+	struct place at = { SIZE_MAX, 0 };
 	struct record rec;
-	size_t frame = SIZE_MAX;
 	uint32_t next = 0, end = 0;
 	int err = 0;
 
 	while (!err && record_iter_next(it, &rec) == 1) {
-		if (rec.frame != frame) {
-			frame = rec.frame;
-			next = f->stacks[frame].first;
-			end = next + f->stacks[frame].count;
+		walk_on(&at, &rec);
+		if (!at.record) {
+			next = f->stacks[at.frame].first;
+			end = next + f->stacks[at.frame].count;
 		}
-		if (rec.header->type != PERF_RECORD_SAMPLE || next == end)
+		if (next == end || at.record != f->places[next])
 			continue;
 		err = schedev_read(f->scout, rec.header, &e, &sample);
 		if (err == 1 && e.kind == SCHEDEV_SWITCH && e.weight) {
@@ -555,6 +577,7 @@ void schedflow_free(struct schedflow *f)
 	free(f->spare);
 	free(f->parts);
 	free(f->stacks);
+	free(f->places);
 	free(f->samples);
 	free(f->sorting);
 	free(f->runs);

@@ -327,7 +327,7 @@ static void play(struct reader *r, int begun, uint64_t lost_events, uint64_t bro
 {
 	const struct schedrun_user user = { on_begin, on_interval, on_played, r };
 	struct filter filter;
-	struct schedrun run;
+	struct schedrun run = { 0 };
 
 	filter_init(&filter);
 	assert_int_equal(schedrun_make(r->c, r->names, &filter, &user, 1, &run), 0);

@@ -28,8 +28,10 @@ STRINGOPS := -mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign \
 EB_CFLAGS += $(shell $(CC) $(STRINGOPS) -fsyntax-only -x c /dev/null 2>/dev/null && echo "$(STRINGOPS)")
 
 comma	:= ,
+# One name for a folder, however it is given: what depends on what is known by names.
+override O := $(patsubst $(CURDIR)/%,%,$(O))
 ifneq ($(SAN),)
-O	:= $(O)/san-$(subst $(comma),-,$(SAN))
+override O := $(O)/san-$(subst $(comma),-,$(SAN))
 EB_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
 EB_LDFLAGS += -fsanitize=$(SAN)
 endif

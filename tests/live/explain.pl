@@ -11,7 +11,9 @@
 #            of the next one, or lies behind the end.  perf looks the address up as it is, ebprec
 #            one byte earlier.  (In stacks without frame pointers such "return addresses" are
 #            mostly pointers to functions that lay on the stack.)
-#   plt      A call stub.  perf 6.1 knows no .plt.sec and .plt.got, and prints "@plt" or no name.
+#   plt      A call stub.  perf 6.1 knows no .plt.sec and .plt.got, and prints "@plt" or no name; what lies
+#            before the first stub, which finds functions that are called for the first time, is "_init" to
+#            it: that symbol has no size, and lasts until the next one.
 #   data     perf names what lies outside of all code; no program runs there.
 #   bpf      A BPF program that came or went while perf recorded; perf does not always know it.
 #   stale    perf keeps the mappings of the program before an exec.
@@ -88,7 +90,7 @@ sub frame_of {
 	if ($file =~ m{^/}) {
 		my ($off, $elf) = (hex $ip, file_of($file));
 
-		if ($name eq '[unknown]' || $name =~ /\@plt$/) {
+		if ($name eq '[unknown]' || $name eq '_init' || $name =~ /\@plt$/) {
 			return ($ip, "\2", 'plt') if is_in($is_return ? $off - 1 : $off, $elf->{stubs});
 			return ($ip, "\1", 'call') if $is_return && $elf->{ends}{$off};
 		} elsif (@{$elf->{code}} && !is_in($off, $elf->{code})) {

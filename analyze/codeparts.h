@@ -89,12 +89,13 @@ void codeparts_search(const struct codeparts_spot *spot, struct place *place);
  */
 static inline void codeparts_fold(const struct codeparts_spot *spot, struct place *place)
 {
-	const struct codeparts_bucket *bucket = spot->bucket;
+	const struct codeparts_bucket *bucket;
 	uint64_t addr = codeparts_addr(place);
 	uint32_t rel, start;
 
 	if (!spot->region)
 		return;
+	bucket = spot->bucket;
 	if (bucket[1].part - bucket[0].part > 1) {
 		codeparts_search(spot, place);
 		return;

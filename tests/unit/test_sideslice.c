@@ -60,6 +60,20 @@ static bool show(struct kin *k, const struct story_event *e, size_t count, char 
 	return kin_again(k);
 }
 
+/* What matters to a slice from 10 to 20 that has samples of this thread. */
+static void check_needed(const struct story_event *events, size_t count, uint32_t pid, uint32_t tid,
+			 const char *want)
+{
+	struct kin k = { 0 };
+	char needed[16];
+
+	assert_int_equal(kin_ask(&k, pid, tid), 0);
+	kin_begin(&k, 10, 20);
+	assert_false(show(&k, events, count, needed));
+	assert_string_equal(needed, want);
+	kin_done(&k);
+}
+
 static void what_an_id_was_before_its_fork_is_not_needed(void **state)
 {
 	static const struct story_event events[] = {
@@ -73,14 +87,8 @@ static void what_an_id_was_before_its_fork_is_not_needed(void **state)
 		{ 'm', 5, 0, 0, 0, 30 },                         /* behind the slice */
 		{ 'm', 6, 0, 0, 0, 31 },
 	};
-	struct kin k = { 0 };
-	char needed[16];
 
-	assert_int_equal(kin_ask(&k, 5, 5), 0);
-	kin_begin(&k, 10, 20);
-	assert_false(show(&k, events, 11, needed));
-	assert_string_equal(needed, "10001011010");
-	kin_done(&k);
+	check_needed(events, 11, 5, 5, "10001011010");
 }
 
 static void who_is_known_by_nothing_else_is_known_by_a_fork(void **state)
@@ -89,14 +97,8 @@ static void who_is_known_by_nothing_else_is_known_by_a_fork(void **state)
 		{ 'f', 7, 7, 5, 5, 3 },
 		{ 'f', 8, 8, 5, 5, 4 },
 	};
-	struct kin k = { 0 };
-	char needed[16];
 
-	assert_int_equal(kin_ask(&k, 5, 5), 0);
-	kin_begin(&k, 10, 20);
-	assert_false(show(&k, events, 2, needed));
-	assert_string_equal(needed, "10");
-	kin_done(&k);
+	check_needed(events, 2, 5, 5, "10");
 }
 
 static void threads_may_be_of_what_their_process_was(void **state)
@@ -107,14 +109,8 @@ static void threads_may_be_of_what_their_process_was(void **state)
 		{ 'm', 5, 0, 0, 0, 3 },
 		{ 'f', 5, 5, 1, 1, 4 }, /* the same process id again */
 	};
-	struct kin k = { 0 };
-	char needed[16];
 
-	assert_int_equal(kin_ask(&k, 5, 55), 0);
-	kin_begin(&k, 10, 20);
-	assert_false(show(&k, events, 4, needed));
-	assert_string_equal(needed, "1111");
-	kin_done(&k);
+	check_needed(events, 4, 5, 55, "1111");
 }
 
 /* Of which of the two it is at a moment only its records say. */

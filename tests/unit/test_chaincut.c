@@ -11,18 +11,11 @@
 #include "analyze/chaincut.h"
 #include "analyze/model.h"
 #include "format/cursor.h"
+#include "tests/unit/random.h"
 
 #define FRAMES 40
 
 static const struct chaincut_context context = { 7, 9, PERF_RECORD_MISC_USER };
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
-}
 
 static void check_run(const struct chaincut_run *run, const uint64_t *frames, size_t count,
 		      bool kernel)

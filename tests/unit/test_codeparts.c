@@ -14,14 +14,7 @@
 #include "analyze/codeparts.h"
 #include "analyze/sym/resolve.h"
 #include "tests/unit/fixture.h"
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
-}
+#include "tests/unit/random.h"
 
 static struct place folded(const struct codeparts *c, uint64_t offset, bool is_return)
 {

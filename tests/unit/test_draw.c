@@ -4,6 +4,7 @@
  * that draw one, and as many draws of a known heap.  The generator is seeded: it says the same each time.
  */
 #include "bpf/draw.h"
+#include "tests/unit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,13 +76,9 @@ static void draw_of_every_byte_is_exact(void **state)
 	assert_int_equal(draw_count(0, 65536, 7), 1);
 }
 
-/* Marsaglia's xorshift, of 64 bits; the upper ones. */
-static __u32 next(__u64 *x)
+static __u32 next(uint64_t *x)
 {
-	*x ^= *x << 13;
-	*x ^= *x >> 7;
-	*x ^= *x << 17;
-	return *x >> 32;
+	return (__u32)(next_random(x) >> 32);
 }
 
 /* A heap of allocations of all sizes: sums are within five standard deviations, of which we know the size. */
@@ -90,7 +87,7 @@ static void draw_of_a_heap_adds_up_to_it(void **state)
 	const __u64 sample_bytes = 65536;
 	const int rounds = 400000;
 	double bytes = 0, count = 0, want = 0, bytes_variance = 0, count_variance = 0;
-	__u64 x = 88172645463325252ULL;
+	uint64_t x = 88172645463325252ULL;
 
 	for (size_t i = 0; i < SIZES; i++) {
 		double n = (double)sizes[i], s = (double)sample_bytes;

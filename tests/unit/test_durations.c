@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analyze/durations.h"
+#include "tests/unit/random.h"
 
 /* Of so many as are sorted one by one, and as are sorted digit by digit. */
 static void they_rise_and_none_is_missing(void **state)
@@ -18,9 +19,7 @@ static void they_rise_and_none_is_missing(void **state)
 	for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
 		sum = mixed = 0;
 		for (size_t i = 0; i < counts[k]; i++) {
-			random ^= random << 13;
-			random ^= random >> 7;
-			random ^= random << 17;
+			next_random(&random);
 			ns = random >> random % 64;
 			sum += ns;
 			mixed ^= ns * 0x9e3779b97f4a7c15ULL;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "record/packed.h"
+#include "tests/unit/random.h"
 
 #define BLOCK (64u << 10) /* as there */
 
@@ -20,9 +21,7 @@ static uint8_t *some_bytes(size_t size_bytes, bool text)
 
 	assert_non_null(bytes);
 	for (size_t i = 0; i < size_bytes; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
+		next_random(&x);
 		bytes[i] = text ? (uint8_t)('a' + i / 100 % 26) : (uint8_t)x;
 	}
 	return bytes;

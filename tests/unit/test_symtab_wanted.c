@@ -16,6 +16,7 @@
 #include "analyze/sym/symtab.h"
 #include "format/cursor.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #define ADDRS_MAX 20000
 
@@ -93,14 +94,6 @@ static void check_wanted(const struct elffile *e, const struct elffile *debug, s
 	for (size_t i = 0; i < count; i++)
 		check_same(whole, part, addrs[i]);
 	symtab_free(part);
-}
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
 }
 
 /* All addresses, then some, then each alone. */

@@ -13,6 +13,7 @@
 #include "analyze/report/reportview.h"
 #include "tests/gen/captures.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/random.h"
 
 #define SAMPLES     10000u
 #define PROCESSES   12u
@@ -29,14 +30,6 @@ static char *fixture_root(void)
 static void put(struct maker *m, size_t size_bytes, uint64_t time_ns)
 {
 	assert_int_equal(writer_record(m->w, EBX_STREAM_SIDE, m->rec, size_bytes, time_ns, -1), 0);
-}
-
-static uint64_t next_random(struct maker *m)
-{
-	m->random ^= m->random << 13;
-	m->random ^= m->random >> 7;
-	m->random ^= m->random << 17;
-	return m->random;
 }
 
 /* Processes of four files, one of them gone; stacks of all depths, the same addresses in several. */
@@ -56,11 +49,11 @@ static void make(struct maker *m)
 		struct rec_sample s = { .time_ns = 1000 + 100 * i, .cpu = i % 2, .chain = chain };
 		size_t size;
 
-		s.pid = s.tid = 1 + (uint32_t)(next_random(m) % PROCESSES);
-		s.chain_count = 1 + next_random(m) % 20;
+		s.pid = s.tid = 1 + (uint32_t)(next_random(&m->random) % PROCESSES);
+		s.chain_count = 1 + next_random(&m->random) % 20;
 		for (size_t k = 0; k < s.chain_count; k++)
-			chain[k] = REC_MMAP2_AT + 0x1000 + next_random(m) % (k + 2) * 0x13 +
-				   next_random(m) % 3;
+			chain[k] = REC_MMAP2_AT + 0x1000 + next_random(&m->random) % (k + 2) * 0x13 +
+				   next_random(&m->random) % 3;
 		size = rec_sample(m->rec, &s);
 		assert_int_equal(
 			writer_record(m->w, EBX_STREAM_CPU, m->rec, size, s.time_ns, (int)s.cpu),
@@ -274,7 +267,7 @@ static void slices_that_partition_the_time_add_up(void **state)
 		assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
 		filter_init(&filter);
 		while (from_ns < UINT64_MAX) {
-			uint64_t to_ns = from_ns + next_random(&m) % (SAMPLES * 40);
+			uint64_t to_ns = from_ns + next_random(&m.random) % (SAMPLES * 40);
 
 			if (to_ns > 1000 + 100 * SAMPLES)
 				to_ns = UINT64_MAX;

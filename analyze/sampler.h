@@ -75,12 +75,12 @@ int sampler_flush(struct sampler *s);
 int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
 		     const struct model_where *where, uint32_t end);
 /*
- * Adds all that from has counted to s, which then has its stacks as a part more: equal stacks of two
- * parts are two.  from is empty afterwards, both are finished.  -ENOMEM, -EOVERFLOW.
+ * Adds all that from has counted to s; neither may be finished, nor count any more.  from is empty
+ * afterwards.  -ENOMEM, -EOVERFLOW.
  */
 int sampler_join(struct sampler *s, struct sampler *from);
 
-/* Gives back what only adding and merging into s need: from here on, s is only read or merged from. */
+/* Gives back what only adding and joining need: from here on, s is only read. */
 void sampler_finish(struct sampler *s);
 
 /*
@@ -89,10 +89,10 @@ void sampler_finish(struct sampler *s);
  */
 int sampler_finish_sorted(struct sampler *s);
 
-/* Moves the part to *out, stacks_done(); in s it is empty then. */
-void sampler_take_part(struct sampler *s, size_t part, struct stacks *out);
+/* Moves them to *out, stacks_done(); in s they are none then. */
+void sampler_take_stacks(struct sampler *s, struct stacks *out);
 /* Borrowed; valid until the sampler changes. */
-const struct stacks *sampler_part(const struct sampler *s, size_t part); /* NULL: behind the last */
+const struct stacks *sampler_stacks(const struct sampler *s);
 const struct places *sampler_places(const struct sampler *s);
 /*
  * Of a finished one: says that the place is no return address, in whatever stack.  false: it was none, or

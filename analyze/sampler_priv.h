@@ -62,8 +62,6 @@ struct sampler {
 	struct sampler_sum *sums; /* by group */
 	size_t sum_count, sum_capacity;
 	struct stacks stacks;
-	struct stacks *parts; /* of the samplers that were joined */
-	size_t part_count, part_capacity;
 	struct places places;
 	struct sampler_counts counts;
 	struct mapcache *maps;

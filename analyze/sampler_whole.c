@@ -89,9 +89,6 @@ void sampler_free(struct sampler *s)
 	if (!s)
 		return;
 	stacks_done(&s->stacks);
-	for (size_t i = 0; i < s->part_count; i++)
-		stacks_done(&s->parts[i]);
-	free(s->parts);
 	free(s->sums);
 	places_done(&s->places);
 	free_caches(s);
@@ -116,8 +113,6 @@ int sampler_finish_sorted(struct sampler *s)
 		err = places_sort(&s->places, numbers);
 	if (!err)
 		stacks_renumber(&s->stacks, numbers);
-	for (size_t i = 0; !err && i < s->part_count; i++)
-		stacks_renumber(&s->parts[i], numbers);
 	free(numbers);
 	return err;
 }
@@ -127,17 +122,20 @@ int sampler_join(struct sampler *s, struct sampler *from)
 	uint32_t *numbers = calloc(from->places.count + 1, sizeof(*numbers));
 	int err = numbers ? 0 : -ENOMEM;
 
-	sampler_finish(from);
-	if (!err)
-		err = vec_reserve(&s->parts, &s->part_capacity, s->part_count + 1);
+	places_finish(&from->places);
+	free_caches(from);
+	hashidx_done(&from->stacks.node_index);
+	hashidx_done(&from->stacks.entry_index);
 	if (!err)
 		err = places_merge(&s->places, &from->places, numbers);
 	for (size_t i = 0; !err && i < from->sum_count; i++)
 		err = sampler_add_to_sum(s, (uint32_t)i, &from->sums[i]);
 	if (!err) {
 		stacks_renumber(&from->stacks, numbers);
-		s->parts[s->part_count++] = from->stacks;
-		from->stacks = (struct stacks){ 0 };
+		err = stacks_join(&s->stacks, &from->stacks);
+	}
+	if (!err) {
+		stacks_done(&from->stacks);
 		places_done(&from->places);
 		s->counts.samples += from->counts.samples;
 		s->counts.without_chain += from->counts.without_chain;
@@ -150,19 +148,15 @@ int sampler_join(struct sampler *s, struct sampler *from)
 	return err;
 }
 
-void sampler_take_part(struct sampler *s, size_t part, struct stacks *out)
+void sampler_take_stacks(struct sampler *s, struct stacks *out)
 {
-	struct stacks *from = part ? &s->parts[part - 1] : &s->stacks;
-
-	*out = *from;
-	*from = (struct stacks){ 0 };
+	*out = s->stacks;
+	s->stacks = (struct stacks){ 0 };
 }
 
-const struct stacks *sampler_part(const struct sampler *s, size_t part)
+const struct stacks *sampler_stacks(const struct sampler *s)
 {
-	if (!part)
-		return &s->stacks;
-	return part <= s->part_count ? &s->parts[part - 1] : NULL;
+	return &s->stacks;
 }
 
 bool sampler_make_exact(struct sampler *s, size_t place)

@@ -210,17 +210,12 @@ struct translation {
 	const uint32_t *frames, *more, *first;
 };
 
-static uint32_t new_frame(const struct translation *t, uint32_t frame)
-{
-	return t->frames ? t->frames[frame] : frame;
-}
-
 static void fetch_node(const struct stacks *s, const struct stacks *from, size_t i,
 		       struct translation *t)
 {
 	uint32_t frame = from->nodes[i].frame;
 
-	t->paths[i] = stacks_path(t->paths[from->nodes[i].parent], new_frame(t, frame));
+	t->paths[i] = stacks_path(t->paths[from->nodes[i].parent], t->frames[frame]);
 	stacks_fetch(s, t->paths[i]);
 	for (uint32_t k = t->first ? t->first[frame] : 0; t->first && k < t->first[frame + 1]; k++)
 		t->paths[i] = stacks_path(t->paths[i], t->more[k]);
@@ -232,8 +227,8 @@ static int merge_node(struct stacks *s, const struct stacks *from, size_t i, str
 	int err;
 
 	if (!t->first || t->first[frame] == t->first[frame + 1])
-		return stacks_child_by_path(s, at, t->paths[i], new_frame(t, frame), &t->nodes[i]);
-	err = stacks_child(s, at, new_frame(t, frame), &at);
+		return stacks_child_by_path(s, at, t->paths[i], t->frames[frame], &t->nodes[i]);
+	err = stacks_child(s, at, t->frames[frame], &at);
 	for (uint32_t k = t->first[frame]; !err && k < t->first[frame + 1]; k++)
 		err = stacks_child(s, at, t->more[k], &at);
 	t->nodes[i] = at;
@@ -262,8 +257,8 @@ static int merge_nodes(struct stacks *s, const struct stacks *from, struct trans
 	return err;
 }
 
-int stacks_merge_chains(struct stacks *s, const struct stacks *from, const uint32_t *frames,
-			const uint32_t *more, const uint32_t *first)
+int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames,
+		 const uint32_t *more, const uint32_t *first)
 {
 	struct translation t = { .frames = frames, .more = more, .first = first };
 	int err = -ENOMEM;
@@ -283,9 +278,56 @@ int stacks_merge_chains(struct stacks *s, const struct stacks *from, const uint3
 	return err;
 }
 
-int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames)
+/* The nodes of from in s: nodes[i]. */
+static int join_nodes(struct stacks *s, const struct stacks *from, uint32_t *nodes)
 {
-	return stacks_merge_chains(s, from, frames, NULL, NULL);
+	size_t count = from->node_count;
+	int err = 0;
+
+	for (uint32_t root = 0; root < STACKS_FIRST_NODE; root++)
+		nodes[root] = root;
+	for (size_t i = STACKS_FIRST_NODE; !err && i < count; i++) {
+		if (i + FETCH_AHEAD < count)
+			stacks_fetch(s, from->paths[i + FETCH_AHEAD]);
+		if (i + LOOK_AHEAD < count)
+			stacks_look(s, from->paths[i + LOOK_AHEAD]);
+		err = stacks_child_by_path(s, nodes[from->nodes[i].parent], from->paths[i],
+					   from->nodes[i].frame, &nodes[i]);
+	}
+	return err;
+}
+
+static int join_entries(struct stacks *s, const struct stacks *from, const uint32_t *nodes)
+{
+	size_t count = from->entry_count;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		struct stacks_key key = mapped_key(from, i, nodes);
+		uint32_t entry;
+
+		if (i + FETCH_AHEAD < count)
+			stacks_fetch_entry(s, from->hashes[i + FETCH_AHEAD]);
+		if (i + LOOK_AHEAD < count)
+			stacks_look_entry(s, from->hashes[i + LOOK_AHEAD]);
+		err = stacks_add_entry(s, from->hashes[i], &key, &entry);
+		if (err)
+			break;
+		s->entries[entry].sample_count += from->entries[i].sample_count;
+		s->entries[entry].period_sum += from->entries[i].period_sum;
+	}
+	return err;
+}
+
+int stacks_join(struct stacks *s, const struct stacks *from)
+{
+	uint32_t *nodes = malloc(from->node_count * sizeof(*nodes));
+	int err = nodes ? join_nodes(s, from, nodes) : -ENOMEM;
+
+	if (!err)
+		err = join_entries(s, from, nodes);
+	free(nodes);
+	return err;
 }
 
 void stacks_renumber(struct stacks *s, const uint32_t *frames)

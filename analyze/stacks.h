@@ -9,7 +9,7 @@
  * the group and the end are again numbers of the caller's.
  *
  * Memory is bounded by the number of distinct stacks.  Node numbers depend on the order of
- * adding; sums do not, so tables filled by several threads and merged say the same in every order.
+ * adding; sums do not, so tables filled by several threads and joined say the same in every order.
  */
 #ifndef EBPREC_ANALYZE_STACKS_H
 #define EBPREC_ANALYZE_STACKS_H
@@ -160,17 +160,17 @@ void stacks_finish(struct stacks *s);
 void stacks_renumber(struct stacks *s, const uint32_t *frames);
 
 /*
- * Adds all of from to s, each frame f of from as frames[f] (NULL: as f).  So tables merge, and so addresses
- * become names: stacks that get equal frames become one.
+ * Adds all of from to s as it is.  Frames mean the same in both, and both are found by paths and by
+ * stacks_hash() that mean the same.  Neither may be finished.
  */
-int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames);
+int stacks_join(struct stacks *s, const struct stacks *from);
 
 /*
- * The same where a frame stands for several: frames[f], and below it as its callees
- * more[first[f]] up to more[first[f + 1]].
+ * Adds all of from to s, each frame f of from as frames[f], and below it as its callees more[first[f]] up to
+ * more[first[f + 1]] (first NULL: none).  So addresses become names: stacks that get equal frames become one.
  */
-int stacks_merge_chains(struct stacks *s, const struct stacks *from, const uint32_t *frames,
-			const uint32_t *more, const uint32_t *first);
+int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames,
+		 const uint32_t *more, const uint32_t *first);
 
 /* Adds to weights[f] how many samples had frame f, once for each time it was in their stack.  -ENOMEM. */
 int stacks_weigh_frames(const struct stacks *s, uint64_t *weights);

@@ -428,6 +428,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		return write_denet(r, opts, picked->query.filter);
 	picked->query.verdict_later = true;
 	picked->query.no_verdict = opts->quiet;
+	picked->query.apart = true;
 	err = report_make(r, &picked->query);
 	if (!opts->quiet)
 		cmd_fetch_verdict(picked->roots.roots.fetcher);

@@ -243,6 +243,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	p->query.quantum_ns = summary_quantum_ns(&whole);
 	/* What is picked by stacks needs the stacks of each. */
 	p->query.sum_groups = !p->pick.count;
+	p->query.apart = true;
 	err = view_open(stdout, o->json, &v);
 	if (!err) {
 		/* What the file says of itself is there at once, the samples of a long one are not. */

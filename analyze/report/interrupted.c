@@ -27,14 +27,14 @@ static bool *find_trampolines(const struct naming *n, const struct strings *name
 	return is;
 }
 
-static void see_callers(const struct stacks *part, const struct naming *n,
+static void see_callers(const struct stacks *stacks, const struct naming *n,
 			const bool *is_trampoline, uint8_t *seen)
 {
-	for (size_t i = STACKS_FIRST_NODE; i < part->node_count; i++) {
-		const struct stacks_node *node = &part->nodes[i];
+	for (size_t i = STACKS_FIRST_NODE; i < stacks->node_count; i++) {
+		const struct stacks_node *node = &stacks->nodes[i];
 
 		if (node->parent >= STACKS_FIRST_NODE)
-			seen[part->nodes[node->parent].frame] |=
+			seen[stacks->nodes[node->parent].frame] |=
 				is_trampoline[n->by_place[node->frame]] ? BY_SIGNAL : BY_CALL;
 	}
 }
@@ -43,14 +43,12 @@ int interrupted_find(struct sampler *s, const struct naming *n, const struct str
 		     bool *changed)
 {
 	size_t count = sampler_places(s)->count;
-	const struct stacks *part;
 	bool any = false, *is_trampoline = find_trampolines(n, names, &any);
 	uint8_t *seen = any ? calloc(count + 1, sizeof(*seen)) : NULL;
 	int err = !is_trampoline || (any && !seen) ? -ENOMEM : 0;
 
 	if (seen) {
-		for (size_t i = 0; (part = sampler_part(s, i)); i++)
-			see_callers(part, n, is_trampoline, seen);
+		see_callers(sampler_stacks(s), n, is_trampoline, seen);
 		for (size_t i = 0; i < count; i++)
 			if (seen[i] == BY_SIGNAL && sampler_make_exact(s, i))
 				*changed = true;

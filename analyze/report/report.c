@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,71 +186,23 @@ static int name_places(struct report *r, const struct report_query *query, struc
 
 /* ---- stacks of functions ---- */
 
-/* What one thread makes of a part of the sampler's stacks. */
-struct named_part {
+/* Places become functions; stacks that are equal by then become one, unless they may stay apart. */
+static int name_stacks(struct report *r, const struct report_query *query, struct sampler *sampler)
+{
+	const struct naming *n = &r->naming;
 	struct stacks from;
-	const struct naming *naming;
-	struct stacks stacks;
-	pthread_t thread;
-	bool started;
 	int err;
-};
 
-static void *name_part(void *arg)
-{
-	struct named_part *p = arg;
-
-	p->err = stacks_init(&p->stacks);
-	if (!p->err)
-		p->err = stacks_merge_chains(&p->stacks, &p->from, p->naming->by_place,
-					     p->naming->inlined, p->naming->inlined_first);
-	stacks_done(&p->from);
-	return NULL;
-}
-
-static int add_part(struct report *r, struct named_part *p)
-{
-	int err = p->err;
-
-	if (!err && !r->stacks.nodes) {
-		r->stacks = p->stacks;
-		p->stacks = (struct stacks){ 0 };
-	} else if (!err) {
-		err = stacks_merge(&r->stacks, &p->stacks, NULL);
+	sampler_take_stacks(sampler, &from);
+	if (query->apart && !query->off_cpu && !n->inlined_first) {
+		stacks_renumber(&from, n->by_place);
+		r->stacks = from;
+		return 0;
 	}
-	stacks_done(&p->stacks);
-	return err;
-}
-
-/* The stacks by function, of all parts: there are as many as threads took samples. */
-static int name_stacks(struct report *r, struct sampler *sampler)
-{
-	struct named_part *parts;
-	size_t count = 0;
-	int err = 0;
-
-	while (sampler_part(sampler, count))
-		count++;
-	parts = calloc(count + 1, sizeof(*parts));
-	if (!parts)
-		return -ENOMEM;
-	for (size_t i = count; i-- > 0;) {
-		sampler_take_part(sampler, i, &parts[i].from);
-		parts[i].naming = &r->naming;
-		parts[i].started = i &&
-				   !pthread_create(&parts[i].thread, NULL, name_part, &parts[i]);
-		if (!parts[i].started)
-			name_part(&parts[i]);
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (parts[i].started)
-			pthread_join(parts[i].thread, NULL);
-		if (!err)
-			err = add_part(r, &parts[i]);
-		else
-			stacks_done(&parts[i].stacks);
-	}
-	free(parts);
+	err = stacks_init(&r->stacks);
+	if (!err)
+		err = stacks_merge(&r->stacks, &from, n->by_place, n->inlined, n->inlined_first);
+	stacks_done(&from);
 	return err;
 }
 
@@ -362,7 +313,7 @@ static int make_stacks(struct report *r, const struct report_query *query)
 		err = name_places(r, query, sampler, &namer);
 	namer_done(&namer);
 	if (!err)
-		err = name_stacks(r, sampler);
+		err = name_stacks(r, query, sampler);
 	sampler_free(sampler);
 	return err;
 }

@@ -75,6 +75,7 @@ struct report_query {
 	bool demangle;
 	bool verdict_later; /* it is only wanted after report_end_verdict() */
 	bool no_verdict;    /* nor then */
+	bool apart; /* stacks of equal names need not be made one: who asks adds them up anyway */
 };
 
 /* Reads the side-band.  -ENOMEM, -EOVERFLOW.  *r: report_done(). */

@@ -104,12 +104,10 @@ static int find_files(struct symuse *u, const struct places *places, const struc
 static void *weigh(void *arg)
 {
 	struct symuse *u = arg;
-	const struct stacks *part;
+	const struct stacks *stacks = sampler_stacks(u->sampler);
 
-	for (size_t i = 0; !u->weigh_err && (part = sampler_part(u->sampler, i)); i++) {
-		weigh_self(u, part);
-		u->weigh_err = stacks_weigh_frames(part, u->frames);
-	}
+	weigh_self(u, stacks);
+	u->weigh_err = stacks_weigh_frames(stacks, u->frames);
 	return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/stacks.h"
+#include "tests/unit/random.h"
 
 static uint32_t child(struct stacks *s, uint32_t parent, uint32_t frame)
 {
@@ -82,7 +83,7 @@ static void merging_gives_frames_their_new_numbers(void **state)
 	root = child(&a, STACKS_USER_ROOT, 0);
 	count(&a, 1, child(&a, root, 1), STACKS_KERNEL_ROOT, 3, 30);
 	count(&a, 1, child(&a, root, 2), STACKS_KERNEL_ROOT, 4, 40);
-	assert_int_equal(stacks_merge(&b, &a, frames), 0);
+	assert_int_equal(stacks_merge(&b, &a, frames, NULL, NULL), 0);
 	leaf = child(&b, child(&b, STACKS_USER_ROOT, 70), 71);
 	assert_int_equal(b.entry_count, 1);
 	assert_int_equal(count_of(&b, 1, leaf, STACKS_KERNEL_ROOT), 7);
@@ -97,7 +98,7 @@ static void merging_nothing_changes_nothing(void **state)
 
 	assert_int_equal(stacks_init(&a), 0);
 	assert_int_equal(stacks_init(&b), 0);
-	assert_int_equal(stacks_merge(&b, &a, NULL), 0);
+	assert_int_equal(stacks_merge(&b, &a, NULL, NULL, NULL), 0);
 	assert_int_equal(b.entry_count, 0);
 	assert_int_equal(b.node_count, STACKS_FIRST_NODE);
 	stacks_done(&a);
@@ -121,7 +122,7 @@ static void parents_come_first(void **state)
 		for (unsigned d = 0; d < 6; d++)
 			node = child(i % 3 ? &a : &b, node, (uint32_t)rand() % 16);
 	}
-	assert_int_equal(stacks_merge(&b, &a, frames), 0);
+	assert_int_equal(stacks_merge(&b, &a, frames, NULL, NULL), 0);
 	for (size_t i = STACKS_FIRST_NODE; i < b.node_count; i++)
 		assert_true(b.nodes[i].parent < i);
 	stacks_done(&a);
@@ -170,6 +171,77 @@ static void hashes_differ_where_stacks_do(void **state)
 	assert_int_not_equal(hash, stacks_hash(10, 20, 1, 0));
 }
 
+/* A stack of up to 6 of 12 frames, of one of 3 groups, found by hashes. */
+static void add_random(struct stacks *s, uint64_t *seed)
+{
+	struct stacks_key key = { .group = (uint32_t)(next_random(seed) % 3) };
+	uint64_t path = stacks_root_path(STACKS_USER_ROOT);
+	uint32_t entry;
+
+	for (uint64_t depth = (next_random(seed) % 7); depth; depth--) {
+		uint32_t frame = (uint32_t)(next_random(seed) % 12);
+
+		path = stacks_path(path, frame);
+		assert_int_equal(stacks_child_by_path(s, key.user, path, frame, &key.user), 0);
+	}
+	key.kernel = STACKS_KERNEL_ROOT;
+	assert_int_equal(stacks_add_entry(s,
+					  stacks_hash(path, stacks_root_path(STACKS_KERNEL_ROOT),
+						      key.group, 0),
+					  &key, &entry),
+			 0);
+	s->entries[entry].sample_count++;
+	s->entries[entry].period_sum += 10;
+}
+
+/* Each entry of b has, in a, the same frames and the same counts. */
+static void assert_same(const struct stacks *a, const struct stacks *b)
+{
+	assert_int_equal(a->node_count, b->node_count);
+	assert_int_equal(a->entry_count, b->entry_count);
+	for (size_t i = 0; i < b->entry_count; i++) {
+		uint32_t at = stacks_find_entry(a, b->hashes[i]), node, other;
+
+		assert_int_not_equal(at, HASHIDX_NONE);
+		assert_int_equal(a->entries[at].sample_count, b->entries[i].sample_count);
+		assert_int_equal(a->entries[at].period_sum, b->entries[i].period_sum);
+		assert_int_equal(a->entries[at].key.group, b->entries[i].key.group);
+		node = a->entries[at].key.user;
+		other = b->entries[i].key.user;
+		for (; other >= STACKS_FIRST_NODE;
+		     node = a->nodes[node].parent, other = b->nodes[other].parent)
+			assert_int_equal(a->nodes[node].frame, b->nodes[other].frame);
+		assert_int_equal(node, STACKS_USER_ROOT);
+	}
+}
+
+static void joined_tables_say_what_one_would(void **state)
+{
+	uint64_t seed = 5;
+	struct stacks one, parts[3];
+
+	assert_int_equal(stacks_init(&one), 0);
+	for (unsigned p = 0; p < 3; p++) {
+		uint64_t again = seed;
+
+		assert_int_equal(stacks_init(&parts[p]), 0);
+		for (unsigned i = 0; i < 20000; i++) {
+			add_random(&parts[p], &seed);
+			add_random(&one, &again);
+		}
+	}
+	for (unsigned p = 1; p < 3; p++) {
+		hashidx_done(&parts[p].node_index); /* what is joined need find nothing any more */
+		hashidx_done(&parts[p].entry_index);
+		assert_int_equal(stacks_join(&parts[0], &parts[p]), 0);
+	}
+	assert_same(&parts[0], &one);
+	assert_same(&one, &parts[0]);
+	for (unsigned p = 0; p < 3; p++)
+		stacks_done(&parts[p]);
+	stacks_done(&one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +253,7 @@ int main(void)
 		cmocka_unit_test(merging_gives_frames_their_new_numbers),
 		cmocka_unit_test(merging_nothing_changes_nothing),
 		cmocka_unit_test(parents_come_first),
+		cmocka_unit_test(joined_tables_say_what_one_would),
 	};
 
 	return cmocka_run_group_tests_name("stacks", tests, NULL, NULL);

@@ -68,11 +68,15 @@ int places_merge(struct places *p, const struct places *from, uint32_t *numbers)
 
 #define OFFSET_BITS 40 /* where offsets have more, the order is less perfect */
 
+/* Who has neither file nor offset comes first, by kind; then the kernel; then files, and code that it made. */
 static uint64_t order_of(const struct place *p)
 {
-	uint64_t offset = p->offset & (((uint64_t)1 << OFFSET_BITS) - 1);
+	bool in_file = p->kind == PLACE_FILE || p->kind == PLACE_KSYMBOL;
+	uint64_t offset = in_file || p->kind == PLACE_KERNEL ? p->offset : p->kind;
 
-	return (uint64_t)(p->kind == PLACE_FILE ? p->file + 1 : 0) << OFFSET_BITS | offset;
+	offset &= ((uint64_t)1 << OFFSET_BITS) - 1;
+	return (in_file ? (uint64_t)p->file + 1 : 0) << (OFFSET_BITS + 1) | offset << 1 |
+	       p->is_return;
 }
 
 int places_sort(struct places *p, uint32_t *numbers)

@@ -6,7 +6,8 @@
  *				has at least so many samples
  *
  * Each repetition is as a recording that went on would have been: the same programs start and end
- * again.  What does not grow is the number of distinct stacks.
+ * again; what was there at the start, which has no time, is not told again.  What does not grow is the
+ * number of distinct stacks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,6 +80,8 @@ static int repeat(struct job *j, struct writer *w, uint64_t shift_ns)
 			continue;
 		memcpy(j->rec, rec.header, size);
 		time_ns = put_off(j->rec, size, &attr->attr, shift_ns, &cpu);
+		if (shift_ns && !time_ns && rec.header->type != PERF_RECORD_SAMPLE)
+			continue;
 		err = writer_record(w, (enum ebx_stream)frames[rec.frame].stream, j->rec, size,
 				    time_ns, cpu);
 		j->have += rec.header->type == PERF_RECORD_SAMPLE;
@@ -92,14 +95,43 @@ static int repeat(struct job *j, struct writer *w, uint64_t shift_ns)
 static int repeat_all(void *arg, struct writer *w)
 {
 	struct job *j = arg;
-	int err = 0;
+	uint64_t n = 0;
+	int err;
 
-	for (uint64_t n = 1; !err && j->have < j->want; n++)
-		err = repeat(j, w, n * j->span_ns);
+	do
+		err = repeat(j, w, n++ * j->span_ns);
+	while (!err && j->have && j->have < j->want);
 	return err;
 }
 
-/* Samples, and from the first moment to the last. */
+/* What the rewriting would put behind them has been repeated already. */
+static bool leave_out(void *ctx, const struct capture_attr *attr, struct perf_event_header *rec)
+{
+	(void)ctx;
+	(void)attr;
+	(void)rec;
+	return false;
+}
+
+static bool keep_object(void *ctx, const struct capture_object *o, uint8_t *data,
+			size_t *size_bytes)
+{
+	(void)ctx;
+	(void)o;
+	(void)data;
+	(void)size_bytes;
+	return true;
+}
+
+static void keep_section(void *ctx, unsigned bit, uint8_t *data, size_t size_bytes)
+{
+	(void)ctx;
+	(void)bit;
+	(void)data;
+	(void)size_bytes;
+}
+
+/* From the first moment to the last. */
 static void measure(struct job *j)
 {
 	size_t count;
@@ -107,7 +139,6 @@ static void measure(struct job *j)
 	uint64_t from_ns = UINT64_MAX, to_ns = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		j->have += frames[i].sample_count;
 		if (frames[i].t_min_ns && frames[i].t_min_ns < from_ns)
 			from_ns = frames[i].t_min_ns;
 		if (frames[i].t_max_ns != UINT64_MAX && frames[i].t_max_ns > to_ns)
@@ -119,7 +150,12 @@ static void measure(struct job *j)
 int main(int argc, char **argv)
 {
 	static struct job job;
-	struct rewrite_opts opts = { .add = repeat_all, .add_arg = &job };
+	const struct rewrite_edit edit = {
+		.record = leave_out,
+		.object = keep_object,
+		.section = keep_section,
+	};
+	struct rewrite_opts opts = { .add = repeat_all, .add_arg = &job, .edit = &edit };
 	struct rewrite_stats stats;
 	struct capture *c;
 	int fd, err;
@@ -137,7 +173,9 @@ int main(int argc, char **argv)
 	job.c = c;
 	job.want = strtoull(argv[3], NULL, 10);
 	measure(&job);
-	err = fd < 0 ? -errno : !job.have ? -ENODATA : rewrite_capture(c, fd, &opts, &stats);
+	err = fd < 0 ? -errno : rewrite_capture(c, fd, &opts, &stats);
+	if (!err && !job.have)
+		err = -ENODATA;
 	capture_close(c);
 	if (err || close(fd)) {
 		fprintf(stderr, "bench_multiply: %s\n", strerror(-err));

@@ -11,13 +11,75 @@
 #include "analyze/members.h"
 #include "analyze/sideslice.h"
 
+/* Code that processes made is in objects of the file, which are read beside its records. */
+struct jit_reader {
+	const struct capture *c;
+	struct load_scan *scan;
+	pthread_t thread;
+	bool started;
+	int err;
+};
+
 struct first_pass {
 	struct attrfinder finder;
 	struct perf_event_attr bare; /* of records without an id: no tail, time 0 */
 	struct model *model;
 	struct load_scan *scan;
 	struct members *members; /* NULL: no sample tells of other events */
+	struct jit_reader jits;
+	bool jits_added;
+	uint64_t *open_ns; /* by frame: nothing from there on is earlier; NULL: not known */
 };
+
+/* ---- code that processes made ---- */
+
+static void *read_jits(void *arg)
+{
+	struct jit_reader *r = arg;
+
+	r->err = embedded_read(r->c, &r->scan->files);
+	if (!r->err)
+		r->err = jitmaps_read(r->scan->files, &r->scan->jits);
+	return NULL;
+}
+
+static void begin_jits(struct jit_reader *r)
+{
+	r->started = !pthread_create(&r->thread, NULL, read_jits, r);
+	if (!r->started)
+		read_jits(r);
+}
+
+static int end_jits(struct jit_reader *r)
+{
+	if (r->started)
+		pthread_join(r->thread, NULL);
+	r->started = false;
+	return r->err;
+}
+
+static int add_jit_code(struct model *m, const struct jitmaps_code *code)
+{
+	return model_add_jit_code(m, code->pid, code->time_ns, code->addr, code->size_bytes,
+				  code->place);
+}
+
+static int add_jits(struct first_pass *p)
+{
+	const struct jitmaps *jits = &p->scan->jits;
+	int err = 0;
+
+	if (p->jits_added)
+		return 0;
+	p->jits_added = true;
+	for (size_t i = 0; !err && i < jits->count; i++)
+		err = model_add_jit(p->model, jits->list[i].pid);
+	for (size_t i = 0; !err && i < jits->code_count; i++)
+		err = add_jit_code(p->model, &jits->code[i]);
+	return err;
+}
+
+/* ---- the records ---- */
 
 static int see_member(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
 {
@@ -140,23 +202,90 @@ static int run_slice(const struct capture *c, const struct timespan *slice, stru
 	return err;
 }
 
+/* Whoever made code has to be known before what it mapped is applied. */
+static int settle(struct first_pass *p, uint64_t open_ns)
+{
+	int err;
+
+	if (!model_is_full(p->model))
+		return 0;
+	err = end_jits(&p->jits);
+	if (!err)
+		err = add_jits(p);
+	return err ? err : model_settle(p->model, open_ns);
+}
+
+/* What frames from each on say that they have at the earliest; where none says it, nothing is known. */
+static int find_open_times(const struct capture *c, struct first_pass *p)
+{
+	size_t count;
+	const struct capture_frame *frames = capture_frames(c, &count);
+	uint64_t open_ns = UINT64_MAX;
+
+	if (capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c))
+		return 0;
+	p->open_ns = calloc(count + 1, sizeof(*p->open_ns));
+	if (!p->open_ns)
+		return -ENOMEM;
+	for (size_t i = count; i-- > 0; p->open_ns[i] = open_ns)
+		if ((frames[i].stream == EBX_STREAM_SIDE ||
+		     frames[i].stream == CAPTURE_STREAM_MIXED) &&
+		    frames[i].t_min_ns < open_ns)
+			open_ns = frames[i].t_min_ns;
+	return 0;
+}
+
 static int run_first_pass(const struct capture *c, struct first_pass *p)
 {
 	struct record_iter *it = NULL;
 	struct record rec;
+	uint32_t frame = 0;
 	int err;
 
 	err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
 	if (err)
 		return err;
-	while (!err && record_iter_next(it, &rec) == 1)
-		err = see_record(p, &rec);
+	while (!err && record_iter_next(it, &rec) == 1) {
+		if (p->open_ns && rec.frame != frame)
+			err = settle(p, p->open_ns[rec.frame]);
+		frame = rec.frame;
+		if (!err)
+			err = see_record(p, &rec);
+	}
 	p->scan->damaged_frames = record_iter_damage(it);
 	record_iter_free(it);
 	return err;
 }
 
-/* A slice that cannot be had alone begins anew: some records were counted. */
+/* Some records were counted. */
+static int begin_anew(struct strings *names, struct first_pass *p)
+{
+	memset(p->scan->attr_lost, 0, p->scan->attr_count * sizeof(*p->scan->attr_lost));
+	model_free(p->model);
+	p->model = NULL;
+	p->jits_added = false;
+	return model_new(names, &p->model);
+}
+
+/* Where a record has no time, or another than its frame says, all are kept until the end. */
+static int read_all(const struct capture *c, struct strings *names, struct first_pass *p)
+{
+	int err = find_open_times(c, p);
+
+	if (!err)
+		err = run_first_pass(c, p);
+	if (err == -ESTALE) {
+		free(p->open_ns);
+		p->open_ns = NULL;
+		err = begin_anew(names, p);
+		if (!err)
+			err = run_first_pass(c, p);
+	}
+	free(p->open_ns);
+	p->open_ns = NULL;
+	return err;
+}
+
 static int read_side(const struct capture *c, struct strings *names, const struct timespan *slice,
 		     struct first_pass *p)
 {
@@ -165,82 +294,39 @@ static int read_side(const struct capture *c, struct strings *names, const struc
 	if (!err && members_any(c))
 		err = members_new(c, &p->members);
 	if (err || !slice || !sideslice_is_worth(c, slice))
-		return err ? err : run_first_pass(c, p);
+		return err ? err : read_all(c, names, p);
 	err = run_slice(c, slice, p);
 	if (err != -ESTALE)
 		return err;
-	memset(p->scan->attr_lost, 0, p->scan->attr_count * sizeof(*p->scan->attr_lost));
-	model_free(p->model);
-	p->model = NULL;
-	err = model_new(names, &p->model);
-	return err ? err : run_first_pass(c, p);
-}
-
-static int add_jit_code(struct model *m, const struct jitmaps_code *code)
-{
-	return model_add_jit_code(m, code->pid, code->time_ns, code->addr, code->size_bytes,
-				  code->place);
-}
-
-/* Code that processes made is in objects of the file, which are read beside its records. */
-struct jit_reader {
-	const struct capture *c;
-	struct load_scan *scan;
-	pthread_t thread;
-	bool started;
-	int err;
-};
-
-static void *read_jits(void *arg)
-{
-	struct jit_reader *r = arg;
-
-	r->err = embedded_read(r->c, &r->scan->files);
-	if (!r->err)
-		r->err = jitmaps_read(r->scan->files, &r->scan->jits);
-	return NULL;
-}
-
-static void begin_jits(struct jit_reader *r)
-{
-	r->started = !pthread_create(&r->thread, NULL, read_jits, r);
-	if (!r->started)
-		read_jits(r);
-}
-
-static int end_jits(struct jit_reader *r)
-{
-	if (r->started)
-		pthread_join(r->thread, NULL);
-	return r->err;
+	err = begin_anew(names, p); /* it cannot be had alone */
+	return err ? err : read_all(c, names, p);
 }
 
 int load_model(const struct capture *c, struct strings *names, const struct timespan *slice,
 	       struct model **out, struct load_scan *scan)
 {
 	struct load_scan fresh = { .span = TIMESPAN_ALL };
-	struct first_pass p = { .finder = attrfinder_of(c), .scan = &fresh };
+	struct first_pass p = {
+		.finder = attrfinder_of(c),
+		.scan = &fresh,
+		.jits = { .c = c, .scan = &fresh },
+	};
 	uint64_t **counts = capture_get_kind(c) == CAPTURE_EBX ? &fresh.attr_lost
 							       : &fresh.attr_samples;
-	struct jit_reader jits = { .c = c, .scan = &fresh };
 	int err, jit_err;
 
 	fresh.attr_count = p.finder.count;
 	*counts = calloc(p.finder.count + 1, sizeof(**counts));
 	if (!*counts)
 		return -ENOMEM;
-	begin_jits(&jits);
+	begin_jits(&p.jits);
 	err = read_side(c, names, slice, &p);
 	members_free(p.members);
 	if (!err)
 		err = buildids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
-	jit_err = end_jits(&jits);
+	jit_err = end_jits(&p.jits);
 	if (!err)
-		err = jit_err;
-	for (size_t i = 0; !err && i < fresh.jits.count; i++)
-		err = model_add_jit(p.model, fresh.jits.list[i].pid);
-	for (size_t i = 0; !err && i < fresh.jits.code_count; i++)
-		err = add_jit_code(p.model, &fresh.jits.code[i]);
+		err = jit_err ? jit_err : add_jits(&p);
 	if (!err)
 		err = model_seal(p.model);
 	if (err) {

@@ -421,6 +421,16 @@ int model_add_jit_code(struct model *m, uint32_t pid, uint64_t time_ns, uint64_t
 
 /* ---- sealing ---- */
 
+bool model_is_full(const struct model *m)
+{
+	return sidelog_is_full(&m->log);
+}
+
+int model_settle(struct model *m, uint64_t open_ns)
+{
+	return m->sealed ? -EALREADY : sidelog_settle(&m->log, open_ns, apply, m);
+}
+
 /* Puts each thread's states side by side, in time order. */
 static int group_states(struct model *m)
 {
@@ -477,7 +487,6 @@ int model_seal(struct model *m)
 	if (m->sealed)
 		return -EALREADY;
 	err = sidelog_replay(&m->log, apply, m);
-	sidelog_forget_events(&m->log);
 	if (!err)
 		err = group_states(m);
 	if (!err)

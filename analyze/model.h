@@ -41,7 +41,10 @@ struct model; /* opaque */
 int model_new(struct strings *names, struct model **out);
 void model_free(struct model *m); /* NULL is fine */
 
-/* Takes a copy.  Records the model has no use for are counted.  -EALREADY after sealing, -ENOMEM. */
+/*
+ * Takes a copy.  Records the model has no use for are counted.  -EALREADY after sealing, -ENOMEM;
+ * -ESTALE: model_settle() was told that no record is that early.
+ */
 int model_add(struct model *m, const struct perfrec_side *side);
 /* Tells of a record that perfrec_side() did not understand (false) or could not read (true). */
 void model_add_unread(struct model *m, uint32_t type, bool broken);
@@ -53,7 +56,7 @@ int model_add_build_id(struct model *m, const char *path, const struct buildid *
 
 /*
  * The names of the code that a process made are known: its executable mappings without a file
- * become one file, whose offsets are addresses.  Before sealing.  -EALREADY, -ENOMEM.
+ * become one file, whose offsets are addresses.  Before settling and sealing.  -EALREADY, -ENOMEM.
  */
 int model_add_jit(struct model *m, uint32_t pid);
 
@@ -64,6 +67,12 @@ int model_add_jit(struct model *m, uint32_t pid);
 int model_add_jit_code(struct model *m, uint32_t pid, uint64_t time_ns, uint64_t addr,
 		       uint64_t size_bytes, uint64_t off_bytes);
 
+/*
+ * No record still to come is earlier than open_ns: what is earlier is applied and forgotten.  The answers are the
+ * same without.  -EALREADY after sealing; -ENOMEM: the model is unusable.
+ */
+bool model_is_full(const struct model *m); /* whether so much is kept that this is worth it */
+int model_settle(struct model *m, uint64_t open_ns);
 /* Sorts by time (equal times: in the order they came) and applies.  -ENOMEM: the model is unusable. */
 int model_seal(struct model *m);
 

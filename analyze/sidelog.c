@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/sidelog.h"
 
+#include <errno.h>
+
 #include "analyze/timesort.h"
 #include "analyze/vec.h"
+
+#define FEW_EVENTS (1u << 16) /* 3 MiB */
 
 /* The kernel's own map may well reach to the last address. */
 static uint64_t end_of(uint64_t start, uint64_t size_bytes)
@@ -128,8 +132,11 @@ static int to_event(struct sidelog *log, struct strings *names, const struct per
 
 int sidelog_add_event(struct sidelog *log, const struct side_event *event)
 {
-	int err = vec_reserve(&log->events, &log->capacity, log->count + 1);
+	int err;
 
+	if (event->time_ns < log->open_ns)
+		return -ESTALE;
+	err = vec_reserve(&log->events, &log->capacity, log->count + 1);
 	if (!err)
 		log->events[log->count++] = *event;
 	return err;
@@ -155,19 +162,37 @@ int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec
 		log->counts.broken++;
 	if (err == -EBADMSG || err == -ENOENT)
 		return 0;
-	if (!err)
-		err = vec_reserve(&log->events, &log->capacity, log->count + 1);
-	if (err)
-		return err;
-	log->events[log->count++] = e;
-	return 0;
+	return err ? err : sidelog_add_event(log, &e);
 }
 
-int sidelog_replay(const struct sidelog *log,
-		   int (*apply)(void *ctx, const struct side_event *event), void *ctx)
+/* Those to be given out; code behind the records of its time, whichever was added first. */
+static size_t list_keys(const struct sidelog *log, uint64_t last_ns, struct timekey *keys)
+{
+	size_t count = 0;
+
+	for (int code = 0; code <= 1; code++)
+		for (size_t i = 0; i < log->count; i++)
+			if (log->events[i].time_ns <= last_ns &&
+			    (log->events[i].kind == SIDE_CODE) == code)
+				keys[count++] = (struct timekey){ log->events[i].time_ns, i };
+	return count;
+}
+
+static void keep_later(struct sidelog *log, uint64_t last_ns)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < log->count; i++)
+		if (log->events[i].time_ns > last_ns)
+			log->events[count++] = log->events[i];
+	log->count = count;
+}
+
+static int give_out(struct sidelog *log, uint64_t last_ns, sidelog_fn apply, void *ctx)
 {
 	struct timekey *keys = calloc(log->count + 1, sizeof(*keys));
 	struct timekey *room = calloc(log->count + 1, sizeof(*room)), *sorted;
+	size_t count;
 	int err = 0;
 
 	if (!keys || !room) {
@@ -175,26 +200,51 @@ int sidelog_replay(const struct sidelog *log,
 		free(room);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < log->count; i++)
-		keys[i] = (struct timekey){ log->events[i].time_ns, i };
-	sorted = timesort(keys, room, log->count);
+	count = list_keys(log, last_ns, keys);
+	sorted = timesort(keys, room, count);
 	free(sorted == keys ? room : keys); /* what is built now is large, too */
-	for (size_t i = 0; !err && i < log->count; i++)
+	for (size_t i = 0; !err && i < count; i++)
 		err = apply(ctx, &log->events[sorted[i].index]);
 	free(sorted);
+	if (!err)
+		keep_later(log, last_ns);
 	return err;
 }
 
-void sidelog_forget_events(struct sidelog *log)
+/* Twice as many as were left: to look at those again and again must not take long. */
+bool sidelog_is_full(const struct sidelog *log)
 {
+	return log->count >= FEW_EVENTS && log->count / 2 >= log->left_count;
+}
+
+int sidelog_settle(struct sidelog *log, uint64_t open_ns, sidelog_fn apply, void *ctx)
+{
+	int err;
+
+	if (open_ns <= log->open_ns)
+		return 0;
+	err = give_out(log, open_ns - 1, apply, ctx);
+	log->open_ns = open_ns;
+	log->left_count = log->count;
+	return err;
+}
+
+int sidelog_replay(struct sidelog *log, sidelog_fn apply, void *ctx)
+{
+	int err = give_out(log, UINT64_MAX, apply, ctx);
+
 	free(log->events);
 	log->events = NULL;
 	log->count = log->capacity = 0;
+	return err;
 }
 
 void sidelog_done(struct sidelog *log)
 {
-	sidelog_forget_events(log);
+	free(log->events);
+	log->events = NULL;
+	log->count = log->capacity = log->left_count = 0;
+	log->open_ns = 0;
 	filetab_done(&log->files);
 	free(log->cgroups);
 	log->cgroups = NULL;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * sidelog - side-band records, kept until all are there and can be put in order
+ * sidelog - side-band records, kept until they can be put in order
  *
  * Each CPU has its own ring, so the records of a capture come in no order that means anything
  * before they are sorted by time.  What matters of a record is kept here in 48 bytes; names and
  * files go to their tables.  Records that only count something are counted.
+ *
+ * Who knows that all that is still to come is later than some time says so, and what is earlier is given
+ * out and forgotten: of a recording of an hour a few seconds are kept.
  */
 #ifndef EBPREC_ANALYZE_SIDELOG_H
 #define EBPREC_ANALYZE_SIDELOG_H
@@ -52,23 +55,34 @@ struct side_cgroup {
 struct sidelog {
 	struct side_event *events;
 	size_t count, capacity;
+	size_t left_count; /* by the last sidelog_settle() */
+	uint64_t open_ns;  /* events that are earlier were given out */
 	struct side_cgroup *cgroups;
 	size_t cgroup_count, cgroup_capacity;
 	struct filetab files;
 	struct model_counts counts;
 };
 
-/* -ENOMEM, -EOVERFLOW.  A record that says nothing sensible is counted as broken: 0. */
+/*
+ * -ENOMEM, -EOVERFLOW; -ESTALE: it is earlier than what was given out already.  A record that says nothing
+ * sensible is counted as broken: 0.
+ */
 int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side);
-/* An event that is in no record: -ENOMEM. */
+/* An event that is in no record: -ENOMEM, -ESTALE. */
 int sidelog_add_event(struct sidelog *log, const struct side_event *event);
 /* A record that perfrec_side() did not understand (broken: could not read). */
 void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken);
 
-/* The events by time, equal times as they came, one call each.  Stops at the first error. */
-int sidelog_replay(const struct sidelog *log,
-		   int (*apply)(void *ctx, const struct side_event *event), void *ctx);
-void sidelog_forget_events(struct sidelog *log); /* files, cgroups and counts stay */
+/*
+ * Gives out the events by time, equal times as they came but SIDE_CODE behind the others, one call each, and
+ * forgets them; files, cgroups and counts stay.  -ENOMEM, or what apply() returned: no good for anything then.
+ */
+typedef int (*sidelog_fn)(void *ctx, const struct side_event *event);
+int sidelog_replay(struct sidelog *log, sidelog_fn apply, void *ctx);
+/* Whether so many are kept that giving out some is worth it. */
+bool sidelog_is_full(const struct sidelog *log);
+/* Only those earlier than open_ns: none such will be added. */
+int sidelog_settle(struct sidelog *log, uint64_t open_ns, sidelog_fn apply, void *ctx);
 void sidelog_done(struct sidelog *log);
 
 #endif

@@ -15,9 +15,9 @@
 #include "analyze/sideslice.h"
 #include "analyze/sideturns.h"
 #include "tests/gen/captures.h"
+#include "tests/unit/sidestory.h"
 
 #define EVENTS 3000
-#define AREA   0x10000u
 
 /* ---- kin ---- */
 
@@ -206,55 +206,6 @@ static void turns_come_from_the_last_and_little_is_held(void **state)
 
 /* ---- slices of what happened at random ---- */
 
-static uint32_t pick(struct maker *m, uint32_t count)
-{
-	uint8_t bytes[4];
-
-	maker_noise(m, bytes, sizeof(bytes));
-	return le32_load(bytes) % count;
-}
-
-static void put(struct maker *m, size_t size, uint64_t time_ns)
-{
-	assert_int_equal(writer_record(m->w, EBX_STREAM_SIDE, m->rec, size, time_ns, -1), 0);
-}
-
-/* A fork, an exec, a new name, or a mapping; of processes and threads that need not be known. */
-static void happen(struct maker *m, uint32_t ids, uint64_t time_ns)
-{
-	uint32_t pid = 10 + pick(m, ids), tid = pick(m, 3) ? pid : 10 + pick(m, ids);
-	uint32_t ppid = pick(m, 3) ? 10 + pick(m, ids) : pid; /* the same: a thread */
-	char name[32];
-	size_t size;
-
-	/* Rings are not emptied in the order of time, and some is there from the beginning. */
-	time_ns = pick(m, 60) ? time_ns - pick(m, 40) : 0;
-
-	switch (pick(m, 4)) {
-	case 0:
-		size = rec_task(m->rec, PERF_RECORD_FORK, pid, ppid, time_ns);
-		if (!pick(m, 4))
-			le16_store(m->rec + 4, PERF_RECORD_MISC_FORK_EXEC);
-		le32_store(m->rec + 16, tid);
-		if (!pick(m, 3))
-			le32_store(m->rec + 20, 10 + pick(m, ids));
-		break;
-	case 1:
-		snprintf(name, sizeof(name), "c%u", pick(m, 1000));
-		size = rec_comm(m->rec, pid, tid, name, time_ns);
-		if (pick(m, 2))
-			le16_store(m->rec + 4, PERF_RECORD_MISC_COMM_EXEC);
-		break;
-	default:
-		snprintf(name, sizeof(name), "/f%u", pick(m, 200));
-		size = rec_mmap2(m->rec, pid, name, time_ns);
-		le64_store(m->rec + 16, AREA * (1 + pick(m, 6)));
-		le64_store(m->rec + 24, AREA * (1 + pick(m, 2)));
-		break;
-	}
-	put(m, size, time_ns);
-}
-
 static void sample(struct maker *m, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	struct rec_sample s = { .pid = pid, .tid = tid, .time_ns = time_ns };
@@ -275,55 +226,14 @@ static void make_story(struct maker *m, uint64_t seed)
 		uint64_t time_ns = 1000 + i / 2 * 2;
 		uint32_t pid = 10 + pick(m, ids), tid = pick(m, 3) ? pid : 10 + pick(m, ids);
 
-		happen(m, ids, time_ns);
+		/* Rings are not emptied in the order of time, and some is there from the beginning. */
+		happen(m, ids, pick(m, 60) ? time_ns - pick(m, 40) : 0);
 		if (!pick(m, 3))
 			sample(m, pid, tid, time_ns);
 		if (i % 100 == 99)
 			assert_int_equal(writer_flush(m->w, true), 0);
 	}
 	assert_int_equal(writer_finish(m->w, NULL, 0), 0);
-}
-
-struct world {
-	struct strings *names;
-	struct model *model;
-	struct load_scan scan;
-};
-
-static void open_world(const struct capture *c, const struct timespan *slice, struct world *w)
-{
-	assert_int_equal(strings_new(&w->names), 0);
-	assert_int_equal(load_model(c, w->names, slice, &w->model, &w->scan), 0);
-}
-
-static void close_world(struct world *w)
-{
-	load_scan_done(&w->scan);
-	model_free(w->model);
-	strings_free(w->names);
-}
-
-/* All that a report asks of a sample, as text. */
-static void say(const struct world *w, uint32_t pid, uint32_t tid, uint64_t time_ns, char *text,
-		size_t size)
-{
-	struct model_where where;
-	struct model_place place;
-	int at;
-
-	model_thread(w->model, pid, tid, time_ns, &where);
-	at = snprintf(text, size, "%u/%u at %u: %s", pid, tid, (unsigned)time_ns,
-		      where.comm == MODEL_NONE ? "?" : strings_text(w->names, where.comm));
-	at += snprintf(text + at, size - (size_t)at, " %d%d", where.epoch != MODEL_NONE,
-		       model_has_maps(w->model, where.space));
-	for (uint64_t addr = AREA / 2; addr < AREA * 9; addr += AREA) {
-		if (model_place(w->model, where.space, addr, &place))
-			at += snprintf(text + at, size - (size_t)at, " %s+%x",
-				       model_file(w->model, place.file)->path,
-				       (unsigned)place.file_off_bytes);
-		else
-			at += snprintf(text + at, size - (size_t)at, " -");
-	}
 }
 
 /* The samples of the slice, as the whole file has them; how many they are. */
@@ -338,15 +248,11 @@ static size_t compare(const struct capture *c, const struct world *whole, const 
 
 	assert_int_equal(record_iter_new(c, 1u << EBX_STREAM_CPU, 0, SIZE_MAX, &it), 0);
 	while (record_iter_next(it, &rec) == 1) {
-		char a[512], b[512];
-
 		assert_int_equal(
 			perfrec_sample(rec.header, rec.header->size, &attrs[0].attr, &s, NULL), 0);
 		if (!timespan_has(slice, s.time_ns))
 			continue;
-		say(whole, s.pid, s.tid, s.time_ns, a, sizeof(a));
-		say(part, s.pid, s.tid, s.time_ns, b, sizeof(b));
-		assert_string_equal(a, b);
+		agree(whole, part, s.pid, s.tid, s.time_ns);
 		count++;
 	}
 	record_iter_free(it);
@@ -418,9 +324,9 @@ static void make_families(struct maker *m)
 		uint32_t parent = 100 + 100 * i;
 
 		path[1] = (char)('a' + i);
-		put(m, rec_mmap2(m->rec, parent, path, 10), 10);
+		side_put(m, rec_mmap2(m->rec, parent, path, 10), 10);
 		size = rec_task(m->rec, PERF_RECORD_FORK, parent + 1, parent, 20);
-		put(m, size, 20);
+		side_put(m, size, 20);
 		maker_sample(m, parent + 1, 1000 + 1000 * i, 0);
 		assert_int_equal(writer_flush(m->w, true), 0);
 	}
@@ -465,12 +371,12 @@ static void frames_that_say_wrong_times_are_read_whole(void **state)
 
 	maker_begin(&m, false);
 	for (uint32_t i = 0; i < 2; i++) {
-		put(&m, rec_mmap2(m.rec, 100 + i, i ? "/b" : "/a", 10), 10);
+		side_put(&m, rec_mmap2(m.rec, 100 + i, i ? "/b" : "/a", 10), 10);
 		maker_sample(&m, 101, 1000 + 1000 * i, 0);
 		assert_int_equal(writer_flush(m.w, true), 0);
 	}
 	size = rec_comm(m.rec, 300, 300, "late", 30);
-	put(&m, size, 40);
+	side_put(&m, size, 40);
 	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
 	b = maker_bytes(&m);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "format/cursor.h"
 #include "record/features.h"
+#include "record/siderec.h"
 
 #define TAIL_TYPE   (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 #define SAMPLE_TYPE (TAIL_TYPE | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
@@ -20,6 +22,7 @@ void attrs_done(struct attrs *a)
 		free(a->entry[i].ids);
 		free(a->entry[i].format);
 	}
+	free(a->late);
 	*a = (struct attrs){ 0 };
 }
 
@@ -107,6 +110,7 @@ void attrs_set_side(struct attrs *a, const struct perf_event_attr *kernel)
 
 	e->attr = *kernel;
 	e->attr.sample_type = SAMPLE_TYPE;
+	e->attr.read_format = 0;
 	e->attr.build_id = 1; /* the records in the file have them: mapids.h */
 }
 
@@ -147,6 +151,45 @@ int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id)
 	e->ids = ids;
 	ids[e->id_count++] = id;
 	return 0;
+}
+
+int attrs_add_late_id(struct attrs *a, enum attrs_event event, uint64_t id)
+{
+	struct attrs_late_id *late = realloc(a->late, (a->late_count + 1) * sizeof(*late));
+
+	if (!late)
+		return -ENOMEM;
+	a->late = late;
+	late[a->late_count++] = (struct attrs_late_id){ id, event };
+	return 0;
+}
+
+static void settle(const struct attrs *a, uint8_t *at)
+{
+	uint64_t id = le64_load(at);
+
+	for (size_t i = 0; i < a->late_count; i++) {
+		if (a->late[i].id == id) {
+			le64_store(at, attrs_id(a, a->late[i].event));
+			return;
+		}
+	}
+}
+
+void attrs_settle_ids(const struct attrs *a, struct perf_event_header *record)
+{
+	uint8_t *body = (uint8_t *)(record + 1);
+
+	if (!a->late_count || record->size < sizeof(*record) + SIDEREC_TAIL_BYTES)
+		return;
+	/* id, lost; time, id, stream_id */
+	if (record->type == PERF_RECORD_LOST)
+		settle(a, body);
+	if (record->type == PERF_RECORD_THROTTLE || record->type == PERF_RECORD_UNTHROTTLE) {
+		settle(a, body + 8);
+		settle(a, body + 16);
+	}
+	settle(a, (uint8_t *)record + record->size - 8);
 }
 
 int attrs_number(struct attrs *a)

@@ -45,8 +45,16 @@ struct attrs_entry {
 	size_t id_count;
 };
 
+/* An event of the kernel's that was opened when the file's head was written: see attrs_settle_ids(). */
+struct attrs_late_id {
+	uint64_t id;
+	enum attrs_event event;
+};
+
 struct attrs {
 	struct attrs_entry entry[ATTR_END];
+	struct attrs_late_id *late; /* owned */
+	size_t late_count;
 };
 
 void attrs_done(struct attrs *a);
@@ -72,6 +80,13 @@ void attrs_unset(struct attrs *a, enum attrs_event event);
 
 /* One more id of the kernel's for an event.  -ENOMEM. */
 int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id);
+/* One that the head of the file does not have.  -ENOMEM. */
+int attrs_add_late_id(struct attrs *a, enum attrs_event event, uint64_t id);
+/*
+ * A record of the side-band's, not a sample, as the kernel wrote it: where it names an event by a late id,
+ * it gets one that readers know.
+ */
+void attrs_settle_ids(const struct attrs *a, struct perf_event_header *record);
 /* Gives the present events that have no id one of their own.  -ENOMEM. */
 int attrs_number(struct attrs *a);
 /* The id that records of ours carry. */

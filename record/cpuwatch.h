@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * cpuwatch - which CPUs came online since somebody looked last?
+ * cpuwatch - which CPUs went offline, and which came, since somebody looked last?
  *
  * What is bound to a CPU ends when it goes offline, and does not come back with it.  The list of those
  * that are online does not tell of one that went and came in between, as all but one do when a machine
@@ -10,6 +10,8 @@
 #ifndef EBPREC_RECORD_CPUWATCH_H
 #define EBPREC_RECORD_CPUWATCH_H
 
+#include <stdbool.h>
+
 #include "record/cpulist.h"
 
 /* Embedded by the owner; all zero is one that has not looked yet. */
@@ -18,11 +20,21 @@ struct cpuwatch {
 	uint64_t *inodes; /* of their topology; 0: there is none */
 };
 
+/* Ascending.  One that went and came in between is in both. */
+struct cpuwatch_news {
+	struct cpulist went, came;
+};
+
 /*
- * Looks; at the first time none came.  dir: CPULIST_DIR, or a test's.  *came: cpulist_done().  errno of
- * the read, -EBADMSG, -ENOMEM; the next look then tells what this one would have.
+ * Looks; at the first time there is no news.  dir: CPULIST_DIR, or a test's.  *out: cpuwatch_news_done().
+ * errno of the read, -EBADMSG, -ENOMEM; the next look then tells what this one would have.
  */
-int cpuwatch_look(struct cpuwatch *w, const char *dir, struct cpulist *came);
+int cpuwatch_look(struct cpuwatch *w, const char *dir, struct cpuwatch_news *out);
+/* Others are online than at the last look: one file is read for that.  False also when it cannot be. */
+bool cpuwatch_is_stale(const struct cpuwatch *w, const char *dir);
+/* It was online at the last look. */
+bool cpuwatch_has(const struct cpuwatch *w, uint32_t cpu);
+void cpuwatch_news_done(struct cpuwatch_news *n);
 void cpuwatch_done(struct cpuwatch *w);
 
 #endif

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/rights.h"
+
 /* ---- life ---- */
 
 static int spawn(const char *program, const char *word, int socket, pid_t *pid)
@@ -165,4 +167,22 @@ int helper_confine(const int *allowed, size_t count)
 	if (!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		return 0;
 	return errno == EINVAL || errno == ENOSYS ? 0 : -errno;
+}
+
+int helper_confine_opening(uint64_t rights)
+{
+	static const int allowed[] = {
+		SYS_perf_event_open, SYS_recvmsg, SYS_sendmsg,      SYS_close, SYS_read,
+		SYS_exit_group,      SYS_brk,     SYS_rt_sigreturn, SYS_mmap,  SYS_munmap,
+		SYS_restart_syscall,
+	};
+	int err = rights_drop(rights);
+
+#ifndef __SANITIZE_ADDRESS__
+	if (!err)
+		err = helper_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
+#else
+	(void)allowed;
+#endif
+	return err;
 }

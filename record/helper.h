@@ -9,6 +9,7 @@
 #define EBPREC_RECORD_HELPER_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define HELPER_FD 3
@@ -27,5 +28,7 @@ int helper_receive(int socket, int *fd, void *bytes, size_t count);
  * seccomp.
  */
 int helper_confine(const int *allowed, size_t count);
+/* The same for one that opens perf events, gets no memory of others, and keeps these rights (rights.h) alone. */
+int helper_confine_opening(uint64_t rights);
 
 #endif

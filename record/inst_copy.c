@@ -21,6 +21,7 @@
 struct copy_state {
 	struct perfset events;
 	struct perf_event_attr attr; /* of what the kernel writes */
+	int kept;                    /* the event's number for reopener_take() */
 	bool on_exec;                /* the events begin with the command */
 	__u64 kernel[CPU_KERNEL_MAX], user[CPU_USER_MAX];
 };
@@ -102,7 +103,18 @@ static int copy_prepare(struct instrument_ctx *c)
 		err = attrs_add_id(c->attrs, ATTR_SAMPLE, id);
 	}
 	attrs_set_sample(c->attrs, &s->attr);
+	s->kept = reopener_keep(c->reopener, &s->attr);
 	return err;
+}
+
+static int copy_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
+{
+	struct copy_state *s = c->state;
+	int fd = reopener_take(c->reopener, s->kept);
+	uint64_t id;
+	int err = fd < 0 ? fd : perfset_replace(&s->events, fd, cpu, output_fd, &id);
+
+	return err ? err : attrs_add_late_id(c->attrs, ATTR_SAMPLE, id);
 }
 
 static int copy_attach(struct instrument_ctx *c)
@@ -281,6 +293,7 @@ const struct instrument inst_copy = {
 	.prepare = copy_prepare,
 	.attach = copy_attach,
 	.on_sample = copy_on_sample,
+	.cpu_back = copy_cpu_back,
 	.augment = copy_augment,
 	.stop = copy_stop,
 	.detach = copy_detach,

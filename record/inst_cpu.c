@@ -15,11 +15,17 @@
 
 enum { FOLLOW_COUNT = 3 }; /* programs that follow processes: fork, exec, free */
 
+struct cpu_sampling {
+	uint32_t cpu;
+	int fd;
+	struct bpf_link *link; /* NULL: none.  It owns the event. */
+};
+
 struct cpu_state {
 	struct cpu_bpf *skel;
-	struct bpf_link **links; /* one a CPU; NULL: none.  A link owns its event. */
-	int *fds;
+	struct cpu_sampling *sampling;
 	size_t count;
+	int kept; /* the event's number for reopener_take() */
 	struct bpf_link *follow[FOLLOW_COUNT];
 	struct cpu_cost *costs; /* one a possible CPU, to read them into */
 	int cost_count;
@@ -61,18 +67,17 @@ static int open_events(struct instrument_ctx *c, struct cpu_state *s)
 	struct perf_event_attr attr;
 	uint64_t id;
 	size_t i;
-	int err;
+	int err, fd;
 
 	for (i = 0; i < c->cpus->count; i++) {
-		s->fds[i] = i ? event_open(&attr, c->cpus->ids[i]) : choose_event(c, &attr);
-		if (s->fds[i] < 0)
-			return note_fail(c->notes, s->fds[i],
-					 perfset_hint(s->fds[i], perfset_paranoid(), true),
+		fd = i ? event_open(&attr, c->cpus->ids[i]) : choose_event(c, &attr);
+		if (fd < 0)
+			return note_fail(c->notes, fd, perfset_hint(fd, perfset_paranoid(), true),
 					 "cannot sample CPU %u", c->cpus->ids[i]);
-		s->count = i + 1;
+		s->sampling[s->count++] = (struct cpu_sampling){ .cpu = c->cpus->ids[i], .fd = fd };
 		/* Without it throttling goes unseen, and that is all. */
-		(void)ioctl(s->fds[i], PERF_EVENT_IOC_SET_OUTPUT, sideband_fd(c->sideband, i));
-		if (ioctl(s->fds[i], PERF_EVENT_IOC_ID, &id))
+		(void)ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, sideband_fd(c->sideband, i));
+		if (ioctl(fd, PERF_EVENT_IOC_ID, &id))
 			return note_fail(c->notes, -errno, NULL, "cannot sample CPU %u",
 					 c->cpus->ids[i]);
 		err = attrs_add_id(c->attrs, ATTR_SAMPLE, id);
@@ -80,6 +85,7 @@ static int open_events(struct instrument_ctx *c, struct cpu_state *s)
 			return err;
 	}
 	attrs_set_sample(c->attrs, &attr);
+	s->kept = reopener_keep(c->reopener, &attr);
 	return 0;
 }
 
@@ -124,11 +130,10 @@ static int cpu_prepare(struct instrument_ctx *c)
 	if (!s)
 		return -ENOMEM;
 	c->state = s;
-	s->fds = calloc(c->cpus->count, sizeof(*s->fds));
-	s->links = calloc(c->cpus->count, sizeof(struct bpf_link *));
+	s->sampling = calloc(c->cpus->count, sizeof(*s->sampling));
 	s->cost_count = libbpf_num_possible_cpus();
 	s->costs = s->cost_count > 0 ? calloc((size_t)s->cost_count, sizeof(*s->costs)) : NULL;
-	if (!s->fds || !s->links || !s->costs)
+	if (!s->sampling || !s->costs)
 		return -ENOMEM;
 	err = load(c, s);
 	if (err)
@@ -136,18 +141,78 @@ static int cpu_prepare(struct instrument_ctx *c)
 	return open_events(c, s);
 }
 
+/* Enables the event, too. */
+static int attach_one(struct cpu_state *s, struct cpu_sampling *one)
+{
+	one->link = bpf_program__attach_perf_event(s->skel->progs.cpu_sample, one->fd);
+	return one->link ? 0 : -errno;
+}
+
 static int cpu_attach(struct instrument_ctx *c)
 {
 	struct cpu_state *s = c->state;
 	size_t i;
+	int err;
 
 	for (i = 0; i < s->count; i++) {
-		/* Enables the event, too. */
-		s->links[i] = bpf_program__attach_perf_event(s->skel->progs.cpu_sample, s->fds[i]);
-		if (!s->links[i])
-			return note_fail(c->notes, -errno, instrument_hint(-errno),
-					 "cannot sample CPU %u", c->cpus->ids[i]);
+		err = attach_one(s, &s->sampling[i]);
+		if (err)
+			return note_fail(c->notes, err, instrument_hint(err),
+					 "cannot sample CPU %u", s->sampling[i].cpu);
 	}
+	return 0;
+}
+
+static void end_one(struct cpu_sampling *one)
+{
+	if (one->link)
+		bpf_link__destroy(one->link); /* closes the event */
+	else
+		close(one->fd);
+}
+
+/* The place of this CPU, perhaps a new one behind the others; NULL: no memory. */
+static struct cpu_sampling *place_of(struct cpu_state *s, uint32_t cpu)
+{
+	struct cpu_sampling *more;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->sampling[i].cpu == cpu)
+			return &s->sampling[i];
+	}
+	more = realloc(s->sampling, (s->count + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	s->sampling = more;
+	return &more[s->count];
+}
+
+static int cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
+{
+	struct cpu_state *s = c->state;
+	struct cpu_sampling *place = place_of(s, cpu),
+			    one = { .cpu = cpu, .fd = reopener_take(c->reopener, s->kept) };
+	uint64_t id;
+	int err = place ? 0 : -ENOMEM;
+
+	if (one.fd < 0)
+		return one.fd;
+	(void)ioctl(one.fd, PERF_EVENT_IOC_SET_OUTPUT, output_fd);
+	if (!err && ioctl(one.fd, PERF_EVENT_IOC_ID, &id))
+		err = -errno;
+	if (!err)
+		err = attrs_add_late_id(c->attrs, ATTR_SAMPLE, id);
+	if (!err)
+		err = attach_one(s, &one);
+	if (err) {
+		close(one.fd);
+		return err;
+	}
+	if (place == &s->sampling[s->count])
+		s->count++;
+	else
+		end_one(place);
+	*place = one;
 	return 0;
 }
 
@@ -291,7 +356,7 @@ static void cpu_stop(struct instrument_ctx *c)
 	size_t i;
 
 	for (i = 0; s && i < s->count; i++)
-		(void)ioctl(s->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+		(void)ioctl(s->sampling[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (s && !bpf_obj_get_info_by_fd(bpf_program__fd(s->skel->progs.cpu_sample), &info, &bytes))
 		c->emit->account.hit_count = info.run_cnt;
 	if (s && s->skel)
@@ -305,18 +370,13 @@ static void cpu_detach(struct instrument_ctx *c)
 
 	if (!s)
 		return;
-	for (i = 0; i < s->count; i++) {
-		if (s->links[i])
-			bpf_link__destroy(s->links[i]); /* closes the event */
-		else
-			close(s->fds[i]);
-	}
+	for (i = 0; i < s->count; i++)
+		end_one(&s->sampling[i]);
 	for (i = 0; i < FOLLOW_COUNT; i++)
 		bpf_link__destroy(s->follow[i]); /* NULL is fine */
 	cpu_bpf__destroy(s->skel);
 	free(s->costs);
-	free(s->links);
-	free(s->fds);
+	free(s->sampling);
 	free(s);
 	c->state = NULL;
 }
@@ -329,6 +389,7 @@ const struct instrument inst_cpu = {
 	.events = 1u << EBPREC_EV_CPU | 1u << EBPREC_EV_COPY,
 	.prepare = cpu_prepare,
 	.attach = cpu_attach,
+	.cpu_back = cpu_back,
 	.on_event = cpu_on_event,
 	.tick = cpu_tick,
 	.stop = cpu_stop,

@@ -30,6 +30,7 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 struct trace_state {
 	struct perfset events[KINDS];
 	struct perf_event_attr attr; /* of all, but for the tracepoint's number */
+	int kept[KINDS];             /* numbers of reopener_take() */
 	struct keymap kind_of;       /* id -> place in kinds[] */
 };
 
@@ -64,6 +65,7 @@ static int open_kind(struct instrument_ctx *c, struct trace_state *s, uint32_t k
 		return note_fail(c->notes, err, NULL, "cannot record sched:%s", kinds[k].name);
 	}
 	snprintf(name, sizeof(name), "sched:%s", kinds[k].name);
+	s->kept[k] = reopener_keep(c->reopener, &attr);
 	attrs_set_tracepoint(c->attrs, kinds[k].event, name, number);
 	attrs_set_format(c->attrs, kinds[k].event, format);
 	return 0;
@@ -89,6 +91,23 @@ static int trace_prepare(struct instrument_ctx *c)
 		}
 	}
 	return 0;
+}
+
+static int trace_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
+{
+	struct trace_state *s = c->state;
+	uint64_t id = 0;
+	int err = 0, fd;
+
+	for (uint32_t k = 0; k < KINDS && !err; k++) {
+		if (!s->events[k].count)
+			continue;
+		fd = reopener_take(c->reopener, s->kept[k]);
+		err = fd < 0 ? fd : perfset_replace(&s->events[k], fd, cpu, output_fd, &id);
+		if (!err)
+			err = keymap_put(&s->kind_of, id, 0, k);
+	}
+	return err;
 }
 
 static int control(struct instrument_ctx *c, unsigned long request)
@@ -161,6 +180,7 @@ const struct instrument inst_trace = {
 	.prepare = trace_prepare,
 	.attach = trace_attach,
 	.on_sample = trace_on_sample,
+	.cpu_back = trace_cpu_back,
 	.stop = trace_stop,
 	.detach = trace_detach,
 };

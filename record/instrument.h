@@ -34,6 +34,8 @@ struct instrument_ctx {
 	const struct rings *rings; /* NULL: without BPF */
 	const struct targets *targets;
 	struct sideband *sideband;
+	struct reopener
+		*reopener; /* prepare() tells it of events that cpu_back() opens; may be NULL */
 	const struct perfset_scope *scope; /* without BPF: whose events are opened */
 	struct walker *walker;             /* NULL: stacks are not walked by tables */
 	struct attrs *attrs;               /* prepare() adds its events */
@@ -68,6 +70,11 @@ struct instrument {
 	int (*prepare)(struct instrument_ctx *c);
 	int (*attach)(struct instrument_ctx *c); /* events come from here on */
 	int (*on_event)(struct instrument_ctx *c, const struct event_header *ev); /* may be NULL */
+	/*
+	 * A CPU came online, perhaps back: opens what it has of it anew (reopener.h); output_fd: where
+	 * SET_OUTPUT goes.  May be NULL.
+	 */
+	int (*cpu_back)(struct instrument_ctx *c, uint32_t cpu, int output_fd);
 	/*
 	 * Samples of events that write into the side-band's rings; may be NULL.  -ENOENT: of
 	 * another instrument.

@@ -19,6 +19,7 @@
 #include "record/elfworker.h"
 #include "record/instlist.h"
 #include "record/prober.h"
+#include "record/reopener.h"
 #include "record/recording.h"
 #include "record/slurp.h"
 
@@ -214,6 +215,8 @@ int main(int argc, char **argv)
 		return elfworker_serve();
 	if (argc == 2 && !strcmp(argv[1], PROBER_OPTION))
 		return prober_serve();
+	if (argc == 2 && !strcmp(argv[1], REOPENER_OPTION))
+		return reopener_serve();
 	switch (opts_parse(argc, argv, max_freq_hz(), &opts, &error)) {
 	case OPTS_HELP:
 		if (options_wants_lines(argc, argv))

@@ -160,6 +160,8 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 	json_u64(&j, "forks_not_followed", a->lost_count[0]);
 	json_end(&j);
 	json_u64(&j, "throttled", a->throttle_count);
+	if (end->cpugaps)
+		cpugaps_json(end->cpugaps, end->dropped_until_ns, &j);
 	user_stacks(&j, a);
 	json_begin(&j, "command_lines");
 	json_u64(&j, "told", a->args_count);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/cpugaps.h"
 #include "record/emit.h"
 #include "record/hostenv.h"
 #include "record/hostinfo.h"
@@ -36,8 +37,9 @@ struct meta_end {
 	const char *reason; /* "command ended", "duration", "interrupted", ... */
 	/* One of several captures of a recording; number and recorded_ns 0: the only one. */
 	unsigned number;
-	uint64_t recorded_ns;      /* the recording ran for so long by then */
-	uint64_t dropped_until_ns; /* what came before is not in it; 0: all is */
+	uint64_t recorded_ns;          /* the recording ran for so long by then */
+	const struct cpugaps *cpugaps; /* borrowed; NULL: none */
+	uint64_t dropped_until_ns;     /* what came before is not in it; 0: all is */
 };
 
 void meta_start(struct outbuf *out, const struct meta_start *m);

@@ -23,24 +23,32 @@ int perfset_open_one(const struct perf_event_attr *attr, uint32_t pid, uint32_t 
 	return fd < 0 ? -errno : (int)fd;
 }
 
+static int make_room(struct perfset *s)
+{
+	size_t room = s->room ? 2 * s->room : 64;
+	struct perfset_event *p;
+
+	if (s->count < s->room)
+		return 0;
+	p = realloc(s->event, room * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	s->event = p;
+	s->room = room;
+	return 0;
+}
+
 static int add(struct perfset *s, const struct perf_event_attr *attr, uint32_t tid, uint32_t cpu,
 	       size_t index)
 {
-	size_t room = s->room ? 2 * s->room : 64;
-	struct perfset_event *p = s->event;
-	int fd;
+	int fd = make_room(s);
 
-	if (s->count == s->room) {
-		p = realloc(p, room * sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		s->event = p;
-		s->room = room;
-	}
-	fd = perfset_open_one(attr, tid, cpu);
+	if (!fd)
+		fd = perfset_open_one(attr, tid, cpu);
 	if (fd < 0)
 		return fd;
-	s->event[s->count++] = (struct perfset_event){ .fd = fd, .tid = tid, .cpu = index };
+	s->event[s->count++] =
+		(struct perfset_event){ .fd = fd, .tid = tid, .cpu = index, .cpu_id = cpu };
 	return 0;
 }
 
@@ -133,6 +141,30 @@ void perfset_close(struct perfset *s)
 		close(s->event[i].fd);
 	free(s->event);
 	*s = (struct perfset){ 0 };
+}
+
+int perfset_replace(struct perfset *s, int fd, uint32_t cpu, int output_fd, uint64_t *id)
+{
+	size_t i = 0;
+	int err = 0;
+
+	while (i < s->count && s->event[i].cpu_id != cpu)
+		i++;
+	if (i == s->count)
+		err = make_room(s);
+	if (!err && (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, output_fd) ||
+		     ioctl(fd, PERF_EVENT_IOC_ID, id) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)))
+		err = -errno;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	if (i < s->count)
+		close(s->event[i].fd);
+	else
+		s->count++;
+	s->event[i] = (struct perfset_event){ .fd = fd, .cpu = i, .cpu_id = cpu };
+	return 0;
 }
 
 int perfset_control(const struct perfset *s, unsigned long request)

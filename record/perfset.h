@@ -17,8 +17,9 @@
 
 struct perfset_event {
 	int fd;
-	uint32_t tid; /* 0: everybody */
-	size_t cpu;   /* index in the list */
+	uint32_t tid;    /* 0: everybody */
+	size_t cpu;      /* index in the list */
+	uint32_t cpu_id; /* its number */
 };
 
 struct perfset {
@@ -42,6 +43,11 @@ int perfset_open_one(const struct perf_event_attr *attr, uint32_t pid, uint32_t 
 int perfset_open(struct perfset *s, struct perf_event_attr *attr, const struct cpulist *cpus,
 		 const struct perfset_scope *scope);
 void perfset_close(struct perfset *s); /* a zeroed struct is fine */
+/*
+ * Of a set for all that runs: fd, which is taken, is the event of this CPU from now on, writes into
+ * output_fd, and begins.  *id: the kernel's.  Negative errno.
+ */
+int perfset_replace(struct perfset *s, int fd, uint32_t cpu, int output_fd, uint64_t *id);
 /* PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE. */
 int perfset_control(const struct perfset *s, unsigned long request);
 

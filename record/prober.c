@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,25 +86,6 @@ static int open_event(uint32_t type, int fd, const struct question *q)
 	return perfset_open_one(&attr, 0, 0);
 }
 
-/* What it does after it was started: no opening of files, no memory that others gave. */
-static int confine(void)
-{
-	static const int allowed[] = {
-		SYS_perf_event_open, SYS_recvmsg, SYS_sendmsg,      SYS_close, SYS_read,
-		SYS_exit_group,      SYS_brk,     SYS_rt_sigreturn, SYS_mmap,  SYS_munmap,
-		SYS_restart_syscall,
-	};
-	int err = rights_drop(RIGHT(CAP_SYS_ADMIN));
-
-#ifndef __SANITIZE_ADDRESS__
-	if (!err)
-		err = helper_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
-#else
-	(void)allowed;
-#endif
-	return err;
-}
-
 int prober_serve(void)
 {
 	char *type = slurp_line("/sys/bus/event_source/devices/uprobe/type");
@@ -113,7 +93,7 @@ int prober_serve(void)
 	struct answer a;
 	int fd, event;
 
-	if (confine())
+	if (helper_confine_opening(RIGHT(CAP_SYS_ADMIN)))
 		return 1;
 	while (!helper_receive(HELPER_FD, &fd, &q, sizeof(q))) {
 		event = -EBADF;

@@ -85,7 +85,8 @@ void recording_count(struct recording *r)
 /* The account, the notes, and what makes a capture whole. */
 static int finish_file(struct recording *r)
 {
-	struct meta_end end = { .reason = r->end_reason ? r->end_reason : "failed" };
+	struct meta_end end = { .reason = r->end_reason ? r->end_reason : "failed",
+				.cpugaps = &r->cpugaps };
 	struct outbuf meta = { 0 };
 	struct writer_feature build_ids = { .bit = PERFFILE_BUILD_ID };
 	struct writer_stats stats;
@@ -176,6 +177,8 @@ static void release(struct recording *r)
 	hostenv_done(&r->env);
 	cpulist_done(&r->cpus);
 	cpuwatch_done(&r->cpuwatch);
+	cpugaps_done(&r->cpugaps);
+	reopener_free(r->reopener);
 	workload_done(&r->workload);
 	notes_done(&r->notes);
 	for (i = 0; i < r->opts->pid_count; i++) {
@@ -211,6 +214,7 @@ static void give_up_rights(struct recording *r)
 	char names[200];
 	int err;
 
+	(void)reopener_seal(r->reopener);
 	err = rights_drop(rights_needed(&use));
 	rights_list(rights_effective(), names, sizeof(names));
 	if (err)

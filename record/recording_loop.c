@@ -145,6 +145,7 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 		note_symbol(r, h);
 	if (h->type == PERF_RECORD_CGROUP)
 		note_cgroup(r, h);
+	attrs_settle_ids(&r->attrs, h);
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
 	if (mapped)
 		jitfiles_map(&r->jitfiles, &m);
@@ -186,6 +187,10 @@ static int tick(struct recording *r)
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	int err = 0;
 
+	if (now_ns - r->cpus_asked_ns >= PASS_NS) {
+		r->cpus_asked_ns = now_ns;
+		recording_look_at_cpus(r, false);
+	}
 	for (size_t i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->tick)
 			err = recording_instruments[i]->tick(&r->ctx[i], now_ns);
@@ -259,24 +264,6 @@ static int write_notes(struct recording *r)
 	return err;
 }
 
-/*
- * The events of a CPU that goes offline end, and do not come back with it; one that was offline has none.
- * We may not open new ones any more (rights.h), and they would have ids that the head of the file does not
- * know.
- */
-static void look_at_cpus(struct recording *r)
-{
-	struct cpulist came;
-
-	if (cpuwatch_look(&r->cpuwatch, CPULIST_DIR, &came))
-		return;
-	for (size_t i = 0; i < came.count; i++)
-		note(&r->notes, NOTE_WARNING,
-		     "CPU %u came online: what runs on it is not sampled, and what starts there has no name (record anew)",
-		     came.ids[i]);
-	cpulist_done(&came);
-}
-
 int recording_flush(struct recording *r)
 {
 	uint64_t lost[EBPREC_EV_END];
@@ -295,7 +282,7 @@ int recording_flush(struct recording *r)
 		err = containerwatch_flush(&r->containers);
 	if (!err)
 		err = argkeep_flush(&r->args);
-	look_at_cpus(r);
+	recording_look_at_cpus(r, true);
 	if (!err)
 		err = write_notes(r);
 	return err ? err : recording_keep(r);
@@ -334,6 +321,11 @@ static int open_signals(struct recording *r)
 	return r->signal_fd < 0 ? -errno : 0;
 }
 
+int recording_watch_side(struct recording *r, size_t ring)
+{
+	return watch(r, sideband_fd(r->sideband, ring), EPOLLIN | EPOLLET, SOURCE_SIDE, 0);
+}
+
 static int watch_all(struct recording *r)
 {
 	unsigned i;
@@ -365,9 +357,8 @@ static int watch_all(struct recording *r)
 	for (i = 0; !err && r->bpf && i < rings_count(r->rings); i++)
 		err = watch(r, rings_poll_fd(r->rings, i), EPOLLIN | EPOLLET, SOURCE_RING, 0);
 	for (i = 0; !err && i < sideband_count(r->sideband); i++) {
-		if (sideband_fd(r->sideband, i) < 0)
-			continue;
-		err = watch(r, sideband_fd(r->sideband, i), EPOLLIN | EPOLLET, SOURCE_SIDE, 0);
+		if (sideband_fd(r->sideband, i) >= 0)
+			err = recording_watch_side(r, i);
 	}
 	return err;
 }

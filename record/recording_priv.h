@@ -9,6 +9,7 @@
 #include "record/argkeep.h"
 #include "record/bpfprogs.h"
 #include "record/control.h"
+#include "record/cpugaps.h"
 #include "record/cpuwatch.h"
 #include "record/mapids.h"
 #include "record/features.h"
@@ -36,6 +37,11 @@ struct recording {
 	struct workload workload;
 	struct cpulist cpus;
 	struct cpuwatch cpuwatch;
+	struct cpugaps cpugaps;
+	struct reopener *reopener; /* NULL: CPUs that come are not sampled */
+	uint64_t cpus_looked_ns;   /* when the watch looked last */
+	uint64_t cpus_asked_ns;    /* when it asked whether it has to */
+	bool cpus_wanted;          /* one came that is not quite there */
 	bool bpf;
 	struct perfset_scope scope;
 	uint32_t command_pid; /* where the scope points to */
@@ -109,6 +115,13 @@ int recording_pass(struct recording *r, bool last);
 /* For instruments: what came in while one of them is busy. */
 int recording_meanwhile(void *recording);
 int recording_flush(struct recording *r);
+/* One more ring of the side-band.  errno of epoll_ctl(). */
+int recording_watch_side(struct recording *r, size_t ring);
+/*
+ * recording_cpus.c: what went is told, what came back is sampled again.  whole: also what went and came
+ * since the last look, which reads a file for each CPU.
+ */
+void recording_look_at_cpus(struct recording *r, bool whole);
 /* recording_files.c: until who reads our pipe takes more; -ETIMEDOUT, when we are asked to end. */
 int recording_await_reader(void *recording);
 /* What was packed since the last flush goes where it belongs, and a round ends. */

@@ -88,7 +88,7 @@ static int make_rings(struct recording *r)
 
 static int open_sideband(struct recording *r)
 {
-	struct sideband_opts o = { .cpus = &r->cpus };
+	struct sideband_opts o = { .cpus = &r->cpus, .reopener = r->reopener };
 
 	if (!r->bpf) {
 		o.scope = r->scope;
@@ -208,6 +208,7 @@ static int prepare(struct recording *r)
 			.rings = r->rings,
 			.targets = &r->targets,
 			.sideband = r->sideband,
+			.reopener = r->reopener,
 			.scope = &r->scope,
 			.walker = r->walker,
 			.attrs = &r->attrs,
@@ -281,6 +282,8 @@ static int set_up_without_bpf(struct recording *r)
 			r->scope = (struct perfset_scope){ o->pids, o->pid_count };
 		else
 			r->scope = (struct perfset_scope){ &r->command_pid, 1 };
+		reopener_free(r->reopener); /* theirs do not end with a CPU */
+		r->reopener = NULL;
 		err = open_sideband(r);
 	}
 	if (err)
@@ -292,6 +295,14 @@ static int set_up_without_bpf(struct recording *r)
 	return err ? err : prepare(r);
 }
 
+/* Without it a recording is what it is; who has no rights needs none. */
+static void start_reopener(struct recording *r)
+{
+	reopener_free(r->reopener);
+	r->reopener = NULL;
+	(void)reopener_new(r->opts->self_program, &r->reopener);
+}
+
 /* Whether it may work without BPF what did not work with it. */
 static bool is_bpfs_fault(int err)
 {
@@ -301,17 +312,18 @@ static bool is_bpfs_fault(int err)
 int recording_set_up(struct recording *r)
 {
 	char why[sizeof(r->notes.failure)] = "--no-bpf";
-	struct cpulist came;
+	struct cpuwatch_news news;
 	int err = check_time_namespace(r);
 
 	if (err)
 		return err;
 	err = cpulist_read(CPULIST_DIR, "online", &r->cpus);
 	if (!err) /* before there is an event */
-		err = cpuwatch_look(&r->cpuwatch, CPULIST_DIR, &came);
+		err = cpuwatch_look(&r->cpuwatch, CPULIST_DIR, &news);
 	if (err)
 		return note_fail(&r->notes, err, NULL, "cannot read " CPULIST_DIR "/online");
-	cpulist_done(&came);
+	cpuwatch_news_done(&news);
+	start_reopener(r);
 	if (r->opts->bpf) {
 		err = set_up_with_bpf(r);
 		if (!err || !is_bpfs_fault(err) || r->opts->marks.count)
@@ -319,6 +331,7 @@ int recording_set_up(struct recording *r)
 		memcpy(why, r->notes.failure, sizeof(why));
 		notes_forgive(&r->notes);
 		recording_take_down(r);
+		start_reopener(r); /* it knows of events that are no more */
 	}
 	err = set_up_without_bpf(r);
 	if (err)

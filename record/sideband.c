@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "format/cursor.h"
 #include "format/perfrec.h"
+#include "record/clock.h"
 #include "record/perfring.h"
 #include "record/siderec.h"
 
@@ -30,11 +32,19 @@ struct staged {
 	uint32_t size_bytes;
 };
 
+struct side_cpu {
+	uint32_t id;
+	struct perfring ring;
+	int ring_fd;        /* the event it belongs to; -1: none */
+	int live_fd;        /* the one that counts now, of a CPU that came back; -1: that one */
+	uint64_t opened_ns; /* when that was opened */
+};
+
 struct sideband {
 	struct perfset events;
-	struct perfring *ring; /* by CPU */
-	int *ring_fd;          /* the event each belongs to; borrowed from events */
+	struct side_cpu *cpu;
 	size_t count;
+	int kept; /* the event's number for reopener_take(); below 0: none */
 	size_t ring_bytes;
 	bool user_only;
 	uint64_t broken_count;
@@ -95,24 +105,26 @@ static void unmap(struct sideband *s)
 	size_t i;
 
 	for (i = 0; i < s->count; i++)
-		perfring_unmap(&s->ring[i]);
+		perfring_unmap(&s->cpu[i].ring);
 }
 
 /* A ring for the first event of each CPU, which the others of that CPU write into. */
 static int map(struct sideband *s, size_t ring_bytes)
 {
 	struct perfset_event *e;
+	struct side_cpu *cpu;
 	size_t i;
 	int err;
 
 	for (i = 0; i < s->events.count; i++) {
 		e = &s->events.event[i];
-		if (!s->ring[e->cpu].page) {
-			err = perfring_map(&s->ring[e->cpu], e->fd, ring_bytes);
+		cpu = &s->cpu[e->cpu];
+		if (!cpu->ring.page) {
+			err = perfring_map(&cpu->ring, e->fd, ring_bytes);
 			if (err)
 				return err;
-			s->ring_fd[e->cpu] = e->fd;
-		} else if (ioctl(e->fd, PERF_EVENT_IOC_SET_OUTPUT, s->ring_fd[e->cpu])) {
+			cpu->ring_fd = e->fd;
+		} else if (ioctl(e->fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->ring_fd)) {
 			return -errno;
 		}
 	}
@@ -152,9 +164,13 @@ static int open_all(struct sideband *s, const struct sideband_opts *o, struct at
 
 	attrs_side_kernel(&attr);
 	attr.wakeup_watermark = o->wake_bytes ? (uint32_t)o->wake_bytes : WAKE_BYTES;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED; /* says when a CPU went */
+	for (i = 0; i < s->count; i++)
+		s->cpu[i].opened_ns = clock_ns(CLOCK_MONOTONIC);
 	err = open_events(s, o, &attr, notes);
 	if (err)
 		return err;
+	s->kept = o->scope.pid_count ? -1 : reopener_keep(o->reopener, &attr);
 	err = map_all(s, o->ring_bytes ? o->ring_bytes : usual_ring_bytes(s->count));
 	if (err)
 		return note_fail(notes, err,
@@ -171,6 +187,11 @@ static int open_all(struct sideband *s, const struct sideband_opts *o, struct at
 	return err;
 }
 
+static struct side_cpu new_cpu(uint32_t id)
+{
+	return (struct side_cpu){ .id = id, .ring_fd = -1, .live_fd = -1 };
+}
+
 int sideband_open(const struct sideband_opts *o, struct attrs *attrs, struct notes *notes,
 		  struct sideband **out)
 {
@@ -180,12 +201,10 @@ int sideband_open(const struct sideband_opts *o, struct attrs *attrs, struct not
 
 	if (!s)
 		return note_fail(notes, err, NULL, "cannot watch processes");
-	s->count = o->cpus->count;
-	s->ring = calloc(s->count, sizeof(*s->ring));
-	s->ring_fd = malloc(s->count * sizeof(*s->ring_fd));
-	for (i = 0; s->ring_fd && i < s->count; i++)
-		s->ring_fd[i] = -1;
-	if (s->ring && s->ring_fd)
+	s->cpu = calloc(o->cpus->count, sizeof(*s->cpu));
+	for (i = 0; s->cpu && i < o->cpus->count; i++)
+		s->cpu[s->count++] = new_cpu(o->cpus->ids[i]);
+	if (s->cpu)
 		err = open_all(s, o, attrs, notes);
 	if (err) {
 		sideband_close(s);
@@ -202,14 +221,16 @@ void sideband_close(struct sideband *s)
 {
 	if (!s)
 		return;
-	if (s->ring)
-		unmap(s);
+	unmap(s);
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->cpu[i].live_fd >= 0)
+			close(s->cpu[i].live_fd);
+	}
 	perfset_close(&s->events);
 	outbuf_done(&s->bytes);
 	outbuf_done(&s->spare);
 	free(s->staged);
-	free(s->ring);
-	free(s->ring_fd);
+	free(s->cpu);
 	free(s);
 }
 
@@ -228,9 +249,9 @@ uint64_t sideband_fill_bytes(const struct sideband *s)
 	uint64_t fill_bytes, most_bytes = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
-		if (!s->ring[i].page)
+		if (!s->cpu[i].ring.page)
 			continue;
-		fill_bytes = perfring_head(&s->ring[i]) - perfring_tail(&s->ring[i]);
+		fill_bytes = perfring_head(&s->cpu[i].ring) - perfring_tail(&s->cpu[i].ring);
 		most_bytes = fill_bytes > most_bytes ? fill_bytes : most_bytes;
 	}
 	return most_bytes;
@@ -248,8 +269,100 @@ size_t sideband_count(const struct sideband *s)
 
 int sideband_fd(const struct sideband *s, size_t ring)
 {
-	return s->ring_fd[ring];
+	return s->cpu[ring].ring_fd;
 }
+
+/* ---- CPUs that come back ---- */
+
+static struct side_cpu *find_cpu(const struct sideband *s, uint32_t id)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->cpu[i].id == id)
+			return &s->cpu[i];
+	}
+	return NULL;
+}
+
+bool sideband_has_cpu(const struct sideband *s, uint32_t cpu)
+{
+	return find_cpu(s, cpu);
+}
+
+uint64_t sideband_counted_until_ns(const struct sideband *s, uint32_t cpu)
+{
+	const struct side_cpu *c = find_cpu(s, cpu);
+	uint64_t value_enabled[2];
+	int fd = !c ? -1 : c->live_fd >= 0 ? c->live_fd : c->ring_fd;
+
+	if (fd < 0 || read(fd, value_enabled, sizeof(value_enabled)) != sizeof(value_enabled))
+		return 0;
+	return c->opened_ns + value_enabled[1];
+}
+
+/* The ring of one that was not there at the start: smaller, where no more may be locked. */
+static int map_late(const struct sideband *s, struct side_cpu *c, int fd)
+{
+	size_t bytes = s->ring_bytes;
+	int err = perfring_map(&c->ring, fd, bytes);
+
+	while (err == -EPERM && bytes > PERFRING_MIN_BYTES)
+		err = perfring_map(&c->ring, fd, bytes /= 2);
+	if (!err)
+		c->ring_fd = fd;
+	return err;
+}
+
+static int add_cpu(struct sideband *s, uint32_t id, int fd, uint64_t opened_ns)
+{
+	struct side_cpu *more = realloc(s->cpu, (s->count + 1) * sizeof(*more));
+	struct side_cpu *c;
+	int err;
+
+	if (!more)
+		return -ENOMEM;
+	s->cpu = more;
+	c = &more[s->count];
+	*c = new_cpu(id);
+	c->opened_ns = opened_ns;
+	err = map_late(s, c, fd);
+	if (err)
+		return err;
+	c->live_fd = fd; /* closed by us: it is not among the events of the start */
+	s->count++;
+	return 0;
+}
+
+int sideband_reopen(struct sideband *s, struct reopener *reopener, uint32_t cpu,
+		    struct attrs *attrs, int *output_fd)
+{
+	uint64_t opened_ns = clock_ns(CLOCK_MONOTONIC), id;
+	struct side_cpu *c = find_cpu(s, cpu);
+	int fd = reopener_take(reopener, s->kept), err = 0;
+
+	if (fd < 0)
+		return fd;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) ||
+	    (c && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->ring_fd)))
+		err = -errno;
+	if (!err)
+		err = attrs_add_late_id(attrs, ATTR_SIDE, id);
+	if (!err && !c)
+		err = add_cpu(s, cpu, fd, opened_ns);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	if (c) {
+		if (c->live_fd >= 0 && c->live_fd != c->ring_fd)
+			close(c->live_fd);
+		c->live_fd = fd;
+		c->opened_ns = opened_ns;
+	}
+	*output_fd = find_cpu(s, cpu)->ring_fd;
+	return 0;
+}
+
+/* ---- what comes out ---- */
 
 static int stage(struct sideband *s, size_t off_bytes, size_t size_bytes)
 {
@@ -314,8 +427,8 @@ int sideband_drain(struct sideband *s)
 	int err = 0;
 
 	for (i = 0; i < s->count && !err; i++) {
-		if (s->ring[i].page) /* all threads of a process may end before the last CPU */
-			err = drain_one(s, &s->ring[i]);
+		if (s->cpu[i].ring.page) /* all threads of a process may end before the last CPU */
+			err = drain_one(s, &s->cpu[i].ring);
 	}
 	return err;
 }

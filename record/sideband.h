@@ -19,6 +19,7 @@
 #include "record/cpulist.h"
 #include "record/notes.h"
 #include "record/perfset.h"
+#include "record/reopener.h"
 
 struct sideband; /* opaque */
 
@@ -26,7 +27,8 @@ struct sideband_opts {
 	const struct cpulist *cpus; /* borrowed during the call */
 	struct perfset_scope scope;
 	size_t ring_bytes; /* of one CPU: a power of two; 0: the default.  Less, if that is too much */
-	size_t wake_bytes; /* that make a ring wake its reader; 0: the default */
+	size_t wake_bytes;         /* that make a ring wake its reader; 0: the default */
+	struct reopener *reopener; /* is told of the event; NULL: CPUs do not come back */
 };
 
 /*
@@ -46,9 +48,23 @@ uint64_t sideband_fill_bytes(const struct sideband *s);
 /* Pieces of rings that were no records, and were stepped over. */
 uint64_t sideband_broken_count(const struct sideband *s);
 
+bool sideband_has_cpu(const struct sideband *s, uint32_t cpu);
 size_t sideband_count(const struct sideband *s);
 /* EPOLLIN | EPOLLET; SET_OUTPUT goes here.  -1: the CPU has none, all threads ended too early. */
 int sideband_fd(const struct sideband *s, size_t ring);
+
+/*
+ * Of a CPU that came online, perhaps back: opens its event anew, with a ring where it had none, which is
+ * then the last one.  Its id joins *attrs.  *output_fd: where SET_OUTPUT goes.  Negative errno of
+ * reopener_take(), of the mapping, or -ENOMEM.
+ */
+int sideband_reopen(struct sideband *s, struct reopener *reopener, uint32_t cpu,
+		    struct attrs *attrs, int *output_fd);
+/*
+ * Until when the CPU's event counted: of one that went, when that was, else now; by the kernel's other
+ * clock, which runs apart by some ms an hour.  0: it is not known.
+ */
+uint64_t sideband_counted_until_ns(const struct sideband *s, uint32_t cpu);
 
 /* Copies all rings out.  -ENOMEM. */
 int sideband_drain(struct sideband *s);

@@ -185,6 +185,7 @@ static int show(struct view *v, struct report *r, const struct summary_opts *o,
 	view_number(v, "samples", r->picked);
 	who_show_counts(v, w);
 	show_quality(v, r);
+	cmd_summary_cpus(v, r->capture, r->scan.span_known ? r->scan.span.from_ns : 0);
 	err = who_show(v, r, s, w, o->rows, o->json);
 	if (!err)
 		err = show_functions(v, r, p->weight, o->rows);

@@ -9,10 +9,52 @@
 #include "analyze/report/flat.h"
 #include "analyze/report/keytab.h"
 #include "analyze/marklist.h"
+#include "analyze/metatext.h"
 #include "analyze/metric/metricsum.h"
 #include "format/tracing.h"
 
 #define NS_PER_US 1000
+
+/* ---- CPUs ---- */
+
+/* Of before the first sample it is 0. */
+static void show_cpu(struct view *v, const char *gap, uint64_t origin_ns)
+{
+	uint64_t cpu = 0, from_ns = 0, to_ns = 0;
+	bool ended = metatext_number(gap, "to_mono_ns", &to_ns);
+
+	(void)metatext_number(gap, "cpu", &cpu);
+	(void)metatext_number(gap, "from_mono_ns", &from_ns);
+	view_row(v);
+	view_number(v, "cpu", cpu);
+	view_ns(v, "from", from_ns > origin_ns ? from_ns - origin_ns : 0);
+	if (ended)
+		view_ns(v, "to", to_ns > origin_ns ? to_ns - origin_ns : 0);
+	else
+		view_unknown(v, "to", "_ns");
+}
+
+void cmd_summary_cpus(struct view *v, const struct capture *c, uint64_t origin_ns)
+{
+	static const char *const columns[] = { "cpu", "from", "to" };
+	char *text = metatext_read(c, EBX_META_ACCOUNT), *gap;
+	const char *at = text ? metatext_after(text, "cpus_not_sampled") : NULL;
+	size_t size;
+
+	view_table(v, "cpus_not_sampled", columns, sizeof(columns) / sizeof(columns[0]));
+	for (at = metatext_first(at); at && *at == '{'; at = metatext_next(at + size)) {
+		size = strcspn(at, "}") + 1;
+		gap = strndup(at, size);
+		if (!gap || gap[size - 1] != '}') {
+			free(gap);
+			break;
+		}
+		show_cpu(v, gap, origin_ns);
+		free(gap);
+	}
+	view_table_end(v);
+	free(text);
+}
 
 /* ---- waits ---- */
 

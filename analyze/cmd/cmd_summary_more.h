@@ -6,6 +6,11 @@
 #include "analyze/report/report.h"
 #include "analyze/view.h"
 
+/*
+ * CPUs that went or came while it was recorded: from when to when each was not sampled, since origin_ns.
+ * Without memory none are shown.
+ */
+void cmd_summary_cpus(struct view *v, const struct capture *c, uint64_t origin_ns);
 /* What threads waited for, longest first; asked: what was asked of samples, times as a query has
  * them.  An empty table where no switches were recorded.  -ENOMEM, -EOVERFLOW. */
 int cmd_summary_waits(struct view *v, const struct capture *c, const struct report_query *asked,

@@ -162,39 +162,86 @@ record_small() {
 	contains "$(cat err)" "cannot write 'standard output': Connection timed out (who should read it does not)"
 }
 
+# What the command of a recording does when CPU 1 is to come back: a second later that is known, and then
+# a program runs on it for 2 s.
+# shellcheck disable=SC2016 # for that shell
+back='echo 1 >/sys/devices/system/cpu/cpu1/online; sleep 1.5; exec taskset -c 1 shares 2'
+
+# gap - from and to, of the only CPU that was not sampled for a while
+gap() {
+	ebprec info --json r.data | perl -MJSON::PP -e '
+		my $g = decode_json(decode_json(join "", <STDIN>)->{account}{text})->{cpus_not_sampled};
+		@$g == 1 && $g->[0]{cpu} == 1 or die "not one gap of CPU 1\n";
+		print "$g->[0]{from_mono_ns} ", $g->[0]{to_mono_ns} // "", "\n"'
+}
+
+# sampled_again - CPU 1 is, and the capture says when it was not: perf sees the program there for as long as
+# context switches say that it ran
+sampled_again() {
+	same 1 "$(grep -c '^ebprec: CPU 1 came online: it is sampled again, after ' err)"
+	ebprec summary -q r.data | grep -A1 '^cpu ' | grep -q '^  1 ' || fail "the summary does not tell"
+	read -r from to <<<"$(gap)"
+	ran_ns=$(ebprec summary -q --json -n 100 r.data | perl -MJSON::PP -e '
+		print $_->{cpu_time_ns} for grep { $_->{comm} eq "shares" } @{decode_json(join "", <STDIN>)->{processes}}')
+	perf script -i r.data -F event,comm,cpu,time 2>/dev/null | tr -d '[]:' |
+		awk -v "from=$from" -v "to=$to" -v "ran=$ran_ns" '
+			$4 != "cpu-clock" && $4 != "cycles" { next }
+			$2 == "001" && $3 > from / 1e9 && $3 < to / 1e9 { during++ }
+			$1 == "shares" && $2 == "001" { seen++ }
+			END {
+				want = ran / 1e9 * 997
+				print seen + 0, "samples of", want ",", during + 0, "during the gap"
+				exit want < 100 || seen < want * 0.9 || seen > want * 1.1 || during > 0
+			}' >seen ||
+		fail "$(cat seen err)"
+}
+
 @test "a CPU that goes offline and comes back" {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"
-	shares 600 >/dev/null 3>&- &
-	load=$!
-	ebprec-record -a -F 997 -q -o r.data sh -c "sleep 2; echo 0 >$cpu; sleep 2; echo 1 >$cpu; sleep 2" 3>&- 2>err
-	whole r.data
-	# Its events do not come back, which is said.
-	same "ebprec: CPU 1 came online: what runs on it is not sampled, and what starts there has no name (record anew)" \
-		"$(grep "CPU 1" err)"
-	# Each CPU was seen, and the one that stayed all the time.
-	perf script -i r.data -F cpu,time 2>/dev/null | tr -d '[]:' >seen
-	same "000 001" "$(awk '{ print $1 }' seen | sort -u | xargs)"
+	for how in "" --no-bpf; do
+		# shellcheck disable=SC2086 # no word, or one
+		ebprec-record -a -F 997 $how -o r.data sh -c "sleep 0.5; echo 0 >$cpu; sleep 1; $back" 3>&- 2>err >told
+		whole r.data
+		same 1 "$(grep -c '^ebprec: CPU 1 went offline$' err)"
+		sampled_again
+		# It was away for a second, and for the time that it took to be noticed.
+		read -r from to <<<"$(gap)"
+		[ $((to - from)) -ge 900000000 ] && [ $((to - from)) -lt 3000000000 ] || fail "$from to $to"
+	done
 }
 
 # As all but the first when the machine sleeps: nobody sees them away.
 @test "a CPU that goes offline and is back at once" {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"
-	ebprec-record -a -F 997 -q -o r.data sh -c "sleep 0.5; echo 0 >$cpu; echo 1 >$cpu; sleep 1.5" 3>&- 2>err
+	ebprec-record -a -F 997 -o r.data sh -c "sleep 0.5; echo 0 >$cpu; $back" 3>&- 2>err >told
 	whole r.data
-	same 1 "$(grep -c "^ebprec: CPU 1 came online" err)"
+	sampled_again
 }
 
 @test "a CPU that was offline when the recording began" {
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -w $cpu ] || skip "no CPU can be taken away here"
-	shares 600 >/dev/null 3>&- &
-	load=$!
 	echo 0 >$cpu
-	ebprec-record -a -F 997 -o r.data sh -c "sleep 1; echo 1 >$cpu; sleep 2" 3>&- 2>err
+	ebprec-record -a -F 997 -o r.data sh -c "sleep 0.5; $back" 3>&- 2>err >told
 	whole r.data
-	grep -q "^ebprec: CPU 1 came online" err || fail "$(cat err)"
+	sampled_again
+}
+
+@test "a CPU that comes back when its events cannot be opened any more: said, and in the account" {
+	cpu=/sys/devices/system/cpu/cpu1/online
+	[ -w $cpu ] || skip "no CPU can be taken away here"
+	# shellcheck disable=SC2016 # for that shell
+	ebprec-record -a -F 997 -q -o r.data sh -c '
+		kill -KILL $(pgrep -P $PPID -f "record --reopene[r]")
+		echo 0 >'$cpu'; sleep 0.3; echo 1 >'$cpu'; sleep 1.5' 3>&- 2>err
+	whole r.data
+	same "ebprec: CPU 1 came online: what runs on it is not sampled, and what starts there has no name: Broken pipe (record anew)" \
+		"$(grep "CPU 1" err)"
+	read -r from to <<<"$(gap)"
+	[ "$from" -gt 0 ] && [ -z "$to" ] || fail "$from $to"
+	ebprec summary -q r.data | grep -A1 '^cpu ' | grep -q '^  1 .* -$' || fail "the summary does not tell"
 }
 
 @test "little memory: recorded, or refused in one line" {

@@ -21,6 +21,7 @@
  *	TIME mark CPU PID TID KIND ID DURATION GROUP NAME [TEXT]
  *	TIME mlost COUNT			marks
  *	- file NAME PATH			what is at PATH, embedded as NAME
+ *	- account TEXT				what a recorder counted: JSON
  *	- kallsyms ADDR TYPE NAME [MODULE]	a line of /proc/kallsyms, embedded
  *	- flush
  *
@@ -430,6 +431,9 @@ static int put(struct story *s, char *line)
 		return put_sample(s, time_ns, line);
 	if (!strcmp(verb, "kallsyms"))
 		return put_kallsyms(s, line);
+	if (!strcmp(verb, "account"))
+		return writer_object(s->w, EBX_META, EBX_META_ACCOUNT, (uint8_t *)line,
+				     strlen(line));
 	if (!strcmp(verb, "file"))
 		return put_file(s, line);
 	if (!strcmp(verb, "flush"))

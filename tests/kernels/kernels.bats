@@ -18,7 +18,8 @@ setup_file() {
 	boot limits
 	boot lockdown lockdown=confidentiality
 	boot metrics
-	for job in load limits lockdown metrics; do
+	boot cpus
+	for job in load limits lockdown metrics cpus; do
 		echo "# $job: booted in $(cat "$OUT/$job/boot_s") s, done after $(cat "$OUT/$job/end_s") s" >&3
 	done
 }
@@ -274,6 +275,26 @@ found() {
 	grep -q '^degraded *tracefs ' doctor.out && without="recording by perf events, without context switches and marks"
 	said lockdown "$without: cannot load the CPU sampler: Invalid argument (the kernel is locked down: boot without lockdown=confidentiality)"
 	shared lockdown.data
+}
+
+@test "a CPU that went and came back, or came later, is sampled again, and the gap is told" {
+	cd "$OUT/cpus"
+	for name in bpf perf quick late late_perf; do
+		same 0 "$(cat $name.status)"
+		contains "$(cat $name.err)" "CPU 1 came online: it is sampled again, after "
+		read -r from to <<<"$(ebprec info --json $name.data | perl -MJSON::PP -e '
+			my $g = decode_json(decode_json(join "", <STDIN>)->{account}{text})->{cpus_not_sampled};
+			print "$g->[0]{from_mono_ns} $g->[0]{to_mono_ns}\n" if @$g == 1 && $g->[0]{cpu} == 1')"
+		perf script -f -i $name.data -F event,comm,cpu,time 2>/dev/null | tr -d '[]:' |
+			awk -v "from=$from" -v "to=$to" '
+				$4 != "cpu-clock" { next }
+				$2 == "001" && $3 > from / 1e9 && $3 < to / 1e9 { during++ }
+				$1 == "shares" { n[$2]++ }
+				END {
+					print n["000"] + 0, n["001"] + 0, during + 0 " during the gap"
+					exit !(to > from && n["001"] > 100 && n["001"] > 10 * n["000"] && !during)
+				}' >"$BATS_TEST_TMPDIR/seen" || fail "$name: $(cat "$BATS_TEST_TMPDIR/seen")"
+	done
 }
 
 # sum FILE TABLE FIELD KEY VALUE [OPTION...] - a field over the rows with that key

@@ -228,6 +228,21 @@ helper() {
 	contains "$(ebprec info x.data)" "cannot listen for marks in"
 }
 
+@test "events of CPUs that come back are opened by a process that has this right alone" {
+	started x.data -a
+	pid=$(helper reopener)
+	for _ in {1..100}; do
+		! grep -q '^Seccomp:.*2' "/proc/$pid/status" || break
+		sleep 0.05
+	done
+	for key in CapEff CapPrm CapBnd; do
+		same "$(bits perfmon)" "$(sed -n "s/^$key:\t//p" "/proc/$pid/status")"
+	done
+	contains "$(cat "/proc/$pid/status")" $'NoNewPrivs:\t1'
+	contains "$(cat "/proc/$pid/status")" $'Seccomp:\t2'
+	same $'/dev/null\nsocket' "$(for fd in /proc/"$pid"/fd/*; do readlink "$fd"; done | sort -u | sed 's/:.*//')"
+}
+
 # spin NAME - runs a new program of that name, without frame pointers, for a while
 spin() {
 	cc -O1 -fomit-frame-pointer -D_GNU_SOURCE -DNAME="$1" -o "$1" "$BATS_TEST_DIRNAME/shares.c"

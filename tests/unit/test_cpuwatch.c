@@ -16,24 +16,32 @@ static void make_anew(const char *root, unsigned cpu)
 	assert_int_equal(system(command), 0);
 }
 
-/* Those that came, as "1 3". */
+static size_t list(char *text, size_t room, char sign, const struct cpulist *ids)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < ids->count; i++)
+		at += (size_t)snprintf(text + at, room - at, "%c%u ", sign, ids->ids[i]);
+	return at;
+}
+
+/* Those that went and those that came, as "-1 +3 ". */
 static const char *look(struct cpuwatch *w, const char *root, const char *online)
 {
 	static char text[64];
-	struct cpulist came;
-	size_t at = 0;
+	struct cpuwatch_news news;
+	size_t at;
 
 	fileroot_put(root, "online", online);
-	assert_int_equal(cpuwatch_look(w, root, &came), 0);
+	assert_int_equal(cpuwatch_look(w, root, &news), 0);
 	text[0] = '\0';
-	for (size_t i = 0; i < came.count; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", i ? " " : "",
-				       came.ids[i]);
-	cpulist_done(&came);
+	at = list(text, sizeof(text), '-', &news.went);
+	(void)list(text + at, sizeof(text) - at, '+', &news.came);
+	cpuwatch_news_done(&news);
 	return text;
 }
 
-static void cpuwatch_tells_which_came_online(void **state)
+static void cpuwatch_tells_which_went_and_came(void **state)
 {
 	char root[FILEROOT_BYTES];
 	struct cpuwatch w = { 0 };
@@ -41,10 +49,10 @@ static void cpuwatch_tells_which_came_online(void **state)
 	fileroot_make(root);
 	assert_string_equal(look(&w, root, "0,2\n"), "");
 	assert_string_equal(look(&w, root, "0,2\n"), "");
-	assert_string_equal(look(&w, root, "0-3\n"), "1 3");
-	assert_string_equal(look(&w, root, "0,3\n"), "");
-	assert_string_equal(look(&w, root, "1-3,70\n"), "1 2 70");
-	assert_string_equal(look(&w, root, "0\n"), "0");
+	assert_string_equal(look(&w, root, "0-3\n"), "+1 +3 ");
+	assert_string_equal(look(&w, root, "0,3\n"), "-1 -2 ");
+	assert_string_equal(look(&w, root, "1-3,70\n"), "-0 +1 +2 +70 ");
+	assert_string_equal(look(&w, root, "0\n"), "-1 -2 -3 -70 +0 ");
 	cpuwatch_done(&w);
 	fileroot_done(root);
 }
@@ -61,28 +69,50 @@ static void cpuwatch_knows_who_went_and_came_in_between(void **state)
 	assert_string_equal(look(&w, root, "0-3\n"), "");
 	make_anew(root, 1);
 	make_anew(root, 2);
-	assert_string_equal(look(&w, root, "0-3\n"), "1 2");
+	assert_string_equal(look(&w, root, "0-3\n"), "-1 -2 +1 +2 ");
 	assert_string_equal(look(&w, root, "0-3\n"), "");
 	make_anew(root, 2);
-	assert_string_equal(look(&w, root, "0-1,3\n"), ""); /* still away */
-	assert_string_equal(look(&w, root, "0-3\n"), "2");
+	assert_string_equal(look(&w, root, "0-1,3\n"), "-2 "); /* still away */
+	assert_string_equal(look(&w, root, "0-3\n"), "+2 ");
+	cpuwatch_done(&w);
+	fileroot_done(root);
+}
+
+static void cpuwatch_says_when_it_has_to_look(void **state)
+{
+	char root[FILEROOT_BYTES];
+	struct cpuwatch w = { 0 };
+
+	fileroot_make(root);
+	(void)look(&w, root, "0-3\n");
+	assert_false(cpuwatch_is_stale(&w, root));
+	assert_true(cpuwatch_has(&w, 3));
+	assert_false(cpuwatch_has(&w, 4));
+	fileroot_put(root, "online", "0-2\n");
+	assert_true(cpuwatch_is_stale(&w, root));
+	fileroot_put(root, "online", "0-2,4\n");
+	assert_true(cpuwatch_is_stale(&w, root));
+	assert_string_equal(look(&w, root, "0-2,4\n"), "-3 +4 ");
+	assert_false(cpuwatch_is_stale(&w, root));
+	fileroot_put(root, "online", "0-");
+	assert_false(cpuwatch_is_stale(&w, root));
 	cpuwatch_done(&w);
 	fileroot_done(root);
 }
 
 static void cpuwatch_that_cannot_read_remembers(void **state)
 {
-	struct cpulist came = { .count = 42 };
+	struct cpuwatch_news news = { .came.count = 42 };
 	char root[FILEROOT_BYTES];
 	struct cpuwatch w = { 0 };
 
 	fileroot_make(root);
-	assert_int_equal(cpuwatch_look(&w, root, &came), -ENOENT);
+	assert_int_equal(cpuwatch_look(&w, root, &news), -ENOENT);
 	assert_string_equal(look(&w, root, "0\n"), "");
 	fileroot_put(root, "online", "0-");
-	assert_int_equal(cpuwatch_look(&w, root, &came), -EBADMSG);
-	assert_int_equal(came.count, 42);
-	assert_string_equal(look(&w, root, "0-1\n"), "1");
+	assert_int_equal(cpuwatch_look(&w, root, &news), -EBADMSG);
+	assert_int_equal(news.came.count, 42);
+	assert_string_equal(look(&w, root, "0-1\n"), "+1 ");
 	cpuwatch_done(&w);
 	cpuwatch_done(&w);
 	fileroot_done(root);
@@ -91,8 +121,9 @@ static void cpuwatch_that_cannot_read_remembers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpuwatch_tells_which_came_online),
+		cmocka_unit_test(cpuwatch_tells_which_went_and_came),
 		cmocka_unit_test(cpuwatch_knows_who_went_and_came_in_between),
+		cmocka_unit_test(cpuwatch_says_when_it_has_to_look),
 		cmocka_unit_test(cpuwatch_that_cannot_read_remembers),
 	};
 

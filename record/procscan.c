@@ -119,6 +119,8 @@ static int emit_map(struct walk *w, uint32_t pid, const struct procmap *map)
 		.path = map->path[0] ? map->path : "//anon", /* perf's name for it */
 	};
 
+	(void)movedtext_look(w->scan->moved, &m, (const char *)w->text.data,
+			     clock_ns(CLOCK_MONOTONIC));
 	if (vdso_is(w->scan->vdso, m.path, m.size_bytes))
 		m.build_id = w->scan->vdso->build_id;
 	else

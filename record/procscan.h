@@ -14,6 +14,7 @@
 #include "record/mapids.h"
 #include "record/emit.h"
 #include "record/jitfiles.h"
+#include "record/movedtext.h"
 #include "record/targets.h"
 #include "record/unwmaps.h"
 #include "record/vdso.h"
@@ -24,6 +25,7 @@ struct procscan {
 	const struct vdso *vdso;
 	struct jitfiles *jitfiles; /* NULL: nobody asks */
 	struct argkeep *args;      /* NULL: nobody asks */
+	struct movedtext *moved;
 	struct targets *targets;
 	struct unwmaps *unwmaps; /* NULL: nobody asks */
 	bool maps_only;          /* nothing is emitted: unwmaps is to be brought up to date */

@@ -167,6 +167,7 @@ static void release(struct recording *r)
 	writer_free(r->writer);
 	recfile_close(&r->file);
 	ksyms_free(r->kallsyms);
+	movedtext_done(&r->moved);
 	mapids_done(&r->buildids);
 	evidence_done(&r->evidence);
 	containerwatch_done(&r->containers);

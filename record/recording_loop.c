@@ -63,6 +63,7 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h,
 	uint8_t *rec = (uint8_t *)h;
 	struct siderec_map m = {
 		.pid = le32_load(rec + 8),
+		.tid = le32_load(rec + 12),
 		.start = le64_load(rec + 16),
 		.size_bytes = le64_load(rec + 24),
 		.file_off_bytes = le64_load(rec + 32),
@@ -71,6 +72,7 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h,
 		.inode = le64_load(rec + 48),
 		.inode_generation = le64_load(rec + 56),
 		.prot = le32_load(rec + 64),
+		.flags = le32_load(rec + 68),
 		.path = (const char *)rec + 72,
 	};
 
@@ -130,6 +132,33 @@ static void note_cgroup(struct recording *r, const struct perf_event_header *h)
 		containerwatch_saw(&r->containers, path);
 }
 
+/* A mapping that the kernel told otherwise, or not at all. */
+static int tell_mapping(struct recording *r, struct siderec_map *m, uint64_t time_ns)
+{
+	struct siderec rec = { .id = emit_side_id(&r->emit), .time_ns = time_ns };
+	size_t size_bytes;
+	int err = 0;
+
+	mapids_lookup(&r->buildids, m);
+	mapids_name(&r->buildids, &m->build_id, m->path, false);
+	size_bytes = siderec_mmap2(&rec, m);
+	if (r->walker)
+		err = walker_record(r->walker, (const struct perf_event_header *)rec.bytes, m,
+				    time_ns);
+	return err ? err : emit_side(&r->emit, &rec, size_bytes);
+}
+
+/* Code that was not yet where a program moves it to. */
+static int tell_moved(struct recording *r, uint64_t now_ns)
+{
+	struct siderec_map m;
+	int err = 0;
+
+	while (!err && movedtext_again(&r->moved, &m, now_ns))
+		err = tell_mapping(r, &m, now_ns);
+	return err;
+}
+
 static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 {
 	struct recording *r = arg;
@@ -147,6 +176,8 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 		note_cgroup(r, h);
 	attrs_settle_ids(&r->attrs, h);
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
+	if (mapped && movedtext_look(&r->moved, &m, NULL, time_ns))
+		return tell_mapping(r, &m, time_ns);
 	if (mapped)
 		jitfiles_map(&r->jitfiles, &m);
 	if (h->type == PERF_RECORD_EXIT)
@@ -168,6 +199,7 @@ static void rescan(struct recording *r)
 		.emit = &r->emit,
 		.buildids = &r->buildids,
 		.vdso = &r->vdso,
+		.moved = &r->moved,
 		.targets = &r->targets,
 		.unwmaps = walker_maps(r->walker),
 		.maps_only = true,
@@ -215,6 +247,8 @@ static int take_events(struct recording *r, bool last)
 		err = sideband_drain(r->sideband);
 	if (!err)
 		err = sideband_deliver(r->sideband, until_ns, on_record, r);
+	if (!err && !last)
+		err = tell_moved(r, until_ns);
 	if (r->walker && r->rescan && !last)
 		rescan(r);
 	containerwatch_look(&r->containers, clock_ns(CLOCK_MONOTONIC));

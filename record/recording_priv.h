@@ -18,6 +18,7 @@
 #include "record/hurry.h"
 #include "record/instrument.h"
 #include "record/jitfiles.h"
+#include "record/movedtext.h"
 #include "record/recfile.h"
 #include "record/recording.h"
 #include "record/segment.h"
@@ -58,6 +59,7 @@ struct recording {
 	struct evidence evidence;
 	struct containerwatch containers;
 	struct jitfiles jitfiles;
+	struct movedtext moved;
 	struct cgroupage cgroups; /* of the window's state */
 	struct argkeep args;
 	bool exec_seen; /* by a BPF program, not by its COMM record */

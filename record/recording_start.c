@@ -280,6 +280,7 @@ static int write_state(struct recording *r)
 		.vdso = &r->vdso,
 		.jitfiles = &r->jitfiles,
 		.args = &r->args,
+		.moved = &r->moved,
 		.targets = &r->targets,
 		.unwmaps = r->walker ? walker_maps(r->walker) : NULL,
 	};
@@ -344,6 +345,7 @@ int recording_start(struct recording *r)
 	if (!err)
 		err = mapids_init(&r->buildids, r->opts->self_program);
 	r->buildids.notes = &r->notes;
+	r->moved.ids = &r->buildids;
 	if (!err)
 		err = hostinfo_read(&r->host);
 	if (!err)

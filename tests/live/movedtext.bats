@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Code that a program laid on memory of its own, for large pages, is the file's where it is the same.
+
+load ../helper
+
+setup() {
+	need_root
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+	[ -z "${pid:-}" ] || kill "$pid" 2>/dev/null || true
+}
+
+# folded FILE - the user stacks of movetext's main(), with how often they were seen
+folded() {
+	ebprec report -q --folded --comm movetext -i "$1" >folded.txt
+	awk '/;main;both;spin_long[; ]/ { n["long"] += $NF } /;main;both;spin_short[; ]/ { n["short"] += $NF }
+		END { for (k in n) print k, n[k] }' folded.txt
+}
+
+# its_own FILE - spin_long has most, three parts of four, nothing has no name, and perf says the same
+its_own() {
+	local long short allowed=${2:-0}
+	folded "$1" >parts.txt
+	long=$(awk '/long/ { print $2 }' parts.txt) short=$(awk '/short/ { print $2 }' parts.txt)
+	[ "${long:-0}" -gt 40 ] || fail "$(cat folded.txt)"
+	[ $((long * 2)) -gt $((short * 3)) ] || fail "$long of spin_long, $short of spin_short"
+	[ "$long" -lt $((short * 8)) ] || fail "$long of spin_long, $short of spin_short"
+	[ "$(awk '/\[anon\]/ { n += $NF } END { print n + 0 }' folded.txt)" -le "$allowed" ] || fail "$(grep -F '[anon]' folded.txt)"
+	command -v perf >/dev/null || return 0
+	perf script -f -i "$1" --comm movetext -F ip,sym,dso 2>/dev/null >perf.txt
+	[ "$(grep -c ' spin_long .*movetext)' perf.txt)" -ge "$long" ] || fail "perf: $(sort perf.txt | uniq -c | sort -n | tail -5)"
+}
+
+@test "a program that moves its code while it is recorded" {
+	ebprec record -q -F 999 -o x.data -- movetext copy 500 >/dev/null
+	its_own x.data
+	# Nothing is told when the code is there; on a busy machine it is seen some passes later.
+	ebprec record -q -F 999 -o x.data -- movetext write 1000 >/dev/null
+	its_own x.data 100
+}
+
+@test "one that had moved it before" {
+	movetext copy 20000 >pid.txt &
+	await test -s pid.txt
+	pid=$(cat pid.txt)
+	ebprec record -q -F 999 -d 0.5 -o x.data -p "$pid"
+	its_own x.data
+	ebprec record -q -F 999 -d 0.5 -o x.data -a
+	its_own x.data
+}
+
+@test "without BPF" {
+	ebprec record -q --no-bpf -F 999 -o x.data -- movetext copy 500 >/dev/null
+	its_own x.data
+}
+
+@test "in the memory of a recorder whose window began later" {
+	movetext copy 20000 >pid.txt &
+	await test -s pid.txt
+	pid=$(cat pid.txt)
+	ebprec record -q -F 999 -d 2 --ring 1s -o x.data -p "$pid"
+	its_own x.data
+}
+
+@test "other code in the place of the file's is nobody's" {
+	ebprec record -q -F 999 -o x.data -- movetext other 500 >/dev/null
+	same "" "$(folded x.data)"
+	[ "$(awk '/;main;\[anon\];\[anon\]/ { n += $NF } END { print n + 0 }' folded.txt)" -gt 40 ] ||
+		fail "$(cat folded.txt)"
+}

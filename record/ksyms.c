@@ -335,10 +335,23 @@ static bool is_noted(const struct ksyms *k, uint64_t addr)
 	return false;
 }
 
+/* Those in code that is named. */
+static void drop_doubts(struct ksyms *k, uint64_t start, uint32_t size_bytes)
+{
+	size_t i, left = 0;
+
+	for (i = 0; i < k->doubt_count; i++) {
+		if (k->doubt[i].addr - start >= size_bytes)
+			k->doubt[left++] = k->doubt[i];
+	}
+	k->doubt_count = left;
+}
+
 void ksyms_note(struct ksyms *k, uint64_t start, uint32_t size_bytes, bool gone)
 {
 	size_t i;
 
+	drop_doubts(k, start, size_bytes);
 	for (i = 0; i < k->note_count && k->note[i].start != start; i++)
 		;
 	if (gone) {
@@ -408,25 +421,68 @@ static void read_anew(struct ksyms *k)
 	free(real);
 }
 
+static bool can_read_anew(const struct ksyms *k)
+{
+	return k->fd >= 0 && k->source.kallsyms;
+}
+
+/* The symbols at and below an address, and the one above, which is the `next`th. */
+static void touch_around(struct ksyms *k, size_t next)
+{
+	size_t i;
+
+	if (next < k->count)
+		touch_sym(k, next);
+	for (i = next; i > 0 && k->sym[i - 1].addr == k->sym[next - 1].addr; i--)
+		touch_sym(k, i - 1);
+}
+
 void ksyms_touch(struct ksyms *k, uint64_t addr)
 {
 	uint64_t *slot = &k->cache[(addr ^ addr >> 13) & (KSYMS_CACHE_SLOTS - 1)];
-	size_t i, next;
+	size_t next;
 
 	if (*slot == addr)
 		return;
 	next = upper(k, addr);
 	if (k->note_count && is_noted(k, addr))
 		return;
-	if (k->fd >= 0 && k->source.kallsyms && !is_certain(k, addr, next)) {
+	if (can_read_anew(k) && !is_certain(k, addr, next)) {
+		if (k->doubt_count < KSYMS_DOUBTS) {
+			k->doubt[k->doubt_count++] = (struct doubt){ .addr = addr };
+			*slot = addr;
+			return;
+		}
 		read_anew(k);
 		next = upper(k, addr);
 	}
 	*slot = addr;
-	if (next < k->count)
-		touch_sym(k, next);
-	for (i = next; i > 0 && k->sym[i - 1].addr == k->sym[next - 1].addr; i--)
-		touch_sym(k, i - 1);
+	touch_around(k, next);
+}
+
+/* What no record has named by now. */
+static void settle_doubts(struct ksyms *k)
+{
+	bool due = !can_read_anew(k);
+	size_t i;
+
+	for (i = 0; i < k->doubt_count; i++) {
+		due |= k->doubt[i].aged;
+		k->doubt[i].aged = true;
+	}
+	if (!due || !k->doubt_count)
+		return;
+	if (can_read_anew(k))
+		read_anew(k);
+	for (i = 0; i < k->doubt_count; i++)
+		touch_around(k, upper(k, k->doubt[i].addr));
+	k->doubt_count = 0;
+}
+
+void ksyms_all_is_told(struct ksyms *k)
+{
+	for (size_t i = 0; i < k->doubt_count; i++)
+		k->doubt[i].aged = true;
 }
 
 size_t ksyms_take(struct ksyms *k, struct outbuf *out)
@@ -435,6 +491,7 @@ size_t ksyms_take(struct ksyms *k, struct outbuf *out)
 	struct ksym s;
 	size_t i, count = 0;
 
+	settle_doubts(k);
 	if (!k->fresh)
 		return 0;
 	for (i = 0; i < k->count; i++) {

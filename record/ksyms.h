@@ -11,7 +11,8 @@
  * does not change before the next boot, or as long as the same modules are loaded, is kept in a
  * folder of root's: functions of the kernel and of modules.  What comes and goes (BPF programs,
  * trampolines, slots of probes) is not in there, but it lies elsewhere: an address that is not
- * between two functions of the kernel, or of one module, makes us read the real table after all.
+ * between two functions of the kernel, or of one module, makes us read the real table after all; not at
+ * once, because the record that names its code may come after the sample.
  */
 #ifndef EBPREC_RECORD_KSYMS_H
 #define EBPREC_RECORD_KSYMS_H
@@ -68,7 +69,12 @@ size_t ksyms_tracing_frames(struct ksyms *k, const uint64_t *frames, size_t coun
 void ksyms_note(struct ksyms *k, uint64_t start, uint32_t size_bytes, bool gone);
 /* An address was sampled.  Cheap when it was seen before. */
 void ksyms_touch(struct ksyms *k, uint64_t addr);
-/* Appends the lines touched since the last call, in order of address; returns how many. */
+/* No KSYMBOL record is still to come for what was touched. */
+void ksyms_all_is_told(struct ksyms *k);
+/*
+ * Appends the lines touched since the last call, in order of address; returns how many.  An address that
+ * only the real table knows waits for one more call, in case a record names it.
+ */
 size_t ksyms_take(struct ksyms *k, struct outbuf *out);
 
 #endif

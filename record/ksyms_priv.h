@@ -11,6 +11,7 @@
 #define KSYMS_CACHE_SLOTS   8192 /* addresses touched before; a kernel has some hundred hot ones */
 #define KSYMS_TRACING_SLOTS 256  /* of ksyms_tracing_frames(): some tracepoints' few addresses */
 #define KSYMS_NOTES         1024 /* of more, the symbols are read anew when they are hit */
+#define KSYMS_DOUBTS        64   /* with more, too */
 #define KSYMS_LINE_BYTES    1024 /* a name has 511 bytes at most, that of a module 55 */
 
 /* Names that ksyms_find() knows without a search; ksyms_well_known has them. */
@@ -29,6 +30,12 @@ struct noted {
 	uint32_t size_bytes;
 };
 
+/* An address that what was kept does not know, unless a record that is still to come names it. */
+struct doubt {
+	uint64_t addr;
+	bool aged; /* since the last take */
+};
+
 struct ksyms {
 	struct packed *text; /* NULL: in a file of ours, */
 	int fd;              /* which is this one, else -1 */
@@ -40,6 +47,8 @@ struct ksyms {
 	struct ksyms_source source;  /* to read it anew, when the text is not of today */
 	struct noted note[KSYMS_NOTES];
 	size_t note_count;
+	struct doubt doubt[KSYMS_DOUBTS];
+	size_t doubt_count;
 	uint64_t cache[KSYMS_CACHE_SLOTS];
 	uint64_t tracing[KSYMS_TRACING_SLOTS]; /* addresses; of tracing code the complement */
 };

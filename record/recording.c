@@ -142,6 +142,8 @@ static int stop(struct recording *r)
 			recording_instruments[i]->stop(&r->ctx[i]);
 	}
 	err = recording_pass(r, true);
+	if (r->kallsyms)
+		ksyms_all_is_told(r->kallsyms);
 	workload_reap(&r->workload); /* what it used is known from then on */
 	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->augment)

@@ -31,16 +31,22 @@ static struct ksyms *load(const char *text)
 	return k;
 }
 
-/* The lines taken after touching these addresses (0 ends them). */
-static char *taken(struct ksyms *k, const uint64_t *addr)
+static char *take(struct ksyms *k)
 {
 	struct outbuf out = { 0 };
 
-	for (; *addr; addr++)
-		ksyms_touch(k, *addr);
 	ksyms_take(k, &out);
 	outbuf_add(&out, "", 1);
 	return (char *)out.data;
+}
+
+/* The lines taken after touching these addresses (0 ends them). */
+static char *taken(struct ksyms *k, const uint64_t *addr)
+{
+	for (; *addr; addr++)
+		ksyms_touch(k, *addr);
+	ksyms_all_is_told(k);
+	return take(k);
 }
 
 static void ksyms_keeps_what_was_hit_with_its_aliases_and_its_end(void **state)
@@ -450,6 +456,52 @@ static void ksyms_of_code_that_is_named_elsewhere_are_not_needed(void **state)
 	ksyms_free(k);
 }
 
+/* A program's first samples come before the record that names its code: that is no reason to read all of it. */
+static void ksyms_of_code_that_is_named_later_are_not_needed(void **state)
+{
+	struct kept *e = *state;
+	struct ksyms *k;
+	char *got;
+
+	ksyms_free(load_kept(e));
+	k = load_kept(e);
+	change_behind_the_first_page(e);
+	ksyms_touch(k, 0xffffffffc0400010);
+	ksyms_touch(k, 0xffffffffc0400020);
+	ksyms_note(k, 0xffffffffc0400000, 0x100, false);
+	ksyms_touch(k, 0xffffffffc0400030);
+	got = taken(k, (const uint64_t[]){ 0xffffffff81000110, 0 });
+	assert_null(strstr(got, "trampoline"));
+	assert_null(strstr(got, "news")); /* the real table has it there */
+	free(got);
+	ksyms_free(k);
+}
+
+static void ksyms_that_no_record_names_wait_for_the_second_take(void **state)
+{
+	struct ksyms *k;
+	char *got;
+
+	ksyms_free(load_kept(*state));
+	k = load_kept(*state);
+	ksyms_touch(k, 0xffffffffc0400010);
+	got = take(k);
+	assert_string_equal(got, "");
+	free(got);
+	got = take(k);
+	assert_non_null(strstr(got, "bpf_trampoline_77"));
+	free(got);
+	ksyms_free(k);
+	/* Of very many the real table is read at once. */
+	k = load_kept(*state);
+	for (uint64_t i = 0; i < 100; i++)
+		ksyms_touch(k, 0xffffffffc0300010 + i * 4);
+	got = take(k);
+	assert_non_null(strstr(got, "ftrace_trampoline"));
+	free(got);
+	ksyms_free(k);
+}
+
 /* Cut or changed anywhere: what was kept is read whole, or not at all. */
 static void ksyms_kept_in_a_damaged_file_are_read_anew(void **state)
 {
@@ -500,6 +552,8 @@ int main(void)
 		KEPT(ksyms_of_an_uncertain_place_are_read_anew),
 		KEPT(ksyms_of_the_kernels_start_are_certain),
 		KEPT(ksyms_of_code_that_is_named_elsewhere_are_not_needed),
+		KEPT(ksyms_of_code_that_is_named_later_are_not_needed),
+		KEPT(ksyms_that_no_record_names_wait_for_the_second_take),
 		KEPT(ksyms_kept_in_a_damaged_file_are_read_anew),
 	};
 

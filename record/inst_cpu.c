@@ -13,6 +13,8 @@
 #include "record/instrument.h"
 #include "record/thinning.h"
 
+#define COPIES_A_SECOND 600 /* or a quarter of the samples, if that is more */
+
 enum { FOLLOW_COUNT = 3 }; /* programs that follow processes: fork, exec, free */
 
 struct cpu_sampling {
@@ -90,6 +92,15 @@ static int open_events(struct instrument_ctx *c, struct cpu_state *s)
 }
 
 /*
+ * Copies that may be made on a CPU.  Until user space knows what a new program maps, for 10 ms and more, each
+ * of its samples needs one; a copy takes the kernel less than a walk, and user space about as much.
+ */
+static unsigned copies_a_second(unsigned freq_hz)
+{
+	return freq_hz / 4 > COPIES_A_SECOND ? freq_hz / 4 : COPIES_A_SECOND;
+}
+
+/*
  * The programs that follow processes begin at once: what is read of processes after this is never
  * taken for newer than an exec that happens meanwhile.
  */
@@ -104,6 +115,7 @@ static int load(struct instrument_ctx *c, struct cpu_state *s)
 		return -errno;
 	s->skel->rodata->stacks = c->opts->stacks;
 	s->skel->rodata->copy_bytes = c->opts->copy_bytes;
+	s->skel->rodata->copies_a_second = copies_a_second(c->opts->freq_hz);
 	s->skel->rodata->max_frames = c->opts->max_frames;
 	follow[0] = s->skel->progs.cpu_fork;
 	follow[1] = s->skel->progs.cpu_exec;

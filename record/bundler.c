@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { GO_ALONE = 'a', GO_WITH_DIR = 'd' }; /* what the process is told */
+
 static bool find_analyzer(char path[PATH_MAX])
 {
 	static const char *const places[] = { "ebprec", "../../bin/ebprec" };
@@ -35,10 +37,17 @@ static bool find_analyzer(char path[PATH_MAX])
 }
 
 /* Ctrl-C ends the recording, not what comes after it. */
-static _Noreturn void child(const char *analyzer, const char *path, int go_fd)
+static _Noreturn void child(const char *analyzer, const char *path, const char *dir, int go_fd)
 {
 	char name[] = "ebprec", command[] = "bundle", quiet[] = "-q", input[] = "-i",
-	     *argv[] = { name, command, quiet, input, (char *)(uintptr_t)path, NULL };
+	     debug_dir[] = "--debug-dir", *argv[] = { name,
+						      command,
+						      quiet,
+						      input,
+						      (char *)(uintptr_t)path,
+						      debug_dir,
+						      (char *)(uintptr_t)dir,
+						      NULL };
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, was[3];
 	char go;
@@ -53,11 +62,13 @@ static _Noreturn void child(const char *analyzer, const char *path, int go_fd)
 	}
 	for (i = 0; i < 3; i++)
 		sigaction(signals[i], &was[i], NULL);
+	if (go == GO_ALONE)
+		argv[5] = NULL;
 	execv(analyzer, argv);
 	_exit(127);
 }
 
-int bundler_fork(struct bundler *b, const char *path)
+int bundler_fork(struct bundler *b, const char *path, const char *dir)
 {
 	char analyzer[PATH_MAX];
 	int go[2];
@@ -71,7 +82,7 @@ int bundler_fork(struct bundler *b, const char *path)
 	if (!b->pid) {
 		close(go[1]);
 		errno = 0;
-		child(analyzer, path, go[0]);
+		child(analyzer, path, dir, go[0]);
 	}
 	close(go[0]);
 	if (b->pid < 0) {
@@ -83,11 +94,12 @@ int bundler_fork(struct bundler *b, const char *path)
 	return 0;
 }
 
-int bundler_run(struct bundler *b)
+int bundler_run(struct bundler *b, bool has_dir)
 {
+	const char go = has_dir ? GO_WITH_DIR : GO_ALONE;
 	int status;
 
-	if (write(b->go_fd, "g", 1) != 1)
+	if (write(b->go_fd, &go, 1) != 1)
 		return -EIO;
 	while (waitpid(b->pid, &status, 0) < 0) {
 		if (errno != EINTR)

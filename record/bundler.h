@@ -9,6 +9,7 @@
 #ifndef EBPREC_RECORD_BUNDLER_H
 #define EBPREC_RECORD_BUNDLER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct bundler {
@@ -16,10 +17,13 @@ struct bundler {
 	int go_fd;
 };
 
-/* The process that will run `ebprec bundle -q PATH`.  -ENOENT: there is no ebprec; else errno. */
-int bundler_fork(struct bundler *b, const char *path);
+/*
+ * The process that will run `ebprec bundle -q PATH`, with --debug-dir DIR if that is there by then.
+ * -ENOENT: there is no ebprec; else errno.
+ */
+int bundler_fork(struct bundler *b, const char *path, const char *dir);
 /* Has it run and waits for it.  -EIO: it failed and has said why. */
-int bundler_run(struct bundler *b);
+int bundler_run(struct bundler *b, bool has_dir);
 /* A process that was not to run ends.  A zeroed struct is fine. */
 void bundler_done(struct bundler *b);
 

@@ -17,6 +17,7 @@
 #include "record/bundler.h"
 #include "record/doctor.h"
 #include "record/elfworker.h"
+#include "record/gonefiles.h"
 #include "record/instlist.h"
 #include "record/prober.h"
 #include "record/reopener.h"
@@ -183,9 +184,15 @@ static void give_back_memory(void)
 	(void)mallopt(M_ARENA_MAX, 2);
 }
 
-static void prepare_bundle(struct bundler *b, const char *output)
+/* Copies of programs that are gone lie beside the capture meanwhile: *dir, owned. */
+static void prepare_bundle(struct bundler *b, const char *output, char **dir)
 {
-	int err = bundler_fork(b, output);
+	int err = asprintf(dir, "%s.gone.%d", output, (int)getpid()) < 0 ? -ENOMEM : 0;
+
+	if (err)
+		*dir = NULL;
+	else
+		err = bundler_fork(b, output, *dir);
 
 	if (err == -ENOENT)
 		fprintf(stderr,
@@ -207,6 +214,8 @@ int main(int argc, char **argv)
 	struct screen screen = { 0 };
 	struct record_opts opts;
 	struct bundler bundler = { 0 };
+	struct gonefiles gone = { 0 };
+	char *gone_dir = NULL;
 	char failure[1024] = "";
 	int exit_status;
 
@@ -249,15 +258,23 @@ int main(int argc, char **argv)
 	libbpf_set_print(opts.verbose > 1 ? libbpf_words : no_libbpf_words);
 
 	if (opts.bundle)
-		prepare_bundle(&bundler, opts.output);
+		prepare_bundle(&bundler, opts.output, &gone_dir);
+	gone.dir = bundler.pid ? gone_dir : NULL;
+	opts.gone = &gone;
 	if (recording_run(&opts, &ui, &account, &exit_status, failure)) {
 		clear_status(&screen);
 		fprintf(stderr, "ebprec: %s\n", failure);
-	} else if (bundler.pid && account.round_count && bundler_run(&bundler)) {
+	} else if (bundler.pid && account.round_count && bundler_run(&bundler, gone.is_made)) {
 		fprintf(stderr, "ebprec: '%s' is without names of its own, skipping\n",
 			opts.output);
 	}
+	if (gone.missed_count)
+		fprintf(stderr,
+			"ebprec: %u deleted files could not be copied to '%s' and have no names in the capture, skipping\n",
+			gone.missed_count, gone_dir);
 	bundler_done(&bundler);
+	gonefiles_done(&gone);
+	free(gone_dir);
 	if (account.round_count > 1)
 		show_summary(&screen, opts.output, &account);
 	if (account.round_count > 1 && opts.verbose)

@@ -16,6 +16,8 @@ enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
 
 #define RECORD_LIMIT_MIN_BYTES (512 << 10) /* of a file, and of what --ring keeps */
 
+struct gonefiles;
+
 struct record_opts {
 	/* As given; the defaults are opts_parse()'s.  table_cache NULL: where it is by default. */
 	bool all, quiet, version, list, doctor, bpf, bundle, command_lines, environment,
@@ -57,6 +59,7 @@ struct record_opts {
 	bool to_pipe; /* -o -: output is only its name */
 	/* This program, for helpers that do one thing alone (helper.h); main.c's.  NULL: no helpers. */
 	const char *self_program;
+	struct gonefiles *gone; /* main.c's; keeps nothing unless it has a folder */
 	/* For the capture. */
 	int argc;
 	char **argv;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "record/clock.h"
+#include "record/gonefiles.h"
 #include "record/meta.h"
 #include "record/recording_priv.h"
 #include "record/rights.h"
@@ -211,7 +212,7 @@ static void give_up_rights(struct recording *r)
 	struct rights_use use = {
 		.bpf = r->bpf,
 		.command = r->workload.pid,
-		.writing = r->window,
+		.writing = r->window || (r->opts->gone && r->opts->gone->dir),
 		.hurry = r->bpf && r->hurry.by_right,
 	};
 	char names[200];

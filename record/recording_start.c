@@ -12,6 +12,7 @@
 #include "format/tracing.h"
 #include "record/cgroups.h"
 #include "record/clock.h"
+#include "record/gonefiles.h"
 #include "record/kernmaps.h"
 #include "record/meta.h"
 #include "record/metriclist.h"
@@ -128,6 +129,7 @@ static void on_file(void *arg, const char *path, int fd, const struct elffacts *
 {
 	struct recording *r = arg;
 
+	gonefiles_see(r->opts->gone, path, fd, &facts->build_id);
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++)
 		if (r->running[i] && recording_instruments[i]->on_file)
 			recording_instruments[i]->on_file(&r->ctx[i], path, fd, facts);

@@ -59,6 +59,21 @@ load_of_all_kinds() {
 	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
 }
 
+@test "record --bundle has the names of a program whose file was deleted before" {
+	cp "$(command -v shares)" ./mine
+	# Nobody else has a file of this build.
+	objcopy --update-section .note.gnu.build-id=<(printf '\4\0\0\0\24\0\0\0\3\0\0\0GNU\0'; head -c 20 /dev/urandom) mine mine.new
+	mv mine.new mine
+	./mine 20 >/dev/null &
+	pid=$!
+	rm mine
+	ebprec record -q --bundle -F 997 -d 0.4 -o x.data -p "$pid"
+	kill "$pid"
+	away --folded -i x.data >folded
+	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
+	same "" "$(ls -d x.data.* 2>/dev/null)"
+}
+
 @test "a scrubbed one says the same, and its addresses another thing" {
 	load_of_all_kinds
 	ebprec bundle -q x.data

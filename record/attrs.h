@@ -45,7 +45,10 @@ struct attrs_entry {
 	size_t id_count;
 };
 
-/* An event of the kernel's that was opened when the file's head was written: see attrs_settle_ids(). */
+/*
+ * An event of the kernel's that was opened when the file's head was written: see attrs_settle_ids().  Its id
+ * may be a number that one of our own events got.
+ */
 struct attrs_late_id {
 	uint64_t id;
 	enum attrs_event event;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/slurp.h"
 
@@ -72,6 +73,25 @@ int cpulist_parse(const char *text, struct cpulist *out)
 		return err;
 	}
 	*out = l;
+	return 0;
+}
+
+int cpulist_add(struct cpulist *l, uint32_t id)
+{
+	uint32_t *ids;
+	size_t at = 0;
+
+	while (at < l->count && l->ids[at] < id)
+		at++;
+	if (at < l->count && l->ids[at] == id)
+		return 0;
+	ids = realloc(l->ids, (l->count + 1) * sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	memmove(ids + at + 1, ids + at, (l->count - at) * sizeof(*ids));
+	ids[at] = id;
+	l->ids = ids;
+	l->count++;
 	return 0;
 }
 

@@ -19,6 +19,8 @@ struct cpulist {
 int cpulist_parse(const char *text, struct cpulist *out);
 /* Reads CPULIST_DIR/NAME ("online", "present"), or a test's folder.  errno of the read, -EBADMSG, -ENOMEM. */
 int cpulist_read(const char *dir, const char *name, struct cpulist *out);
+/* One more, in its place; one that is there stays.  -ENOMEM. */
+int cpulist_add(struct cpulist *l, uint32_t id);
 void cpulist_done(struct cpulist *l);
 
 #endif

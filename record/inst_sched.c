@@ -166,6 +166,15 @@ static int sched_prepare(struct instrument_ctx *c)
 	return err;
 }
 
+/* Above all CPUs, also those that are offline now. */
+static uint32_t cpu_end(const struct cpulist *cpus)
+{
+	uint32_t end = cpus->ids[cpus->count - 1] + 1;
+	int possible = libbpf_num_possible_cpus();
+
+	return possible > 0 && (uint32_t)possible > end ? (uint32_t)possible : end;
+}
+
 static int sched_attach(struct instrument_ctx *c)
 {
 	struct sched_state *s = c->state;
@@ -176,7 +185,7 @@ static int sched_attach(struct instrument_ctx *c)
 	s->told_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!c->attrs->entry[ATTR_RUNTIME].present)
 		return 0;
-	return runtimes_new(c->cpus->ids[c->cpus->count - 1] + 1, s->told_ns, &s->runtimes);
+	return runtimes_new(cpu_end(c->cpus), s->told_ns, &s->runtimes);
 }
 
 static int tell_runtimes(struct instrument_ctx *c, struct sched_state *s)

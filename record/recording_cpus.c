@@ -37,7 +37,10 @@ static void tell_not_sampled(struct recording *r, uint32_t cpu, int err)
 	     cpu, strerror(-err));
 }
 
-/* Opens its events anew: the side-band's first, so that what is sampled has a name. */
+/*
+ * Opens its events anew: the side-band's first, so that what is sampled has a name.  From now on it is one of
+ * those on which instruments run their programs.
+ */
 static int open_again(struct recording *r, uint32_t cpu)
 {
 	size_t rings = sideband_count(r->sideband);
@@ -50,7 +53,7 @@ static int open_again(struct recording *r, uint32_t cpu)
 		if (r->running[i] && recording_instruments[i]->cpu_back)
 			err = recording_instruments[i]->cpu_back(&r->ctx[i], cpu, output_fd);
 	}
-	return err;
+	return err ? err : cpulist_add(&r->cpus, cpu);
 }
 
 /* Whether its events are there.  -EAGAIN: they, or the CPU, are not quite; the next look tries again. */

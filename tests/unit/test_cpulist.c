@@ -50,11 +50,24 @@ static void cpulist_refuses_what_is_no_list(void **state)
 	}
 }
 
+static void cpulist_takes_one_more_in_its_place(void **state)
+{
+	static const uint32_t added[] = { 5, 0, 9, 5, 7, 0 }, want[] = { 0, 5, 7, 9 };
+	struct cpulist l = { 0 };
+
+	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
+		assert_int_equal(cpulist_add(&l, added[i]), 0);
+	assert_int_equal(l.count, 4);
+	assert_memory_equal(l.ids, want, sizeof(want));
+	cpulist_done(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpulist_reads_ranges_and_single_cpus),
 		cmocka_unit_test(cpulist_refuses_what_is_no_list),
+		cmocka_unit_test(cpulist_takes_one_more_in_its_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,7 @@ enum origin {
 static int on_event(void *arg, const struct event_header *ev)
 {
 	struct recording *r = arg;
+	bool broken = ev->type >= EBPREC_EV_END;
 	size_t i;
 	int err;
 
@@ -46,10 +47,9 @@ static int on_event(void *arg, const struct event_header *ev)
 		err = recording_instruments[i]->on_event(&r->ctx[i], ev);
 		if (err != -EBADMSG)
 			return err;
+		broken = true;
 	}
-	if (i == INSTRUMENT_COUNT)
-		return 0;
-	r->emit.account.broken_event_count++;
+	r->emit.account.broken_event_count += broken;
 	return 0;
 }
 

@@ -179,6 +179,7 @@ gap() {
 # context switches say that it ran
 sampled_again() {
 	same 1 "$(grep -c '^ebprec: CPU 1 came online: it is sampled again, after ' err)"
+	same 0 "$(account r.data lost broken_events)"
 	ebprec summary -q r.data | grep -A1 '^cpu ' | grep -q '^  1 ' || fail "the summary does not tell"
 	read -r from to <<<"$(gap)"
 	ran_ns=$(ebprec summary -q --json -n 100 r.data | perl -MJSON::PP -e '

@@ -282,6 +282,7 @@ found() {
 	for name in bpf perf quick late late_perf; do
 		same 0 "$(cat $name.status)"
 		contains "$(cat $name.err)" "CPU 1 came online: it is sampled again, after "
+		same 0 "$(account $name.data lost broken_events)"
 		read -r from to <<<"$(ebprec info --json $name.data | perl -MJSON::PP -e '
 			my $g = decode_json(decode_json(join "", <STDIN>)->{account}{text})->{cpus_not_sampled};
 			print "$g->[0]{from_mono_ns} $g->[0]{to_mono_ns}\n" if @$g == 1 && $g->[0]{cpu} == 1')"

@@ -9,7 +9,7 @@ setup_file() {
 	cc -O2 -fomit-frame-pointer -o broken "$BATS_TEST_DIRNAME/../fixtures/broken.c"
 	local pids
 	: >ready # the background job may be late
-	./broken >ready 3>&- &
+	nice ./broken >ready 3>&- & # thirteen that spin: the recorder has to get a turn, too
 	export BROKEN=$!
 	for _ in $(seq 100); do
 		[ "$(wc -l <ready)" -lt 13 ] || break
@@ -19,10 +19,12 @@ setup_file() {
 	ebprec record -q -F 1997 --without sched -p "$pids" -d 2 -o broken.data
 	ebprec record -q -F 997 --without sched --call-graph fp -p "$pids" -d 1 -o fp.data
 	ebprec record -q -F 997 --without sched --call-graph copy -p "$pids" -d 1 -o copy.data
+	kill "$BROKEN" # its children go with it; they would take the CPUs from node and java
+	unset BROKEN
 }
 
 teardown_file() {
-	[ -z "${BROKEN:-}" ] || kill "$BROKEN" # its children go with it
+	[ -z "${BROKEN:-}" ] || kill "$BROKEN"
 }
 
 setup() {

@@ -108,8 +108,14 @@ static __always_inline __u64 held_draw(__u64 bytes, __u32 *count)
 	return draw_bytes(bytes, sample_bytes);
 }
 
-static __always_inline __u64 held_hash(const struct event_stack *s, __u64 frames)
+/*
+ * How many there are is read once more, and not handed in: a verifier that knows more of a number with each
+ * turn of the loop walks all that comes behind it once for each turn.
+ */
+static __always_inline __u64 held_hash(const struct event_stack *s)
 {
+	const volatile struct event_stack *counts = s;
+	__u32 frames = counts->kernel_count + counts->user_count;
 	__u64 hash = frames;
 
 	for (__u32 i = 0; i < CPU_KERNEL_MAX + CPU_USER_MAX && i < frames; i++)
@@ -197,7 +203,7 @@ static __always_inline bool held_add(void *ctx, __u64 address, __u32 space, cons
 	if (!ev)
 		return false;
 	frames = stack_take(ctx, &ev->stack, live->pid ? walk_current() : 0);
-	key.hash = live->hash = held_hash(&ev->stack, frames);
+	key.hash = live->hash = held_hash(&ev->stack);
 	live->since_ns = bpf_ktime_get_ns();
 	kept = held_entry(ev, kind, &key);
 	if (!kept || bpf_map_update_elem(&held_live, &at, live, BPF_ANY)) {

@@ -68,3 +68,11 @@ setup() {
 		fail "$sum of $bytes bytes"
 	fi
 }
+
+@test "the kernel has soon checked its programs" {
+	# shellcheck disable=SC2016 # of the recorder, whose child the command is
+	ebprec record -q --without sched,mark --with kmem -o short.data -- sh -c 'cat /proc/$PPID/fdinfo/* >fdinfo'
+	awk '/^verified_insns:/ && $2 > most { most = $2 } END { print most + 0 }' fdinfo >most
+	# At 1 000 000 instructions it refuses a program; 400 000 take it half a second.
+	[ "$(cat most)" -gt 10000 ] && [ "$(cat most)" -lt 200000 ] || fail "$(cat most) instructions"
+}

@@ -10,16 +10,21 @@ setup_file() {
 	need_bpf
 	need_perf
 	cd "$BATS_FILE_TMPDIR" || return
-	ebprec record -q -F 997 -o ours.data -- shares 1 >/dev/null 2>&1
-	perf record -q -e cpu-clock -F 997 -g -o plain.data shares 1 >/dev/null 2>&1
-	perf record -q -e cpu-clock -F 997 -g -z -o packed.data shares 1 >/dev/null 2>&1
-	perf record -q -e cpu-clock -F 997 -g -o - shares 1 >pipe.data 2>/dev/null
-	perf record -q -e cpu-clock -F 997 -o flat.data shares 1 >/dev/null 2>&1
-	perf record -q -e cpu-clock -F 499 --call-graph dwarf -o dwarf.data shares 1 >/dev/null 2>&1
-	# Two of them on one CPU: they take it from each other wherever they are.
-	perf record -q -e sched:sched_switch -e cpu-clock -F 997 -g -o trace.data \
-		sh -c 'taskset -c 0 shares 1 & taskset -c 0 shares 1; wait' >/dev/null 2>&1
-	perf record -q -e page-faults -c 1 -e cpu-clock -g -o two.data shares 1 >/dev/null 2>&1
+	ebprec record -q -F 997 -o ours.data -- shares 0.5 >/dev/null 2>&1
+	# Side by side: each waits at its end, up to a second, for its thread that hears of BPF programs.
+	{
+		perf record -q -e cpu-clock -F 997 -g -o plain.data shares 0.5 &
+		perf record -q -e cpu-clock -F 997 -g -z -o packed.data shares 0.5 &
+		perf record -q -e cpu-clock -F 997 -g -o - shares 0.5 >pipe.data &
+		perf record -q -e cpu-clock -F 997 -o flat.data shares 0.5 &
+		perf record -q -e cpu-clock -F 499 --call-graph dwarf -o dwarf.data shares 0.5 &
+		# Two of them on one CPU: they take it from each other wherever they are.
+		perf record -q -e sched:sched_switch -e cpu-clock -F 997 -g -o trace.data \
+			sh -c 'taskset -c 0 shares 0.5 & taskset -c 0 shares 0.5; wait' &
+		perf record -q -e page-faults/period=1,name=page-faults/ -e cpu-clock/period=1000000,name=cpu-clock/ \
+			-g -o two.data shares 0.5 &
+		wait
+	} >/dev/null 2>&1 3>&-
 }
 
 setup() {
@@ -138,11 +143,12 @@ samples() {
 import threading, time
 for i in range(3):
     threading.Thread(target=time.sleep, args=(60,)).start()
+open("up", "w")
 end = time.time() + 60
 while time.time() < end: pass' &
 	pid=$!
-	sleep 0.5
-	ebprec record -q -a -F 997 -d 1 -o process.data
+	await test -e up
+	ebprec record -q -a -F 997 -d 0.5 -o process.data
 	find /proc/$pid/task -mindepth 1 -maxdepth 1 -printf "%f\n" | sort >threads
 	awk '$2 ~ /x/ && $6 ~ /^\// { split($1, a, "-"); print "0x" a[1], "0x" a[2], $6 }' /proc/$pid/maps |
 		sed 's/0x00*/0x/g' | sort >maps

@@ -69,6 +69,24 @@ void filetab_add_build_id(struct filetab *t, uint32_t path, const struct buildid
 			t->list[i].build_id = *id;
 }
 
+int filetab_choose(struct filetab *t, struct strings *names, const uint32_t *order, size_t count,
+		   uint32_t *numbers)
+{
+	struct filetab chosen = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count; i++)
+		err = filetab_add(&chosen, names, &t->list[order[i]], t->list[order[i]].path,
+				  &numbers[order[i]]);
+	if (err) {
+		filetab_done(&chosen);
+		return err;
+	}
+	filetab_done(t);
+	*t = chosen;
+	return 0;
+}
+
 void filetab_done(struct filetab *t)
 {
 	free(t->list);

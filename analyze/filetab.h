@@ -41,6 +41,12 @@ int filetab_add(struct filetab *t, struct strings *names, const struct model_fil
 		const char *path, uint32_t *out);
 /* Gives the id to the files of that path (a number in the strings) that have none. */
 void filetab_add_build_id(struct filetab *t, uint32_t path, const struct buildid *id);
+/*
+ * Leaves only these, in this order, and says in numbers[], which is by their old ones, what they have become.
+ * -ENOMEM: then the table is as it was.
+ */
+int filetab_choose(struct filetab *t, struct strings *names, const uint32_t *order, size_t count,
+		   uint32_t *numbers);
 void filetab_done(struct filetab *t);
 
 #endif

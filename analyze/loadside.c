@@ -141,18 +141,26 @@ static bool see_lost(struct first_pass *p, const struct perfrec_side *side)
 	return true;
 }
 
-static int see_side(struct first_pass *p, const struct perf_event_header *header)
+/* -ENOENT: it could not be read, and was counted. */
+static int read_side_record(struct first_pass *p, const struct perf_event_header *header,
+			    struct perfrec_side *out)
 {
 	const struct capture_attr *attr = attrfinder_find(&p->finder, header);
-	struct perfrec_side side;
-	int err;
-
 	/* perf leaves the tail of some records it makes up (KSYMBOL) as its memory was. */
-	err = perfrec_side(header, header->size, attr ? &attr->attr : &p->bare, &side, NULL);
-	if (err) {
-		model_add_unread(p->model, header->type, err != -ENOTSUP);
+	int err = perfrec_side(header, header->size, attr ? &attr->attr : &p->bare, out, NULL);
+
+	if (!err)
 		return 0;
-	}
+	model_add_unread(p->model, header->type, err != -ENOTSUP);
+	return -ENOENT;
+}
+
+static int see_side(struct first_pass *p, const struct perf_event_header *header)
+{
+	struct perfrec_side side;
+
+	if (read_side_record(p, header, &side))
+		return 0;
 	if (see_lost(p, &side))
 		return 0;
 	if (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2)
@@ -186,20 +194,13 @@ static int see_needed(void *ctx, const struct record *rec)
 	return see_record(ctx, rec);
 }
 
-/* What the slice needs.  -ESTALE: that cannot be had alone. */
-static int run_slice(const struct capture *c, const struct timespan *slice, struct first_pass *p)
+static int make_needed(void *ctx, const struct record *rec, struct side_event *out)
 {
-	struct sideslice *s;
-	int err = sideslice_new(c, slice, &s);
+	struct first_pass *p = ctx;
+	struct perfrec_side side;
+	int err = read_side_record(p, rec->header, &side);
 
-	if (err)
-		return err;
-	err = sideslice_read(s, see_needed, p);
-	p->scan->damaged_frames = sideslice_damage(s);
-	if (!err)
-		sideslice_take_samples(s, &p->scan->kept);
-	sideslice_free(s);
-	return err;
+	return err ? err : model_make_event(p->model, &side, out);
 }
 
 /* Whoever made code has to be known before what it mapped is applied. */
@@ -213,6 +214,49 @@ static int settle(struct first_pass *p, uint64_t open_ns)
 	if (!err)
 		err = add_jits(p);
 	return err ? err : model_settle(p->model, open_ns);
+}
+
+static int choose_needed(void *ctx, const uint32_t *order, size_t count, uint32_t *numbers)
+{
+	const struct first_pass *p = ctx;
+
+	return model_choose_files(p->model, order, count, numbers);
+}
+
+/* They come by time. */
+static int add_needed(void *ctx, const struct side_event *event)
+{
+	struct first_pass *p = ctx;
+	int err = settle(p, event->time_ns);
+
+	return err ? err : model_add_event(p->model, event);
+}
+
+/* What the slice needs.  -ESTALE: that cannot be had alone. */
+static int run_slice(const struct capture *c, const struct timespan *slice, struct first_pass *p)
+{
+	const struct sideslice_calls calls = {
+		.ctx = p,
+		.see = see_needed,
+		.make = make_needed,
+		.choose = choose_needed,
+		.give = add_needed,
+	};
+	struct sideslice *s;
+	int err = sideslice_new(c, slice, &s);
+
+	if (err)
+		return err;
+	err = end_jits(&p->jits);
+	for (size_t i = 0; !err && i < p->scan->jits.count; i++)
+		err = sideslice_keep(s, p->scan->jits.list[i].pid);
+	if (!err)
+		err = sideslice_read(s, &calls);
+	p->scan->damaged_frames = sideslice_damage(s);
+	if (!err)
+		sideslice_take_samples(s, &p->scan->kept);
+	sideslice_free(s);
+	return err;
 }
 
 /* What frames from each on say that they have at the earliest; where none says it, nothing is known. */

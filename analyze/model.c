@@ -359,6 +359,23 @@ int model_add(struct model *m, const struct perfrec_side *side)
 	return m->sealed ? -EALREADY : sidelog_add(&m->log, m->names, side);
 }
 
+int model_make_event(struct model *m, const struct perfrec_side *side, struct side_event *out)
+{
+	return m->sealed ? -EALREADY : sidelog_make(&m->log, m->names, side, out);
+}
+
+int model_choose_files(struct model *m, const uint32_t *order, size_t count, uint32_t *numbers)
+{
+	return m->sealed || m->log.count || m->mapping_count
+		       ? -EALREADY
+		       : filetab_choose(&m->log.files, m->names, order, count, numbers);
+}
+
+int model_add_event(struct model *m, const struct side_event *event)
+{
+	return m->sealed ? -EALREADY : sidelog_add_event(&m->log, event);
+}
+
 void model_add_unread(struct model *m, uint32_t type, bool broken)
 {
 	sidelog_add_unread(&m->log, type, broken);

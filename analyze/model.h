@@ -46,6 +46,11 @@ void model_free(struct model *m); /* NULL is fine */
  * -ESTALE: model_settle() was told that no record is that early.
  */
 int model_add(struct model *m, const struct perfrec_side *side);
+/* The same in two steps, of which only the first needs the record.  -ENOENT: there is no second one. */
+int model_make_event(struct model *m, const struct perfrec_side *side, struct side_event *out);
+int model_add_event(struct model *m, const struct side_event *event);
+/* Before any event is added: the files of events that were made get other numbers, see filetab_choose(). */
+int model_choose_files(struct model *m, const uint32_t *order, size_t count, uint32_t *numbers);
 /* Tells of a record that perfrec_side() did not understand (false) or could not read (true). */
 void model_add_unread(struct model *m, uint32_t type, bool broken);
 /*

@@ -152,17 +152,26 @@ void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken)
 		log->counts.unknown++;
 }
 
-int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side)
+int sidelog_make(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
+		 struct side_event *out)
 {
 	struct side_event e = { .time_ns = time_of(side) };
-	int err;
+	int err = to_event(log, names, side, &e);
 
-	err = to_event(log, names, side, &e);
 	if (err == -EBADMSG)
 		log->counts.broken++;
-	if (err == -EBADMSG || err == -ENOENT)
-		return 0;
-	return err ? err : sidelog_add_event(log, &e);
+	if (err)
+		return err == -EBADMSG ? -ENOENT : err;
+	*out = e;
+	return 0;
+}
+
+int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side)
+{
+	struct side_event e;
+	int err = sidelog_make(log, names, side, &e);
+
+	return err == -ENOENT ? 0 : err ? err : sidelog_add_event(log, &e);
 }
 
 /* Those to be given out; code behind the records of its time, whichever was added first. */

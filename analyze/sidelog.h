@@ -68,7 +68,10 @@ struct sidelog {
  * sensible is counted as broken: 0.
  */
 int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side);
-/* An event that is in no record: -ENOMEM, -ESTALE. */
+/* The same in two steps.  -ENOENT: there is nothing to be kept of it, *out is as it was. */
+int sidelog_make(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
+		 struct side_event *out);
+/* Also of an event that is in no record: -ENOMEM, -ESTALE. */
 int sidelog_add_event(struct sidelog *log, const struct side_event *event);
 /* A record that perfrec_side() did not understand (broken: could not read). */
 void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken);

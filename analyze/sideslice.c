@@ -10,17 +10,13 @@
 #include "analyze/attrfinder.h"
 #include "analyze/kin.h"
 #include "analyze/members.h"
+#include "analyze/sidekept.h"
 #include "analyze/sideturns.h"
 #include "analyze/vec.h"
 
-#define FEW_FRAMES     128         /* of samples: to look through more takes longer than it saves */
+#define FEW_FRAMES     128 /* of samples: to keep more takes too much memory */
+#define MUCH_SIDE      2 /* times as many bytes: to look through the samples saves more than it takes */
 #define HELD_MAX_BYTES (16u << 20) /* of records that wait for the samples to be looked through */
-#define SEEN_SLOTS     256u
-
-struct sample_ids {
-	uint32_t pid, tid;
-	bool known;
-};
 
 struct sideslice {
 	const struct capture *c;
@@ -28,19 +24,22 @@ struct sideslice {
 	const struct perf_event_attr *attr; /* any: records end alike */
 	uint32_t damaged;
 	struct sideturns turns;
+	const struct sideslice_calls *calls;
 	/* Those that are needed. */
 	struct kin kin;
 	bool asked;
+	size_t sample_count;  /* that are still to be asked for: the first ones */
+	struct sidekept kept; /* by the numbers of kin */
 	struct recordpile pile;
-	struct heldlist kept;
+	struct heldlist others; /* of no process, in the pile */
 	/* Of the thread that looks through the samples, until it has ended. */
 	pthread_t thread;
 	bool started;
 	atomic_bool looked;
+	bool keeps; /* the samples, which are few */
 	struct keptframes samples;
-	struct sample_ids *ids;
-	size_t id_count, id_capacity;
-	struct sample_ids seen[SEEN_SLOTS];
+	struct timekey *asks; /* pid << 32 | tid, by time when all are there */
+	size_t ask_count, ask_capacity;
 	int err;
 };
 
@@ -67,7 +66,8 @@ static bool is_same_tail(const struct capture *c)
 
 bool sideslice_is_worth(const struct capture *c, const struct timespan *span)
 {
-	size_t count, samples = 0, wanted = 0;
+	size_t count, wanted = 0;
+	uint64_t sample_bytes = 0, wanted_bytes = 0, side_bytes = 0;
 	const struct capture_frame *frames = capture_frames(c, &count);
 
 	if (capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c) || members_any(c) ||
@@ -75,29 +75,29 @@ bool sideslice_is_worth(const struct capture *c, const struct timespan *span)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (frames[i].stream == EBX_STREAM_CPU)
-			samples++;
+			sample_bytes += frames[i].raw_bytes;
+		else if (frames[i].stream == EBX_STREAM_SIDE)
+			side_bytes += frames[i].raw_bytes;
 		else if (frames[i].stream == CAPTURE_STREAM_MIXED)
 			return false; /* a record that no frame could hold */
-		wanted += is_in_span(&frames[i], span);
+		if (is_in_span(&frames[i], span)) {
+			wanted_bytes += frames[i].raw_bytes;
+			wanted++;
+		}
 	}
-	return wanted <= FEW_FRAMES && wanted < samples;
+	return (wanted <= FEW_FRAMES && wanted_bytes < sample_bytes) ||
+	       wanted_bytes <= side_bytes / MUCH_SIDE;
 }
 
 /* ---- the threads of the samples ---- */
 
-static int note_ids(struct sideslice *s, uint32_t pid, uint32_t tid)
+static int note_sample(struct sideslice *s, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	struct sample_ids *seen = &s->seen[tid % SEEN_SLOTS];
-	int err;
+	int err = vec_reserve(&s->asks, &s->ask_capacity, s->ask_count + 1);
 
-	if (seen->known && seen->pid == pid && seen->tid == tid)
-		return 0;
-	err = vec_reserve(&s->ids, &s->id_capacity, s->id_count + 1);
-	if (err)
-		return err;
-	*seen = (struct sample_ids){ pid, tid, true };
-	s->ids[s->id_count++] = *seen;
-	return 0;
+	if (!err)
+		s->asks[s->ask_count++] = (struct timekey){ time_ns, (uint64_t)pid << 32 | tid };
+	return err;
 }
 
 static int look_through(struct sideslice *s, struct record_iter *it)
@@ -111,14 +111,33 @@ static int look_through(struct sideslice *s, struct record_iter *it)
 	while (!err && record_iter_next(it, &rec) == 1) {
 		if (rec.header->type != PERF_RECORD_SAMPLE)
 			continue;
-		err = keptframes_add(&s->samples, &rec);
+		if (s->keeps)
+			err = keptframes_add(&s->samples, &rec);
 		attr = attrfinder_find(&finder, rec.header);
 		/* Of one that does not fit its attr, too: the second pass will leave it out. */
 		if (!err && attr &&
 		    perfrec_sample_ids(rec.header, rec.header->size, &attr->attr, &pid, &tid))
-			err = note_ids(s, pid, tid);
+			err = note_sample(
+				s, pid, tid,
+				perfrec_sample_time(rec.header, rec.header->size, &attr->attr));
 	}
 	return err;
+}
+
+static int sort_samples(struct sideslice *s)
+{
+	struct timekey *room = calloc(s->ask_count + 1, sizeof(*room)), *sorted;
+	int err = vec_reserve(&s->asks, &s->ask_capacity, 1);
+
+	if (!room || err) {
+		free(room);
+		return -ENOMEM;
+	}
+	sorted = timesort(s->asks, room, s->ask_count);
+	free(sorted == room ? s->asks : room);
+	s->asks = sorted;
+	s->ask_capacity = s->ask_count;
+	return 0;
 }
 
 static void *find_ids(void *arg)
@@ -142,7 +161,7 @@ static void *find_ids(void *arg)
 	if (it)
 		s->samples.damaged = record_iter_damage(it);
 	record_iter_free(it);
-	s->err = err;
+	s->err = err ? err : sort_samples(s);
 	atomic_store(&s->looked, true);
 	return NULL;
 }
@@ -150,18 +169,21 @@ static void *find_ids(void *arg)
 /* What they will take, as far as the frames say so; of the side-band no more than may be held. */
 static int reserve(struct sideslice *s)
 {
-	size_t count, side_bytes = 0, sample_bytes = 0;
+	size_t count, side_bytes = 0, sample_bytes = 0, wanted = 0;
 	const struct capture_frame *frames = capture_frames(s->c, &count);
 	int err;
 
 	for (size_t i = 0; i < count; i++) {
 		if (frames[i].stream == EBX_STREAM_SIDE && side_bytes < HELD_MAX_BYTES)
 			side_bytes += frames[i].raw_bytes;
-		if (is_in_span(&frames[i], &s->span))
+		if (is_in_span(&frames[i], &s->span)) {
 			sample_bytes += frames[i].raw_bytes;
+			wanted++;
+		}
 	}
 	err = sideturns_reserve(&s->turns, side_bytes);
-	return err ? err : keptframes_reserve(&s->samples, sample_bytes);
+	s->keeps = wanted <= FEW_FRAMES;
+	return err || !s->keeps ? err : keptframes_reserve(&s->samples, sample_bytes);
 }
 
 int sideslice_new(const struct capture *c, const struct timespan *span, struct sideslice **out)
@@ -203,9 +225,15 @@ void sideslice_free(struct sideslice *s)
 	keptframes_done(&s->samples);
 	sideturns_done(&s->turns);
 	free(s->pile.words);
-	free(s->kept.list);
-	free(s->ids);
+	sidekept_done(&s->kept);
+	free(s->others.list);
+	free(s->asks);
 	free(s);
+}
+
+int sideslice_keep(struct sideslice *s, uint32_t pid)
+{
+	return kin_keep(&s->kin, pid);
 }
 
 void sideslice_take_samples(struct sideslice *s, struct keptframes *out)
@@ -254,8 +282,7 @@ static uint64_t time_of(const struct sideslice *s, const struct perf_event_heade
 }
 
 /* The records of one frame: those that only count something are given out. */
-static int read_frame(struct sideslice *s, struct record_iter *it, size_t frame,
-		      int (*see)(void *ctx, const struct record *rec), void *ctx)
+static int read_frame(struct sideslice *s, struct record_iter *it, size_t frame)
 {
 	size_t count;
 	const struct capture_frame *f = &capture_frames(s->c, &count)[frame];
@@ -266,7 +293,7 @@ static int read_frame(struct sideslice *s, struct record_iter *it, size_t frame,
 	record_iter_seek(it, frame, 1);
 	while (!err && record_iter_next(it, &rec) == 1) {
 		if (!is_in_order(rec.header)) {
-			err = s->kin.repeated ? 0 : see(ctx, &rec);
+			err = s->kin.repeated ? 0 : s->calls->see(s->calls->ctx, &rec);
 			continue;
 		}
 		time_ns = time_of(s, rec.header);
@@ -280,6 +307,20 @@ static int read_frame(struct sideslice *s, struct record_iter *it, size_t frame,
 
 /* ---- what is needed ---- */
 
+static bool is_of_process(const struct perf_event_header *header)
+{
+	switch (header->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* 1: the record is needed; *number: kin_fork() */
 static int ask_kin(struct kin *k, const struct perf_event_header *header, uint64_t time_ns,
 		   uint32_t *number)
@@ -288,78 +329,88 @@ static int ask_kin(struct kin *k, const struct perf_event_header *header, uint64
 	struct kin_task task = { .pid = le32_load(p), .tid = le32_load(p + 4) };
 
 	switch (header->type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		if ((header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
-			return 1;
-		return kin_map(k, task.pid, time_ns, number);
 	case PERF_RECORD_COMM:
-		return kin_comm(k, task.pid, task.tid, time_ns, number);
+		return kin_comm(k, task.pid, task.tid, header->misc & PERF_RECORD_MISC_COMM_EXEC,
+				number);
 	case PERF_RECORD_FORK:
 		task.ppid = task.tid;
 		task.tid = le32_load(p + 8);
 		task.ptid = le32_load(p + 12);
-		return kin_fork(k, &task, time_ns, number);
+		return kin_fork(k, &task, number);
 	default:
-		return 1;
+		return kin_map(k, task.pid, time_ns, number);
 	}
 }
 
-/* In the place of another that is not needed any more, or behind all. */
-static int keep(struct sideslice *s, const struct held *h, uint32_t number)
+static int keep_record(struct sideslice *s, const struct held *h)
 {
-	const struct perf_event_header *header = recordpile_at(&s->turns.pile, h->word);
 	struct held kept = { .time_ns = h->time_ns, .place = h->place };
-	int err = 0;
+	int err = recordpile_add(&s->pile, recordpile_at(&s->turns.pile, h->word), &kept.word);
 
-	if (number < s->kept.count)
-		kept.word = s->kept.list[number].word;
-	if (number < s->kept.count &&
-	    keptframes_words(recordpile_at(&s->pile, kept.word)) == keptframes_words(header))
-		memcpy(s->pile.words + kept.word, header, header->size);
-	else
-		err = recordpile_add(&s->pile, header, &kept.word);
-	if (err || number == s->kept.count)
-		return err ? err : heldlist_add(&s->kept, &kept);
-	s->kept.list[number] = kept;
-	return 0;
+	return err ? err : heldlist_add(&s->others, &kept);
 }
 
-/* The slice, and all that frames have which were looked through for it. */
-static int ask(struct sideslice *s)
+/* In the place of another that is not needed any more, or behind all. */
+static int keep_event(struct sideslice *s, const struct held *h, uint32_t number)
 {
-	uint64_t to_ns = s->span.to_ns;
-	size_t count;
-	const struct capture_frame *frames = capture_frames(s->c, &count);
+	const struct record rec = { .header = recordpile_at(&s->turns.pile, h->word),
+				    .frame = (uint32_t)(h->place >> 32) };
+	struct side_event event;
+	int err = s->calls->make(s->calls->ctx, &rec, &event);
+
+	if (err && err != -ENOENT)
+		return err;
+	return sidekept_put(&s->kept, number, err ? NULL : &event, h->place);
+}
+
+static int expect_samples(struct sideslice *s)
+{
 	int err = s->err;
 
-	for (size_t i = 0; i < count; i++)
-		if (is_in_span(&frames[i], &s->span) && frames[i].t_max_ns > to_ns)
-			to_ns = frames[i].t_max_ns;
-	for (size_t i = 0; !err && i < s->id_count; i++)
-		err = kin_ask(&s->kin, s->ids[i].pid, s->ids[i].tid);
-	kin_begin(&s->kin, s->span.from_ns, to_ns);
+	for (size_t i = 0; !err && i < s->ask_count; i++)
+		err = kin_expect(&s->kin, (uint32_t)(s->asks[i].index >> 32),
+				 (uint32_t)s->asks[i].index, s->asks[i].time_ns);
+	s->sample_count = s->ask_count;
 	s->asked = true;
+	return err;
+}
+
+/* The samples that are no earlier. */
+static int ask_samples(struct sideslice *s, uint64_t time_ns)
+{
+	int err = 0;
+
+	while (!err && s->sample_count && s->asks[s->sample_count - 1].time_ns >= time_ns) {
+		const struct timekey *ask = &s->asks[--s->sample_count];
+
+		err = kin_ask(&s->kin, (uint32_t)(ask->index >> 32), (uint32_t)ask->index);
+	}
 	return err;
 }
 
 /* Keeps what is needed of those whose turn has come. */
 static int settle(struct sideslice *s)
 {
-	uint32_t number;
+	uint32_t number = 0;
 	int err = 0, needed;
 
 	wait_for_ids(s);
 	if (!s->asked)
-		err = ask(s);
+		err = expect_samples(s);
 	for (size_t i = 0; !err && i < s->turns.turn.count; i++) {
 		const struct held *h = &s->turns.turn.list[i];
+		const struct perf_event_header *header = recordpile_at(&s->turns.pile, h->word);
 
-		number = (uint32_t)s->kept.count;
-		needed = ask_kin(&s->kin, recordpile_at(&s->turns.pile, h->word), h->time_ns,
-				 &number);
+		if (!is_of_process(header)) {
+			err = keep_record(s, h);
+			continue;
+		}
+		err = ask_samples(s, h->time_ns);
+		if (err)
+			break;
+		needed = ask_kin(&s->kin, header, h->time_ns, &number);
 		if (needed)
-			err = needed < 0 ? needed : keep(s, h, number);
+			err = needed < 0 ? needed : keep_event(s, h, number);
 	}
 	return err ? err : sideturns_forget(&s->turns);
 }
@@ -388,15 +439,14 @@ static int list_frames(const struct capture *c, struct timekey **out, size_t *co
 	return 0;
 }
 
-static int read_backwards(struct sideslice *s, struct record_iter *it,
-			  int (*see)(void *ctx, const struct record *rec), void *ctx)
+static int read_backwards(struct sideslice *s, struct record_iter *it)
 {
 	struct timekey *frames = NULL;
 	size_t i = 0;
 	int err = list_frames(s->c, &frames, &i);
 
 	while (!err && i--) {
-		err = read_frame(s, it, frames[i].index, see, ctx);
+		err = read_frame(s, it, frames[i].index);
 		if (!err)
 			err = sideturns_end_frame(&s->turns, i ? frames[i - 1].time_ns : 0);
 		if (!err && (atomic_load(&s->looked) || s->turns.pile.count > HELD_MAX_BYTES / 8))
@@ -405,38 +455,59 @@ static int read_backwards(struct sideslice *s, struct record_iter *it,
 	if (!err)
 		err = sideturns_end(&s->turns);
 	free(frames);
-	return err ? err : settle(s);
+	if (!err)
+		err = settle(s);
+	return err ? err : ask_samples(s, 0);
 }
 
-static int read_once(struct sideslice *s, int (*see)(void *ctx, const struct record *rec),
-		     void *ctx)
+static int read_once(struct sideslice *s)
 {
 	struct record_iter *it = NULL;
 	int err = record_iter_new(s->c, 1u << EBX_STREAM_SIDE, 0, 0, &it);
 
-	s->pile.count = s->kept.count = 0;
+	s->pile.count = s->others.count = s->kept.count = 0;
+	if (s->asked) /* and all was shown once */
+		s->sample_count = s->ask_count;
 	if (!err)
-		err = read_backwards(s, it, see, ctx);
+		err = read_backwards(s, it);
 	if (it)
 		s->damaged = record_iter_damage(it);
 	record_iter_free(it);
 	return err;
 }
 
-int sideslice_read(struct sideslice *s, int (*see)(void *ctx, const struct record *rec), void *ctx)
+static int give_records(struct sideslice *s)
 {
-	int err = read_once(s, see, ctx);
+	int err = 0;
 
-	if (!err && kin_again(&s->kin))
-		err = read_once(s, see, ctx);
-	if (!err && s->kept.count)
-		qsort(s->kept.list, s->kept.count, sizeof(*s->kept.list), held_by_place);
-	for (size_t i = 0; !err && i < s->kept.count; i++) {
-		const struct held *h = &s->kept.list[i];
+	if (s->others.count)
+		qsort(s->others.list, s->others.count, sizeof(*s->others.list), held_by_place);
+	for (size_t i = 0; !err && i < s->others.count; i++) {
+		const struct held *h = &s->others.list[i];
 		const struct record rec = { .header = recordpile_at(&s->pile, h->word),
 					    .frame = (uint32_t)(h->place >> 32) };
 
-		err = see(ctx, &rec);
+		err = s->calls->see(s->calls->ctx, &rec);
 	}
 	return err;
+}
+
+int sideslice_read(struct sideslice *s, const struct sideslice_calls *calls)
+{
+	int err;
+
+	s->calls = calls;
+	err = read_once(s);
+	if (!err && kin_again(&s->kin))
+		err = read_once(s);
+	if (err)
+		return err;
+	sideturns_done(&s->turns);
+	free(s->asks);
+	s->asks = NULL;
+	sidekept_drop(&s->kept, s->kin.free, s->kin.free_count);
+	err = sidekept_number_files(&s->kept, calls->choose, calls->ctx);
+	if (!err)
+		err = give_records(s);
+	return err ? err : sidekept_give(&s->kept, calls->give, calls->ctx);
 }

@@ -3,12 +3,12 @@
  * sideslice - of the side-band only what a slice of the samples needs
  *
  * A second of a long capture has samples of a few processes, and the side-band is of all there ever
- * were.  So the samples of the slice are looked through for their threads, by a thread beside the
- * one that reads the side-band.  That is read from its last frame to its first, in the order of time:
+ * were; of an hour of programs that live for milliseconds most have no sample, either.  So the samples of the
+ * slice, or all of them, are looked through for their threads, by a thread beside the one that reads the side-band.  That is read from its last frame to its first, in the order of time:
  * frames say which times they have, so a record's turn has come when no frame before can have a later
  * one.  It is kept if it matters to the samples (kin), and forgotten else; so memory is as large as what the slice
- * needs, however long the side-band.  In the end what was kept is given out in the order of the file.
- * The samples are kept as well, to be counted.
+ * needs, however long the side-band.  In the end what was kept is given out in the order of time.
+ * Where the samples are few, they are kept as well, to be counted.
  */
 #ifndef EBPREC_ANALYZE_SIDESLICE_H
 #define EBPREC_ANALYZE_SIDESLICE_H
@@ -17,25 +17,39 @@
 #include <stdbool.h>
 
 #include "analyze/keptframes.h"
+#include "analyze/sidekept.h"
 #include "analyze/timespan.h"
 #include "format/capture.h"
 
 struct sideslice; /* opaque */
 
-/* Whether the slice is so small that this saves time. */
+/* Whether the slice has so few samples that this saves time. */
 bool sideslice_is_worth(const struct capture *c, const struct timespan *span);
 /* Begins to look through the samples.  c and span are borrowed.  -ENOMEM. */
 int sideslice_new(const struct capture *c, const struct timespan *span, struct sideslice **out);
 void sideslice_free(struct sideslice *s); /* NULL is fine */
 
+/* Before reading: all records of this process are needed, whenever they were.  -ENOMEM, -EOVERFLOW. */
+int sideslice_keep(struct sideslice *s, uint32_t pid);
+/* What is needed is given out to these, until one fails. */
+struct sideslice_calls {
+	void *ctx;
+	/* A record that only counts something: at once, in no order.  And those of no process, in the order of the file. */
+	int (*see)(void *ctx, const struct record *rec);
+	/* What a record of a process says; it is borrowed.  -ENOENT: nothing. */
+	int (*make)(void *ctx, const struct record *rec, struct side_event *out);
+	sidekept_choose_fn choose;
+	/* What has been made, behind all records, by time and in the order of the file. */
+	sidelog_fn give;
+};
+
 /*
- * Gives out what is needed, until see() fails: at once, in no order, what only counts something; the
- * rest in the order of the file.  What see() returned, -ENOMEM, -EOVERFLOW; -ESTALE: a frame says wrong
- * times, so that all has to be read anew and whole.
+ * Once.  What a call returned, -ENOMEM, -EOVERFLOW; -ESTALE: a frame says wrong times, so that all has to be
+ * read anew and whole.
  */
-int sideslice_read(struct sideslice *s, int (*see)(void *ctx, const struct record *rec), void *ctx);
+int sideslice_read(struct sideslice *s, const struct sideslice_calls *calls);
 uint32_t sideslice_damage(const struct sideslice *s); /* frames of the side-band */
-/* After sideslice_read(): moves the samples to *out, keptframes_done(). */
+/* After sideslice_read(): moves the samples to *out, keptframes_done(); none where they are many. */
 void sideslice_take_samples(struct sideslice *s, struct keptframes *out);
 
 #endif

@@ -338,6 +338,18 @@ int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_a
 	return read_fields(&c, h.misc, attr, out, err);
 }
 
+uint64_t perfrec_sample_time(const void *rec, size_t size_bytes, const struct perf_event_attr *attr)
+{
+	uint64_t type = attr->sample_type;
+	size_t off_bytes = HEADER_BYTES +
+			   8 * (size_t)(!!(type & PERF_SAMPLE_IDENTIFIER) +
+					!!(type & PERF_SAMPLE_IP) + !!(type & PERF_SAMPLE_TID));
+
+	if (!(type & PERF_SAMPLE_TIME) || size_bytes < off_bytes + 8)
+		return 0;
+	return le64_load((const uint8_t *)rec + off_bytes);
+}
+
 bool perfrec_sample_ids(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 			uint32_t *pid, uint32_t *tid)
 {

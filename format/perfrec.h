@@ -44,6 +44,9 @@ int perfrec_sample(const void *rec, size_t size_bytes, const struct perf_event_a
 /* Of whom a sample is, without looking at the rest of it; false: it does not say. */
 bool perfrec_sample_ids(const void *rec, size_t size_bytes, const struct perf_event_attr *attr,
 			uint32_t *pid, uint32_t *tid);
+/* And when it was; 0: it does not say. */
+uint64_t perfrec_sample_time(const void *rec, size_t size_bytes,
+			     const struct perf_event_attr *attr);
 
 /* What a counter stood at when the sample was taken; its event's id, 0 when ids were not asked for. */
 struct perfrec_count {

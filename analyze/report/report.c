@@ -58,14 +58,15 @@ int report_open_later(const struct capture *capture, struct report *r)
 /* Reads the side-band, if that was left for later. */
 static int load_later(struct report *r, const struct report_query *query)
 {
-	bool sliced = query->filter && !query->off_cpu && load_has_stream(r->capture, query->attr);
+	const struct timespan all = TIMESPAN_ALL,
+			      *slice = query->filter ? &query->filter->span : &all;
+	bool sliced = !query->off_cpu && load_has_stream(r->capture, query->attr);
 	struct load_scan scan;
 	int err;
 
 	if (r->model)
 		return 0;
-	err = load_model(r->capture, r->names, sliced ? &query->filter->span : NULL, &r->model,
-			 &scan);
+	err = load_model(r->capture, r->names, sliced ? slice : NULL, &r->model, &scan);
 	if (err)
 		return err;
 	load_scan_done(&r->scan);

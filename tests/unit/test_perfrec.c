@@ -128,6 +128,8 @@ static void perfrec_ids_are_those_of_the_whole_sample(void **state)
 		assert_int_equal(perfrec_sample_ids(rec, size, &attr, &pid, &tid), has);
 		assert_int_equal(pid, has ? s.pid : 1);
 		assert_int_equal(tid, has ? s.tid : 2);
+		assert_int_equal(perfrec_sample_time(rec, size, &attr),
+				 types[i] & PERF_SAMPLE_TIME ? s.time_ns : 0);
 	}
 }
 
@@ -141,6 +143,7 @@ static void perfrec_ids_of_a_cut_sample_are_not_read(void **state)
 
 		memcpy(cut, kernel_sample, n);
 		assert_int_equal(perfrec_sample_ids(cut, n, &kernel_attr, &pid, &tid), n >= end);
+		assert_int_equal(perfrec_sample_time(cut, n, &kernel_attr) != 0, n >= end + 8);
 		free(cut);
 	}
 	assert_int_equal(pid, 9127);

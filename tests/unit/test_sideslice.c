@@ -23,53 +23,75 @@
 
 /* In the order of time; of ids that are used again. */
 struct story_event {
-	char kind; /* f: fork; c: comm; m: map */
+	char kind; /* f: fork; c: comm; x: exec; m: map */
 	uint32_t pid, tid, ppid, ptid;
 	uint64_t time_ns;
 };
 
-/* Shows all of them from the last; needed[i] is '1' where event i matters.  Whether it has to be done again. */
-static bool show(struct kin *k, const struct story_event *e, size_t count, char *needed)
+struct story_sample {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+/*
+ * Shows all of them from the last; needed[i] is '1' where event i matters.  Whether it has to be done
+ * again.  Samples in the order of time.
+ */
+static bool show(struct kin *k, const struct story_event *e, size_t count,
+		 const struct story_sample *samples, size_t sample_count, char *needed)
 {
-	size_t kept[16], kept_count = 0;
+	size_t kept[16];
 
 	memset(needed, '0', count);
 	needed[count] = '\0';
 	while (count--) {
 		const struct kin_task task = { e[count].pid, e[count].tid, e[count].ppid,
 					       e[count].ptid };
-		uint32_t number = (uint32_t)kept_count;
+		uint32_t number;
 		int says;
 
+		for (; sample_count && samples[sample_count - 1].time_ns >= e[count].time_ns;
+		     sample_count--)
+			assert_int_equal(kin_ask(k, samples[sample_count - 1].pid,
+						 samples[sample_count - 1].tid),
+					 0);
 		if (e[count].kind == 'f')
-			says = kin_fork(k, &task, e[count].time_ns, &number);
-		else if (e[count].kind == 'c')
-			says = kin_comm(k, task.pid, task.tid, e[count].time_ns, &number);
-		else
+			says = kin_fork(k, &task, &number);
+		else if (e[count].kind == 'm')
 			says = kin_map(k, task.pid, e[count].time_ns, &number);
-		assert_true(says >= 0);
-		if (!says)
-			continue;
-		if (number < kept_count)
-			needed[kept[number]] = '0';
 		else
-			kept_count++;
-		kept[number] = count;
-		needed[count] = '1';
+			says = kin_comm(k, task.pid, task.tid, e[count].kind == 'x', &number);
+		assert_true(says >= 0);
+		if (says)
+			kept[number] = count;
 	}
+	while (sample_count--)
+		assert_int_equal(kin_ask(k, samples[sample_count].pid, samples[sample_count].tid),
+				 0);
+	for (uint32_t i = 0; i < k->record_count; i++)
+		needed[kept[i]] = '1';
+	for (uint32_t i = 0; i < k->free_count; i++)
+		needed[kept[k->free[i]]] = '0';
 	return kin_again(k);
 }
 
-/* What matters to a slice from 10 to 20 that has samples of this thread. */
+static void expect_samples(struct kin *k, const struct story_sample *samples, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(kin_expect(k, samples[i].pid, samples[i].tid, samples[i].time_ns),
+				 0);
+}
+
+/* What matters to samples at 10 and at 20 of this thread. */
 static void check_needed(const struct story_event *events, size_t count, uint32_t pid, uint32_t tid,
 			 const char *want)
 {
+	const struct story_sample samples[] = { { pid, tid, 10 }, { pid, tid, 20 } };
 	struct kin k = { 0 };
 	char needed[16];
 
-	assert_int_equal(kin_ask(&k, pid, tid), 0);
-	kin_begin(&k, 10, 20);
-	assert_false(show(&k, events, count, needed));
+	expect_samples(&k, samples, 2);
+	assert_false(show(&k, events, count, samples, 2, needed));
 	assert_string_equal(needed, want);
 	kin_done(&k);
 }
@@ -82,7 +104,7 @@ static void what_an_id_was_before_its_fork_is_not_needed(void **state)
 		{ 'f', 5, 5, 9, 9, 3 }, /* another 5 */
 		{ 'm', 5, 0, 0, 0, 4 },  { 'f', 5, 5, 1, 1, 5 }, /* the one that is asked for */
 		{ 'm', 1, 0, 0, 0, 6 },                          /* not of its child any more */
-		{ 'm', 5, 0, 0, 0, 7 },  { 'c', 5, 5, 0, 0, 8 }, /* an exec, maybe */
+		{ 'm', 5, 0, 0, 0, 7 },  { 'x', 5, 5, 0, 0, 8 }, /* its maps still count */
 		{ 'f', 6, 6, 5, 5, 9 },                          /* 5 is known */
 		{ 'm', 5, 0, 0, 0, 30 },                         /* behind the slice */
 		{ 'm', 6, 0, 0, 0, 31 },
@@ -120,13 +142,12 @@ static void threads_of_two_processes_keep_both(void **state)
 		{ 'm', 5, 0, 0, 0, 1 }, { 'f', 5, 55, 5, 5, 2 },  { 'm', 5, 0, 0, 0, 3 },
 		{ 'f', 5, 5, 1, 1, 4 }, { 'f', 6, 55, 6, 6, 12 },
 	};
+	static const struct story_sample samples[] = { { 5, 55, 13 }, { 6, 55, 14 } };
 	struct kin k = { 0 };
 	char needed[16];
 
-	assert_int_equal(kin_ask(&k, 6, 55), 0);
-	assert_int_equal(kin_ask(&k, 5, 55), 0);
-	kin_begin(&k, 10, 20);
-	assert_false(show(&k, events, 5, needed));
+	expect_samples(&k, samples, 2);
+	assert_false(show(&k, events, 5, samples, 2, needed));
 	assert_string_equal(needed, "11111");
 	kin_done(&k);
 }
@@ -138,15 +159,41 @@ static void latecomers_need_another_look(void **state)
 		{ 'f', 5, 5, 1, 1, 30 },
 		{ 'm', 5, 0, 0, 0, 31 },
 	};
+	static const struct story_sample samples[] = { { 5, 5, 20 } };
 	struct kin k = { 0 };
 	char needed[16];
 
-	assert_int_equal(kin_ask(&k, 5, 5), 0);
-	kin_begin(&k, 10, 20);
-	assert_true(show(&k, events, 3, needed));
-	assert_string_equal(needed, "011");
-	assert_false(show(&k, events, 3, needed));
+	expect_samples(&k, samples, 1);
+	assert_true(show(&k, events, 3, samples, 1, needed));
+	assert_string_equal(needed, "000");
+	assert_false(show(&k, events, 3, samples, 1, needed));
 	assert_string_equal(needed, "111");
+	kin_done(&k);
+}
+
+static void what_is_mapped_behind_a_sample_is_needed_until_the_next_program(void **state)
+{
+	static const struct story_event events[] = {
+		{ 'f', 5, 5, 1, 1, 1 },  { 'm', 5, 0, 0, 0, 2 },  { 'm', 5, 0, 0, 0, 25 },
+		{ 'x', 5, 5, 0, 0, 26 }, { 'm', 5, 0, 0, 0, 27 }, { 'f', 5, 5, 1, 1, 30 },
+		{ 'm', 5, 0, 0, 0, 31 },
+	};
+
+	check_needed(events, 7, 5, 5, "1110000");
+}
+
+static void of_who_is_kept_all_is_needed(void **state)
+{
+	static const struct story_event events[] = {
+		{ 'm', 1, 0, 0, 0, 1 }, { 'f', 5, 5, 1, 1, 2 },  { 'f', 5, 5, 9, 9, 3 },
+		{ 'x', 5, 5, 0, 0, 4 }, { 'm', 5, 0, 0, 0, 50 },
+	};
+	struct kin k = { 0 };
+	char needed[16];
+
+	assert_int_equal(kin_keep(&k, 5), 0);
+	assert_false(show(&k, events, 5, NULL, 0, needed));
+	assert_string_equal(needed, "11111");
 	kin_done(&k);
 }
 
@@ -155,14 +202,14 @@ static void long_chains_are_followed(void **state)
 	struct kin k = { 0 };
 	uint32_t count = 0;
 
+	assert_int_equal(kin_expect(&k, 100000, 100000, 200000), 0);
 	assert_int_equal(kin_ask(&k, 100000, 100000), 0);
-	kin_begin(&k, 200000, 300000);
 	for (uint32_t i = 100000; i > 1; i--) {
 		const struct kin_task child = { i, i, i - 1, i - 1 };
 		const struct kin_task other = { i + 200000, i + 200000, i + 1, i + 1 };
 
-		assert_int_equal(kin_fork(&k, &other, i, &count), 0);
-		assert_int_equal(kin_fork(&k, &child, i, &count), 1);
+		assert_int_equal(kin_fork(&k, &other, &count), 0);
+		assert_int_equal(kin_fork(&k, &child, &count), 1);
 	}
 	assert_false(kin_again(&k));
 	kin_done(&k);
@@ -285,7 +332,7 @@ static void slices_know_of_their_samples_what_the_whole_knows(void **state)
 	struct maker m;
 	size_t samples;
 
-	for (uint64_t seed = 1; seed <= 12; seed++) {
+	for (uint64_t seed = 1; seed <= 60; seed++) {
 		make_story(&m, seed);
 		b = maker_bytes(&m);
 		assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
@@ -294,6 +341,8 @@ static void slices_know_of_their_samples_what_the_whole_knows(void **state)
 			uint64_t from_ns = 1000 + pick(&m, EVENTS);
 			struct timespan slice = { from_ns, from_ns + pick(&m, EVENTS / 4) };
 
+			if (!i)
+				slice = TIMESPAN_ALL;
 			assert_true(sideslice_is_worth(c, &slice));
 			open_world(c, &slice, &part);
 			samples = compare(c, &whole, &part, &slice);
@@ -313,8 +362,8 @@ static void slices_know_of_their_samples_what_the_whole_knows(void **state)
 	}
 }
 
-/* Two families, each mapping files of its own. */
-static void make_families(struct maker *m)
+/* Two families, each mapping files of its own, and others that have no samples. */
+static void make_families(struct maker *m, uint32_t strangers)
 {
 	char path[8] = "/a";
 	size_t size;
@@ -330,6 +379,8 @@ static void make_families(struct maker *m)
 		maker_sample(m, parent + 1, 1000 + 1000 * i, 0);
 		assert_int_equal(writer_flush(m->w, true), 0);
 	}
+	for (uint32_t i = 0; i < strangers; i++)
+		side_put(m, rec_mmap2(m->rec, 1000 + i, "/x", 30), 30);
 	assert_int_equal(writer_finish(m->w, NULL, 0), 0);
 }
 
@@ -343,7 +394,7 @@ static void others_are_left_out_and_parents_are_not(void **state)
 	struct bytes b;
 	struct maker m;
 
-	make_families(&m);
+	make_families(&m, 0);
 	b = maker_bytes(&m);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
 	open_world(c, &slice, &part);
@@ -354,6 +405,30 @@ static void others_are_left_out_and_parents_are_not(void **state)
 	model_thread(part.model, 101, 101, 1000, &where);
 	assert_int_equal(where.epoch, MODEL_NONE);
 	close_world(&part);
+	capture_close(c);
+	free(b.data);
+	maker_end(&m);
+}
+
+static void of_all_the_time_only_who_has_samples_is_known(void **state)
+{
+	struct timespan all = TIMESPAN_ALL;
+	struct capture *c;
+	struct world w;
+	struct bytes b;
+	struct maker m;
+
+	make_families(&m, 100);
+	b = maker_bytes(&m);
+	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
+	assert_true(sideslice_is_worth(c, &all));
+	open_world(c, &all, &w);
+	assert_int_equal(model_file_count(w.model), 2);
+	assert_string_equal(model_file(w.model, 0)->path, "/a");
+	close_world(&w);
+	open_world(c, NULL, &w);
+	assert_int_equal(model_file_count(w.model), 3);
+	close_world(&w);
 	capture_close(c);
 	free(b.data);
 	maker_end(&m);
@@ -390,7 +465,7 @@ static void frames_that_say_wrong_times_are_read_whole(void **state)
 	maker_end(&m);
 }
 
-static void all_of_the_time_is_no_slice(void **state)
+static void all_of_the_time_is_no_slice_where_samples_are_most(void **state)
 {
 	struct timespan all = { 0, UINT64_MAX };
 	struct capture *c;
@@ -398,7 +473,7 @@ static void all_of_the_time_is_no_slice(void **state)
 	struct bytes b;
 	struct maker m;
 
-	make_families(&m);
+	make_families(&m, 0);
 	b = maker_bytes(&m);
 	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
 	assert_false(sideslice_is_worth(c, &all));
@@ -419,12 +494,15 @@ int main(void)
 		cmocka_unit_test(threads_may_be_of_what_their_process_was),
 		cmocka_unit_test(threads_of_two_processes_keep_both),
 		cmocka_unit_test(latecomers_need_another_look),
+		cmocka_unit_test(what_is_mapped_behind_a_sample_is_needed_until_the_next_program),
+		cmocka_unit_test(of_who_is_kept_all_is_needed),
 		cmocka_unit_test(long_chains_are_followed),
 		cmocka_unit_test(turns_come_from_the_last_and_little_is_held),
 		cmocka_unit_test(slices_know_of_their_samples_what_the_whole_knows),
 		cmocka_unit_test(others_are_left_out_and_parents_are_not),
+		cmocka_unit_test(of_all_the_time_only_who_has_samples_is_known),
 		cmocka_unit_test(frames_that_say_wrong_times_are_read_whole),
-		cmocka_unit_test(all_of_the_time_is_no_slice),
+		cmocka_unit_test(all_of_the_time_is_no_slice_where_samples_are_most),
 	};
 
 	return cmocka_run_group_tests_name("sideslice", tests, NULL, NULL);

@@ -106,6 +106,8 @@ static int trace_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
 		err = fd < 0 ? fd : perfset_replace(&s->events[k], fd, cpu, output_fd, &id);
 		if (!err)
 			err = keymap_put(&s->kind_of, id, 0, k);
+		if (!err) /* a LOST record may name it */
+			err = attrs_add_late_id(c->attrs, kinds[k].event, id);
 	}
 	return err;
 }

@@ -76,6 +76,7 @@ static int await_events(struct recording *r, uint32_t cpu)
 static void sample_again(struct recording *r, struct cpugap *gap)
 {
 	int err = await_events(r, gap->cpu);
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC); /* no sample is older */
 
 	if (err == -EAGAIN) {
 		r->cpus_wanted = true;
@@ -89,7 +90,7 @@ static void sample_again(struct recording *r, struct cpugap *gap)
 		tell_not_sampled(r, gap->cpu, err);
 		return;
 	}
-	gap->to_ns = clock_ns(CLOCK_MONOTONIC);
+	gap->to_ns = began_ns;
 	note(&r->notes, NOTE_INFO,
 	     "CPU %u came online: it is sampled again, after %.3f s without (%.3f s to %.3f s)",
 	     gap->cpu, (double)(gap->to_ns - gap->from_ns) / 1e9, since_start_s(r, gap->from_ns),

@@ -35,9 +35,9 @@ struct staged {
 struct side_cpu {
 	uint32_t id;
 	struct perfring ring;
-	int ring_fd;        /* the event it belongs to; -1: none */
-	int live_fd;        /* the one that counts now, of a CPU that came back; -1: that one */
-	uint64_t opened_ns; /* when that was opened */
+	int ring_fd;       /* the event it belongs to; -1: none */
+	int live_fd;       /* the one that counts now, of a CPU that came back; -1: that one */
+	uint64_t began_ns; /* since when that counts */
 };
 
 struct sideband {
@@ -108,6 +108,25 @@ static void unmap(struct sideband *s)
 		perfring_unmap(&s->cpu[i].ring);
 }
 
+/* How long an event has counted; of one whose CPU is gone, until then. */
+static bool counted_ns(int fd, uint64_t *out)
+{
+	uint64_t value_enabled[2];
+
+	if (read(fd, value_enabled, sizeof(value_enabled)) != sizeof(value_enabled))
+		return false;
+	*out = value_enabled[1];
+	return true;
+}
+
+static uint64_t began_ns(int fd)
+{
+	uint64_t counted = 0;
+
+	(void)counted_ns(fd, &counted);
+	return clock_ns(CLOCK_MONOTONIC) - counted;
+}
+
 /* A ring for the first event of each CPU, which the others of that CPU write into. */
 static int map(struct sideband *s, size_t ring_bytes)
 {
@@ -124,6 +143,7 @@ static int map(struct sideband *s, size_t ring_bytes)
 			if (err)
 				return err;
 			cpu->ring_fd = e->fd;
+			cpu->began_ns = began_ns(e->fd);
 		} else if (ioctl(e->fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->ring_fd)) {
 			return -errno;
 		}
@@ -165,8 +185,6 @@ static int open_all(struct sideband *s, const struct sideband_opts *o, struct at
 	attrs_side_kernel(&attr);
 	attr.wakeup_watermark = o->wake_bytes ? (uint32_t)o->wake_bytes : WAKE_BYTES;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED; /* says when a CPU went */
-	for (i = 0; i < s->count; i++)
-		s->cpu[i].opened_ns = clock_ns(CLOCK_MONOTONIC);
 	err = open_events(s, o, &attr, notes);
 	if (err)
 		return err;
@@ -291,12 +309,10 @@ bool sideband_has_cpu(const struct sideband *s, uint32_t cpu)
 uint64_t sideband_counted_until_ns(const struct sideband *s, uint32_t cpu)
 {
 	const struct side_cpu *c = find_cpu(s, cpu);
-	uint64_t value_enabled[2];
 	int fd = !c ? -1 : c->live_fd >= 0 ? c->live_fd : c->ring_fd;
+	uint64_t counted;
 
-	if (fd < 0 || read(fd, value_enabled, sizeof(value_enabled)) != sizeof(value_enabled))
-		return 0;
-	return c->opened_ns + value_enabled[1];
+	return fd >= 0 && counted_ns(fd, &counted) ? c->began_ns + counted : 0;
 }
 
 /* The ring of one that was not there at the start: smaller, where no more may be locked. */
@@ -312,7 +328,7 @@ static int map_late(const struct sideband *s, struct side_cpu *c, int fd)
 	return err;
 }
 
-static int add_cpu(struct sideband *s, uint32_t id, int fd, uint64_t opened_ns)
+static int add_cpu(struct sideband *s, uint32_t id, int fd)
 {
 	struct side_cpu *more = realloc(s->cpu, (s->count + 1) * sizeof(*more));
 	struct side_cpu *c;
@@ -323,7 +339,6 @@ static int add_cpu(struct sideband *s, uint32_t id, int fd, uint64_t opened_ns)
 	s->cpu = more;
 	c = &more[s->count];
 	*c = new_cpu(id);
-	c->opened_ns = opened_ns;
 	err = map_late(s, c, fd);
 	if (err)
 		return err;
@@ -335,7 +350,7 @@ static int add_cpu(struct sideband *s, uint32_t id, int fd, uint64_t opened_ns)
 int sideband_reopen(struct sideband *s, struct reopener *reopener, uint32_t cpu,
 		    struct attrs *attrs, int *output_fd)
 {
-	uint64_t opened_ns = clock_ns(CLOCK_MONOTONIC), id;
+	uint64_t id;
 	struct side_cpu *c = find_cpu(s, cpu);
 	int fd = reopener_take(reopener, s->kept), err = 0;
 
@@ -347,7 +362,7 @@ int sideband_reopen(struct sideband *s, struct reopener *reopener, uint32_t cpu,
 	if (!err)
 		err = attrs_add_late_id(attrs, ATTR_SIDE, id);
 	if (!err && !c)
-		err = add_cpu(s, cpu, fd, opened_ns);
+		err = add_cpu(s, cpu, fd);
 	if (err) {
 		close(fd);
 		return err;
@@ -356,9 +371,10 @@ int sideband_reopen(struct sideband *s, struct reopener *reopener, uint32_t cpu,
 		if (c->live_fd >= 0 && c->live_fd != c->ring_fd)
 			close(c->live_fd);
 		c->live_fd = fd;
-		c->opened_ns = opened_ns;
 	}
-	*output_fd = find_cpu(s, cpu)->ring_fd;
+	c = find_cpu(s, cpu);
+	c->began_ns = began_ns(fd);
+	*output_fd = c->ring_fd;
 	return 0;
 }
 

@@ -182,13 +182,16 @@ sampled_again() {
 	same 0 "$(account r.data lost broken_events)"
 	ebprec summary -q r.data | grep -A1 '^cpu ' | grep -q '^  1 ' || fail "the summary does not tell"
 	read -r from to <<<"$(gap)"
-	ran_ns=$(ebprec summary -q --json -n 100 r.data | perl -MJSON::PP -e '
-		print $_->{cpu_time_ns} for grep { $_->{comm} eq "shares" } @{decode_json(join "", <STDIN>)->{processes}}')
-	perf script -i r.data -F event,comm,cpu,time 2>/dev/null | tr -d '[]:' |
-		awk -v "from=$from" -v "to=$to" -v "ran=$ran_ns" '
+	pid=$(ebprec info --json r.data | perl -MJSON::PP -e '
+		print decode_json(decode_json(join "", <STDIN>)->{meta}{text})->{options}{command_pid}')
+	ran_ns=$(ebprec summary -q --json -n 1000 r.data | perl -MJSON::PP -e '
+		print $_->{cpu_time_ns} for grep { $_->{pid} == $ARGV[0] && $_->{comm} eq "shares" }
+			@{decode_json(join "", <STDIN>)->{processes}}' "$pid")
+	perf script -i r.data -F event,pid,cpu,time 2>/dev/null | tr -d '[]:' |
+		awk -v "from=$from" -v "to=$to" -v "ran=$ran_ns" -v "pid=$pid" '
 			$4 != "cpu-clock" && $4 != "cycles" { next }
 			$2 == "001" && $3 > from / 1e9 && $3 < to / 1e9 { during++ }
-			$1 == "shares" && $2 == "001" { seen++ }
+			$1 == pid && $2 == "001" { seen++ }
 			END {
 				want = ran / 1e9 * 997
 				print seen + 0, "samples of", want ",", during + 0, "during the gap"

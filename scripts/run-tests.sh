@@ -70,7 +70,7 @@ run_mutate() {
 run_bats() {
 	for file in tests/"$1"/*.bats; do
 		[ -e "$file" ] || continue
-		EBPREC_BUILD=$build run "$1/$(basename "$file" .bats)" 480 bats --tap "$file"
+		EBPREC_BUILD=$build run "$1/$(basename "$file" .bats)" 480 bats --timing --tap "$file"
 	done
 }
 

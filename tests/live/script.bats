@@ -9,15 +9,20 @@ setup_file() {
 	need_bpf
 	need_perf
 	cd "$BATS_FILE_TMPDIR" || return
-	ebprec record -q -F 997 -o ours.data -- shares 1 >/dev/null 2>&1
-	perf record -q -e cpu-clock -F 997 -g -o plain.data shares 1 >/dev/null 2>&1
-	perf record -q -e cpu-clock -F 997 -g -z -o packed.data shares 1 >/dev/null 2>&1
-	perf record -q -e cpu-clock -F 997 -o flat.data shares 1 >/dev/null 2>&1
-	perf record -q -e cpu-clock -F 997 -g -o - shares 1 >pipe.data 2>/dev/null
-	perf record -q -e cpu-clock -e page-faults -c 1000 -o two.data shares 1 >/dev/null 2>&1
-	# Two of them on one CPU: they take it from each other.
-	perf record -q -e sched:sched_switch -g -o trace.data \
-		sh -c 'taskset -c 0 shares 1 & taskset -c 0 shares 1; wait' >/dev/null 2>&1
+	ebprec record -q -F 997 -o ours.data -- shares 0.5 >/dev/null 2>&1
+	# Side by side: each waits at its end, up to a second, for its thread that hears of BPF programs.
+	{
+		perf record -q -e cpu-clock -F 997 -g -o plain.data shares 0.5 &
+		perf record -q -e cpu-clock -F 997 -g -z -o packed.data shares 0.5 &
+		perf record -q -e cpu-clock -F 997 -g -o - shares 0.5 >pipe.data &
+		perf record -q -e cpu-clock -F 997 -o flat.data shares 0.5 &
+		perf record -q -e cpu-clock/period=100000,name=cpu-clock/ -e page-faults/period=1,name=page-faults/ \
+			-o two.data shares 0.5 &
+		# Two of them on one CPU: they take it from each other.
+		perf record -q -e sched:sched_switch -g -o trace.data \
+			sh -c 'taskset -c 0 shares 0.5 & taskset -c 0 shares 0.5; wait' &
+		wait
+	} >/dev/null 2>&1 3>&-
 }
 
 setup() {

@@ -4,6 +4,14 @@ load ../helper
 
 HERE=$BATS_TEST_DIRNAME
 
+# One recording for the tests that take any.
+setup_file() {
+	[ "$(id -u)" -eq 0 ] && command -v perf >/dev/null || return 0
+	cd "$BATS_FILE_TMPDIR" || return
+	export -f load_
+	record p.data -g -- bash -c load_
+}
+
 setup() {
 	need_root
 	need_perf
@@ -51,9 +59,7 @@ compare() {
 }
 
 @test "folded stacks of perf record -g are perf script's" {
-	export -f load_
-	record p.data -g -- bash -c load_
-	compare p.data
+	compare "$BATS_FILE_TMPDIR/p.data"
 }
 
 @test "folded stacks of perf record -g -z are perf script's" {
@@ -69,8 +75,7 @@ compare() {
 }
 
 @test "folded stacks do not depend on how the file comes in" {
-	export -f load_
-	record p.data -g -- bash -c load_
+	cd "$BATS_FILE_TMPDIR"
 	ebprec report -q --folded -i p.data >by-name
 	ebprec report -q --folded -i - <p.data >by-stdin
 	cmp by-name by-stdin

@@ -17,7 +17,7 @@ captures() {
 	gen_capture -o plain-chains.data --samples 20000 --flush 3000
 	gen_capture -o objects.data --samples 3000 --flush 500 --object 200000
 	gen_capture -o no-rounds.data --samples 5000 --flush 700 --no-round
-	gen_capture -o big-records.data --samples 300 --flush 50 --raw 59996 --big
+	gen_capture -o big-records.data --samples 100 --flush 17 --raw 59996 --big
 	gen_capture -o ties.data --samples 5000 --ties 50 --pids 100 --cpus 7
 	gen_capture -o no-stacks.data --samples 1000 --depth 0
 	gen_capture -o many-processes.data --samples 10000 --pids 10000 --depth 3

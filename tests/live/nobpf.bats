@@ -6,6 +6,10 @@
 # shellcheck source=tests/helper.bash
 . "$BATS_TEST_DIRNAME/../helper.bash"
 
+setup_file() {
+	cc -O1 -fomit-frame-pointer -D_GNU_SOURCE -o "$BATS_FILE_TMPDIR/lean" "$BATS_TEST_DIRNAME/shares.c"
+}
+
 # What nobody may reach: the test's own folder, with the programs in it.  `lean` is shares without
 # frame pointers.
 setup() {
@@ -19,7 +23,7 @@ setup() {
 	[ "$paranoid" -le 2 ] || skip "kernel.perf_event_paranoid is $paranoid"
 	as_nobody ./ebprec-record -q -o probe.data -- true 2>probe || skip "no perf events here: $(cat probe)"
 	rm probe.data probe
-	cc -O1 -fomit-frame-pointer -D_GNU_SOURCE -o lean "$BATS_TEST_DIRNAME/shares.c"
+	cp "$BATS_FILE_TMPDIR/lean" .
 }
 
 # child PID NAME - waits until PID has a child of that name, and says its id.

@@ -52,7 +52,7 @@ finished() {
 }
 
 @test "one line at the end says what was recorded" {
-	ebprec record -a -d 1 -o x.data 2>err
+	ebprec record -a -d 0.2 -o x.data 2>err
 	last=$(tail -n 1 err)
 	for word in samples switches MiB lost; do
 		contains "$last" "$word"
@@ -60,7 +60,7 @@ finished() {
 }
 
 @test "-q says nothing" {
-	run ebprec record -q -a -d 1 -o x.data
+	run ebprec record -q -a -d 0.2 -o x.data
 	same "" "$output"
 }
 

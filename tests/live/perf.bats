@@ -11,7 +11,7 @@ setup_file() {
 	[ "$(id -u)" -eq 0 ] && command -v perf ebprec-record >/dev/null || return 0
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 	ebprec record -a -F 499 -q -o live.data -- sh -c '
-		for i in 1 2 3 4 5; do
+		for i in 1 2 3; do
 			ls -lR /usr/lib 2>/dev/null | md5sum >/dev/null
 		done
 		ebprec mark "first text"

@@ -200,6 +200,8 @@ static int make_needed(void *ctx, const struct record *rec, struct side_event *o
 	struct perfrec_side side;
 	int err = read_side_record(p, rec->header, &side);
 
+	if (!err && (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2))
+		see_kernel(p->scan, &side);
 	return err ? err : model_make_event(p->model, &side, out);
 }
 

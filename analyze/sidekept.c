@@ -45,6 +45,11 @@ void sidekept_drop(struct sidekept *l, const uint32_t *numbers, size_t number_co
 	l->count = count;
 }
 
+static bool has_file(const struct side_event *e)
+{
+	return e->kind == SIDE_MAP || e->kind == SIDE_KSYMBOL;
+}
+
 /* keys: by number; those that are left are the files of any event. */
 static size_t list_files(const struct sidekept *l, struct timekey *keys, size_t all)
 {
@@ -53,7 +58,7 @@ static size_t list_files(const struct sidekept *l, struct timekey *keys, size_t 
 	for (size_t i = 0; i < all; i++)
 		keys[i] = (struct timekey){ GONE, i };
 	for (size_t i = 0; i < l->count; i++)
-		if (l->list[i].event.kind == SIDE_MAP &&
+		if (has_file(&l->list[i].event) &&
 		    l->list[i].place < keys[l->list[i].event.id].time_ns)
 			keys[l->list[i].event.id].time_ns = l->list[i].place;
 	for (size_t i = 0; i < all; i++)
@@ -71,7 +76,7 @@ int sidekept_number_files(struct sidekept *l, sidekept_choose_fn choose, void *c
 	int err = -ENOMEM;
 
 	for (size_t i = 0; i < l->count; i++)
-		if (l->list[i].event.kind == SIDE_MAP && l->list[i].event.id >= all)
+		if (has_file(&l->list[i].event) && l->list[i].event.id >= all)
 			all = (size_t)l->list[i].event.id + 1;
 	keys = calloc(all + 1, sizeof(*keys));
 	room = calloc(all + 1, sizeof(*room));
@@ -85,7 +90,7 @@ int sidekept_number_files(struct sidekept *l, sidekept_choose_fn choose, void *c
 		err = choose(ctx, order, count, numbers);
 	}
 	for (size_t i = 0; !err && i < l->count; i++)
-		if (l->list[i].event.kind == SIDE_MAP)
+		if (has_file(&l->list[i].event))
 			l->list[i].event.id = numbers[l->list[i].event.id];
 	free(keys);
 	free(room);

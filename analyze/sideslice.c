@@ -476,8 +476,10 @@ static int read_once(struct sideslice *s)
 	return err;
 }
 
-static int give_records(struct sideslice *s)
+/* In the order of the file: of some the last one counts. */
+static int keep_others(struct sideslice *s)
 {
+	struct side_event event;
 	int err = 0;
 
 	if (s->others.count)
@@ -487,7 +489,11 @@ static int give_records(struct sideslice *s)
 		const struct record rec = { .header = recordpile_at(&s->pile, h->word),
 					    .frame = (uint32_t)(h->place >> 32) };
 
-		err = s->calls->see(s->calls->ctx, &rec);
+		err = s->calls->make(s->calls->ctx, &rec, &event);
+		if (err == -ENOENT)
+			err = 0;
+		else if (!err)
+			err = sidekept_put(&s->kept, (uint32_t)s->kept.count, &event, h->place);
 	}
 	return err;
 }
@@ -506,8 +512,8 @@ int sideslice_read(struct sideslice *s, const struct sideslice_calls *calls)
 	free(s->asks);
 	s->asks = NULL;
 	sidekept_drop(&s->kept, s->kin.free, s->kin.free_count);
-	err = sidekept_number_files(&s->kept, calls->choose, calls->ctx);
+	err = keep_others(s);
 	if (!err)
-		err = give_records(s);
+		err = sidekept_number_files(&s->kept, calls->choose, calls->ctx);
 	return err ? err : sidekept_give(&s->kept, calls->give, calls->ctx);
 }

@@ -34,9 +34,12 @@ int sideslice_keep(struct sideslice *s, uint32_t pid);
 /* What is needed is given out to these, until one fails. */
 struct sideslice_calls {
 	void *ctx;
-	/* A record that only counts something: at once, in no order.  And those of no process, in the order of the file. */
+	/* A record that only counts something: at once, in no order. */
 	int (*see)(void *ctx, const struct record *rec);
-	/* What a record of a process says; it is borrowed.  -ENOENT: nothing. */
+	/*
+	 * What another record says; it is borrowed.  -ENOENT: nothing.  Those of no process come in the
+	 * order of the file.
+	 */
 	int (*make)(void *ctx, const struct record *rec, struct side_event *out);
 	sidekept_choose_fn choose;
 	/* What has been made, behind all records, by time and in the order of the file. */

@@ -57,7 +57,7 @@ REFUSED	     := $(addprefix $(O)/tests/bpf/refused_,$(addsuffix .bpf.o,nointerva
 		taken none array tracepoint verifier nobtf))
 MAN	     := $(sort $(wildcard docs/man/*.[1-9]))
 
-LIBS_format  := -lzstd
+LIBS_format  := -lzstd -lZydis
 LIBS_record  := -lbpf -lelf -lz -lpthread
 LIBS_analyze := -ldw -lelf -llzma -lz -ltraceevent -liberty -lpthread -lm
 LIBS_unit    := -lcmocka
@@ -288,16 +288,18 @@ help:					## this list
 
 # ---- unwinding: what needs libdw as a judge, or minutes ----
 .PHONY: oracle oracle-long
+ORACLE_CODE  := $(wildcard /lib/x86_64-linux-gnu/libc.so.6 /lib/x86_64-linux-gnu/libz.so.1 /bin/bash)
 ORACLE_SMALL := $(wildcard /lib/x86_64-linux-gnu/libc.so.6 /lib64/ld-linux-x86-64.so.2)
-oracle: $(O)/tests/oracle/oracle_ehframe $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped	## unwind tables and steps against libdw
+oracle: $(O)/tests/oracle/oracle_ehframe $(O)/tests/oracle/oracle_codeflow $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped	## unwind tables and steps against libdw
 	$(Q)$< $(ORACLE_SMALL)
+	$(Q)$(O)/tests/oracle/oracle_codeflow $(ORACLE_CODE)
 	$(Q)$(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
 
 oracle-long: $(O)/tests/oracle/oracle_ehframe	## the same on large files
 	$(Q)scripts/oracle-long.sh $<
 
 $(O)/tests/oracle/%: $(O)/tests/oracle/%.o $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf $(LIBS_format)
 
 $(O)/tests/bench/bench_multiply: $(O)/tests/bench/bench_multiply.o $(O)/libunder.a $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
@@ -336,4 +338,4 @@ $(O)/tests/fixtures/stepped: tests/fixtures/stepped.c
 	$(call say,CC,$<)$(CC) -O2 -fomit-frame-pointer -Wl,-z,lazy -o $@ $<
 
 $(O)/tests/step/step_walk: $(O)/tests/step/step_walk.o $(O)/tests/step/livewalk.o $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf $(LIBS_format)

@@ -18,6 +18,10 @@ enum {
 	MIN_PAGE_BYTES = 4096,
 	MAX_HOOK_BYTES = 4096,
 	MAX_PAGE_BYTES = 65536,
+	SYMBOL_BYTES = 24,
+	RELA_BYTES = 24,
+	FUNCTION_ALIGN = 16,
+	MAX_SYMBOL_BYTES = 256 << 20, /* of a table of symbols */
 };
 
 /* What we keep of the ELF header. */
@@ -458,6 +462,75 @@ int elfunwind_read(const struct elfunwind_source *source, struct elfunwind *out,
 	}
 	*out = elf;
 	return 0;
+}
+
+int elfunwind_bytes(const struct elfunwind_source *source, uint64_t off_bytes, void *to,
+		    size_t size_bytes)
+{
+	return read_at(source, off_bytes, to, size_bytes);
+}
+
+/*
+ * Pointers that the dynamic linker moves: those into code are to functions.  Or to labels of computed jumps, of which but
+ * few are aligned as functions are.
+ */
+static void tell_pointers(const struct elfunwind_source *s, const struct section *sec,
+			  void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
+{
+	uint8_t *relocs;
+
+	if (sec->size_bytes > MAX_SYMBOL_BYTES ||
+	    read_new(s, sec->off_bytes, sec->size_bytes, &relocs))
+		return;
+	for (size_t at = 0; at + RELA_BYTES <= sec->size_bytes; at += RELA_BYTES) {
+		uint64_t to = le64_load(relocs + at + offsetof(Elf64_Rela, r_addend));
+
+		if (ELF64_R_TYPE(le64_load(relocs + at + offsetof(Elf64_Rela, r_info))) ==
+			    R_X86_64_RELATIVE &&
+		    to % FUNCTION_ALIGN == 0)
+			fn(ctx, to);
+	}
+	free(relocs);
+}
+
+static void tell_functions(const struct elfunwind_source *s, const struct section *sec,
+			   void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
+{
+	uint8_t *symbols;
+
+	if (sec->size_bytes > MAX_SYMBOL_BYTES ||
+	    read_new(s, sec->off_bytes, sec->size_bytes, &symbols))
+		return;
+	for (size_t at = 0; at + SYMBOL_BYTES <= sec->size_bytes; at += SYMBOL_BYTES) {
+		const uint8_t *sym = symbols + at;
+		unsigned type = ELF64_ST_TYPE(sym[offsetof(Elf64_Sym, st_info)]);
+
+		if ((type == STT_FUNC || type == STT_GNU_IFUNC) &&
+		    le16_load(sym + offsetof(Elf64_Sym, st_shndx)) != SHN_UNDEF)
+			fn(ctx, le64_load(sym + offsetof(Elf64_Sym, st_value)));
+	}
+	free(symbols);
+}
+
+void elfunwind_functions(const struct elfunwind_source *source,
+			 void (*fn)(void *ctx, uint64_t vaddr), void *ctx)
+{
+	uint8_t *sections = NULL;
+	enum unwind_arch arch;
+	struct header h;
+
+	if (read_header(source, &h, &arch, NULL) || !h.shoff || h.shoff >= source->size_bytes ||
+	    read_sections(source, &h, &sections))
+		return;
+	for (uint32_t i = 0; i < h.shnum; i++) {
+		struct section sec = load_section(sections + (size_t)i * SHDR_BYTES);
+
+		if (sec.type == SHT_SYMTAB || sec.type == SHT_DYNSYM)
+			tell_functions(source, &sec, fn, ctx);
+		if (sec.type == SHT_RELA && arch == UNWIND_X86_64)
+			tell_pointers(source, &sec, fn, ctx);
+	}
+	free(sections);
 }
 
 void elfunwind_done(struct elfunwind *elf)

@@ -73,4 +73,14 @@ int elfunwind_read(const struct elfunwind_source *source, struct elfunwind *out,
 		   struct parse_err *err);
 void elfunwind_done(struct elfunwind *elf);
 
+/*
+ * Hands out where the file's symbols and its pointers say that functions begin, in no order, and with the latter other
+ * places too; none where they cannot be read.
+ */
+void elfunwind_functions(const struct elfunwind_source *source,
+			 void (*fn)(void *ctx, uint64_t vaddr), void *ctx);
+/* Reads bytes of the file.  -ENODATA: it is not as long; or what pread() said. */
+int elfunwind_bytes(const struct elfunwind_source *source, uint64_t off_bytes, void *to,
+		    size_t size_bytes);
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/codegaps.h"
 #include "format/gopclntab.h"
 #include "format/unwtable_priv.h"
 
@@ -239,6 +240,42 @@ static int add_rows(struct unwtable *t, const struct ehframe_section *section,
 	return ret ? ret : put_known(t, UINT64_MAX);
 }
 
+/* .eh_frame, with rbx where its rules need that. */
+static int add_all_rows(struct unwtable *t, struct ehframe_section *section, struct parse_err *err)
+{
+	int ret = add_rows(t, section, err);
+
+	if (ret != NEEDS_BX)
+		return ret;
+	section->track_bx = true;
+	return add_rows(t, section, err);
+}
+
+/* codeflow_row_fn */
+static int add_code(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
+{
+	return add_known(ctx, pc, end_pc, *rule);
+}
+
+/*
+ * Code that nothing has rules for gets those that its instructions tell.  Not beside Go's: what its
+ * table leaves out goes on on other stacks.
+ */
+static int fill_gaps(struct unwtable *t, const struct elfunwind_source *source,
+		     const struct elfunwind *elf, struct ehframe_section *section,
+		     struct parse_err *err)
+{
+	uint32_t before = t->n_known;
+	int ret;
+
+	if (t->arch != UNWIND_X86_64 || elf->go_table)
+		return 0;
+	ret = codegaps_rows(t, source, elf, add_code, t);
+	if (ret)
+		return parse_fail(err, ret, 0, "cannot read the code");
+	return t->n_known == before ? 0 : add_all_rows(t, section, err);
+}
+
 static void shrink(struct unwtable *t)
 {
 	void *p;
@@ -295,11 +332,9 @@ static int build(const struct elfunwind_source *source, struct ruleset *set, str
 	};
 	ret = find_known(t, &elf);
 	if (!ret)
-		ret = add_rows(t, &section, err);
-	if (ret == NEEDS_BX) {
-		section.track_bx = true;
-		ret = add_rows(t, &section, err);
-	}
+		ret = add_all_rows(t, &section, err);
+	if (!ret)
+		ret = fill_gaps(t, source, &elf, &section, err);
 	if (ret) {
 		if (err)
 			err->offset_bytes += elf.file_off_bytes;

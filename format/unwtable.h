@@ -16,7 +16,8 @@
  * we read gives an error, not a signal.  All sizes in it are checked against the file and against
  * the limits below before memory is taken.  Little-endian 64-bit x86_64 and aarch64 only.
  * A file in which rbx is the base of a CFA is built with rbx tracked.
- * Where nothing covers the first code of a program, it is the outermost frame.
+ * Where nothing covers the first code of a program, it is the outermost frame.  Other code that nothing covers, of
+ * x86_64, has the rules that its instructions tell (codegaps.h).
  * A file without .eh_frame gives an empty table: every address answers UNWIND_CFA_END.
  * Relocatable files (.o, .ko) give -ENOTSUP.
  */
@@ -105,7 +106,7 @@ void unwtable_view(const struct unwtable *t, struct unwtable_view *view);
 /* ---- as bytes, to be kept ---- */
 
 /* Raise it when the same file gives another table, or the layout in unwtable_bytes.c changes. */
-#define UNWTABLE_VERSION 2
+#define UNWTABLE_VERSION 3
 
 /* Which file a table is of. */
 struct unwtable_key {

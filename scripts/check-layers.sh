@@ -60,7 +60,7 @@ names='traceevent|libiberty|demangle'
 only_project format 'format/'
 verdict "format/ includes only format/"
 never_system format "$live|$elf|$names|lzma"
-verdict "format/ needs no library but libc and libzstd"
+verdict "format/ needs no library but libc, libzstd and libZydis"
 only_project analyze 'analyze/|format/'
 verdict "analyze/ includes only analyze/ and format/"
 never_system analyze "$live"

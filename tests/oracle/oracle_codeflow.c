@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * oracle_codeflow - rules read from instructions, against .eh_frame
+ *
+ * oracle_codeflow FILE...	Reads the code of files that do have rules as if they had none, with the file's symbols
+ *				alone, and compares at each byte.  Fails when more than one of 400 is another.
+ *
+ * The same frame may be told by rsp and by rbp: where one table has this and the other that, nothing is
+ * compared.  Compilers leave the caller's rbp where it was stored until the end; ours says when it is back.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/codeflow.h"
+#include "format/elfunwind.h"
+#include "format/ruleset.h"
+#include "format/unwtable.h"
+
+#define SHOWN_MAX 8u
+#define WRONG_IN  400u
+
+struct judge {
+	const char *path;
+	struct unwtable *table;
+	uint64_t *starts;
+	size_t start_count, start_room;
+	uint64_t same, wrong, other, wrong_fp, uncovered;
+};
+
+static void add_start(void *ctx, uint64_t vaddr)
+{
+	struct judge *j = ctx;
+
+	if (j->start_count == j->start_room) {
+		j->start_room = j->start_room ? 2 * j->start_room : 1024;
+		j->starts = realloc(j->starts, j->start_room * sizeof(*j->starts));
+		if (!j->starts)
+			exit(1);
+	}
+	j->starts[j->start_count++] = vaddr;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool is_other_fp(const struct unwind_rule *ours, const struct unwind_rule *its)
+{
+	unsigned our = unwind_fp_how(ours), it = unwind_fp_how(its);
+
+	if (our == UNWIND_FP_LOST || our == it)
+		return our == UNWIND_FP_CFA && ours->fp_words != its->fp_words;
+	return !(our == UNWIND_FP_SAME && it == UNWIND_FP_CFA) &&
+	       !(our == UNWIND_FP_CFA && it == UNWIND_FP_SAME);
+}
+
+static int judge(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
+{
+	struct judge *j = ctx;
+
+	for (; pc < end_pc; pc++) {
+		const struct unwind_rule *its = unwtable_find(j->table, pc);
+
+		if (its->cfa == UNWIND_CFA_END) {
+			j->uncovered++;
+		} else if (its->cfa != rule->cfa) {
+			j->other++;
+		} else if (its->cfa_off == rule->cfa_off) {
+			j->same++;
+			j->wrong_fp += is_other_fp(rule, its);
+		} else if (j->wrong++ < SHOWN_MAX) {
+			printf("%s %#" PRIx64 ": ours %d, .eh_frame %d\n", j->path, pc,
+			       rule->cfa_off, its->cfa_off);
+		}
+	}
+	return 0;
+}
+
+static void read_segment(struct judge *j, const struct elfunwind_source *source,
+			 const struct elfunwind_segment *s)
+{
+	struct codeflow_code code = { .size_bytes = s->size_bytes, .vaddr = s->vaddr };
+	uint8_t *data = malloc(s->size_bytes + 1);
+
+	if (!data || elfunwind_bytes(source, s->off_bytes, data, s->size_bytes))
+		exit(1);
+	code.data = data;
+	if (codeflow_rows(&code, j->starts, j->start_count, judge, j, NULL))
+		fprintf(stderr, "%s: cannot be read\n", j->path);
+	free(data);
+}
+
+static bool check_file(const char *path, struct ruleset *set)
+{
+	struct judge j = { .path = path };
+	struct elfunwind_source source;
+	struct elfunwind elf;
+	size_t kept = 0;
+	int fd;
+
+	if (elfunwind_open(path, &fd) || elfunwind_source_fd(fd, &source) ||
+	    elfunwind_read(&source, &elf, NULL) || unwtable_from_fd(fd, set, &j.table, NULL)) {
+		fprintf(stderr, "%s: cannot be read\n", path);
+		return false;
+	}
+	elfunwind_functions(&source, add_start, &j);
+	if (j.start_count)
+		qsort(j.starts, j.start_count, sizeof(*j.starts), by_address);
+	for (size_t i = 0; i < j.start_count; i++)
+		if (!kept || j.starts[kept - 1] != j.starts[i])
+			j.starts[kept++] = j.starts[i];
+	j.start_count = kept;
+	for (uint32_t i = 0; i < elf.n_exec; i++)
+		read_segment(&j, &source, &elf.exec[i]);
+	printf("%s: %zu functions, %" PRIu64 " bytes the same, %" PRIu64 " wrong, %" PRIu64
+	       " told in another way, %" PRIu64 " with another rbp, %" PRIu64 " uncovered\n",
+	       path, kept, j.same, j.wrong, j.other, j.wrong_fp, j.uncovered);
+	unwtable_free(j.table);
+	elfunwind_done(&elf);
+	elfunwind_close(fd);
+	free(j.starts);
+	return (j.wrong + j.wrong_fp) * WRONG_IN <= j.same;
+}
+
+int main(int argc, char **argv)
+{
+	struct ruleset *set = NULL;
+	bool failed = argc < 2;
+
+	if (ruleset_new(&set))
+		return 1;
+	for (int i = 1; i < argc; i++)
+		failed |= !check_file(argv[i], set);
+	ruleset_free(set);
+	return failed;
+}

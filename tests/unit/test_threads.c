@@ -52,7 +52,8 @@ static void make(struct maker *m)
 		s.pid = s.tid = 1 + (uint32_t)(next_random(&m->random) % PROCESSES);
 		s.chain_count = 1 + next_random(&m->random) % 20;
 		for (size_t k = 0; k < s.chain_count; k++)
-			chain[k] = REC_MMAP2_AT + 0x1000 + next_random(&m->random) % (k + 2) * 0x13 +
+			chain[k] = REC_MMAP2_AT + 0x1000 +
+				   next_random(&m->random) % (k + 2) * 0x13 +
 				   next_random(&m->random) % 3;
 		size = rec_sample(m->rec, &s);
 		assert_int_equal(

@@ -168,16 +168,21 @@ static bool call(struct flow *f, const ZydisDecodedInstruction *in, const ZydisD
 	return start < f->start_count && f->is_endless[start];
 }
 
-/* A jump: what is reached is followed later; another function returns in the place of this one. */
+/* Whether pc is another function's, which then returns in the place of this one. */
+static bool is_left(const struct flow *f, uint64_t pc)
+{
+	size_t start = start_at(f, pc);
+
+	return start < f->start_count ? !f->is_endless[start]
+				      : pc - f->code->vaddr >= f->code->size_bytes;
+}
+
+/* A jump: what is reached is followed later. */
 static void jump(struct flow *f, uint64_t to, const struct codeframe *frame)
 {
-	uint64_t offset = to - f->code->vaddr;
-	size_t start = start_at(f, to);
-
+	f->comes_back |= is_left(f, to);
 	if (reach(f, to, frame))
-		put(f, &f->todo, offset);
-	else if (start < f->start_count ? !f->is_endless[start] : offset >= f->code->size_bytes)
-		f->comes_back = true;
+		put(f, &f->todo, to - f->code->vaddr);
 }
 
 /*
@@ -187,6 +192,7 @@ static void jump(struct flow *f, uint64_t to, const struct codeframe *frame)
 static bool follow(struct flow *f, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op,
 		   uint64_t pc, struct codeframe *frame)
 {
+	bool is_told;
 	uint64_t to;
 
 	switch (in->meta.category) {
@@ -195,11 +201,12 @@ static bool follow(struct flow *f, const ZydisDecodedInstruction *in, const Zydi
 		f->adds_up = f->adds_up && codeframe_may_return(frame);
 		return false;
 	case ZYDIS_CATEGORY_UNCOND_BR:
-		if (target_of(in, op, pc, &to))
+		is_told = target_of(in, op, pc, &to);
+		if (is_told)
 			jump(f, to, frame);
 		else
 			f->comes_back = true;
-		return !target_of(in, op, pc, &to) && !codeframe_is_empty(frame);
+		return !is_told && !codeframe_is_empty(frame);
 	case ZYDIS_CATEGORY_COND_BR:
 		if (target_of(in, op, pc, &to))
 			jump(f, to, frame);
@@ -232,7 +239,10 @@ static void run_way(struct flow *f, size_t offset)
 			return;
 		}
 		cover(f, offset, in.length);
-		if (!follow(f, &in, op, pc, &frame) || !reach(f, pc + in.length, &frame))
+		if (!follow(f, &in, op, pc, &frame))
+			return;
+		f->comes_back |= is_left(f, pc + in.length);
+		if (!reach(f, pc + in.length, &frame))
 			return;
 		offset += in.length;
 	}

@@ -110,10 +110,9 @@ static void frame_pointer_is_a_way_to_the_frame(void **state)
 		FLOW(PUSH_RBP, RBP_FROM_RSP, AND_RSP(0xf0), 0x48, 0x89, 0xec, POP_RBP, RET),
 		"0:sp+8 1:sp+16,fp-2 4:bp+16,fp-2 12:sp+8");
 	/* lea -8(%rbp),%rsp with something pushed in between */
-	assert_string_equal(
-		FLOW(PUSH_RBP, RBP_FROM_RSP, PUSH_RBX, AND_RSP(0xf0), 0x48, 0x8d, 0x65, 0xf8,
-		     POP_RBX, POP_RBP, RET),
-		"0:sp+8 1:sp+16,fp-2 4:bp+16,fp-2 15:sp+8");
+	assert_string_equal(FLOW(PUSH_RBP, RBP_FROM_RSP, PUSH_RBX, AND_RSP(0xf0), 0x48, 0x8d, 0x65,
+				 0xf8, POP_RBX, POP_RBP, RET),
+			    "0:sp+8 1:sp+16,fp-2 4:bp+16,fp-2 15:sp+8");
 }
 
 static void register_of_frames_may_hold_anything(void **state)
@@ -178,6 +177,15 @@ static void other_functions_are_not_entered(void **state)
 			    "0:sp+8 1:sp+16 2:sp+8 5:sp+16 6:sp+8");
 }
 
+/* Nor is a function endless that goes on in the next one. */
+static void function_may_go_on_in_the_next(void **state)
+{
+	const uint8_t bytes[] = { PUSH_RBX, CALL(2), POP_RBX, RET, NOP, RET };
+	const uint64_t starts[] = { VADDR, VADDR + 8, VADDR + 9 };
+
+	assert_string_equal(flow(bytes, sizeof(bytes), starts, 3), "0:sp+8 1:sp+16 7:sp+8");
+}
+
 static void what_is_called_or_pointed_to_is_a_function(void **state)
 {
 	/* call +1 over an int3; that one is reached in no other way. */
@@ -223,6 +231,7 @@ int main(void)
 		cmocka_unit_test(unknown_stack_has_no_rule),
 		cmocka_unit_test(who_takes_its_return_address_is_outermost),
 		cmocka_unit_test(other_functions_are_not_entered),
+		cmocka_unit_test(function_may_go_on_in_the_next),
 		cmocka_unit_test(what_is_called_or_pointed_to_is_a_function),
 		cmocka_unit_test(ends_are_kept),
 	};

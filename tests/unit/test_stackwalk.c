@@ -15,7 +15,7 @@
 #include "format/stackwalk.h"
 
 #define FRAMES     256
-#define FILES      16
+#define FILES      32
 #define COPY_BYTES 65536
 
 struct mapped {

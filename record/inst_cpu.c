@@ -13,7 +13,7 @@
 #include "record/instrument.h"
 #include "record/thinning.h"
 
-#define COPIES_A_SECOND 600 /* or a quarter of the samples, if that is more */
+#define COPIES_A_SECOND 600 /* or half of the samples, if that is more */
 
 enum { FOLLOW_COUNT = 3 }; /* programs that follow processes: fork, exec, free */
 
@@ -97,7 +97,7 @@ static int open_events(struct instrument_ctx *c, struct cpu_state *s)
  */
 static unsigned copies_a_second(unsigned freq_hz)
 {
-	return freq_hz / 4 > COPIES_A_SECOND ? freq_hz / 4 : COPIES_A_SECOND;
+	return freq_hz / 2 > COPIES_A_SECOND ? freq_hz / 2 : COPIES_A_SECOND;
 }
 
 /*

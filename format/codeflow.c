@@ -8,6 +8,7 @@
 
 #include <Zydis/Zydis.h>
 
+#include "format/addrsort.h"
 #include "format/codeframe.h"
 
 /* In place of a frame's number. */
@@ -288,17 +289,10 @@ static void run_all(struct flow *f)
 		run_function(f, i);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* What was called becomes a start.  False: nothing was. */
 static bool add_called(struct flow *f)
 {
-	size_t count = f->start_count + f->called.count, kept = 0;
+	size_t count = f->start_count + f->called.count;
 	uint64_t *starts = f->called.count ? realloc(f->starts, count * sizeof(*starts)) : NULL;
 	bool *is_endless = starts ? calloc(count + 1, sizeof(*is_endless)) : NULL;
 
@@ -310,11 +304,7 @@ static bool add_called(struct flow *f)
 	}
 	for (size_t i = 0; i < f->called.count; i++)
 		starts[f->start_count + i] = f->code->vaddr + f->called.list[i];
-	qsort(starts, count, sizeof(*starts), by_address);
-	for (size_t i = 0; i < count; i++)
-		if (!kept || starts[kept - 1] != starts[i])
-			starts[kept++] = starts[i];
-	f->start_count = kept;
+	f->start_count = addrsort_unique(starts, count);
 	free(f->is_endless);
 	f->is_endless = is_endless;
 	return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/addrsort.h"
 #include "format/cursor.h"
 
 #define STEP_BYTES  (1u << 20)
@@ -175,18 +176,10 @@ static void scan_segment(struct gaps *g, const struct elfunwind_segment *s, uint
 	}
 }
 
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* What is called from two places is meant. */
 static void add_called_again(struct gaps *g)
 {
-	if (g->called_count)
-		qsort(g->called, g->called_count, sizeof(*g->called), by_address);
+	addrsort(g->called, g->called_count);
 	for (size_t i = 1; i < g->called_count; i++)
 		if (g->called[i] == g->called[i - 1])
 			add_start(g, g->called[i]);
@@ -195,7 +188,6 @@ static void add_called_again(struct gaps *g)
 static void find_starts(struct gaps *g, const struct elfunwind *elf)
 {
 	uint8_t *step = malloc(STEP_BYTES);
-	size_t kept = 0;
 
 	mark_pages(g);
 
@@ -208,12 +200,7 @@ static void find_starts(struct gaps *g, const struct elfunwind *elf)
 		scan_segment(g, &elf->exec[i], step);
 	free(step);
 	add_called_again(g);
-	if (g->start_count)
-		qsort(g->starts, g->start_count, sizeof(*g->starts), by_address);
-	for (size_t i = 0; i < g->start_count; i++)
-		if (!kept || g->starts[kept - 1] != g->starts[i])
-			g->starts[kept++] = g->starts[i];
-	g->start_count = kept;
+	g->start_count = addrsort_unique(g->starts, g->start_count);
 }
 
 /* ---- rules ---- */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/sym/addrsort.h"
+#include "format/addrsort.h"
 #include "analyze/sym/debuglink.h"
 #include "analyze/sym/dwoplaces.h"
 #include "analyze/sym/locate_priv.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/sym/addrsort.h"
+#include "format/addrsort.h"
 #include "analyze/sym/perfmap.h"
 #include "analyze/vec.h"
 

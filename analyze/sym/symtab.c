@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/radix.h"
-#include "analyze/sym/addrsort.h"
+#include "format/addrsort.h"
 #include "analyze/sym/demangle.h"
 #include "analyze/sym/plt.h"
 #include "analyze/sym/symtab_priv.h"

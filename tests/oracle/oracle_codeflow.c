@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/addrsort.h"
 #include "format/codeflow.h"
 #include "format/elfunwind.h"
 #include "format/ruleset.h"
@@ -42,13 +43,6 @@ static void add_start(void *ctx, uint64_t vaddr)
 			exit(1);
 	}
 	j->starts[j->start_count++] = vaddr;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static bool is_other_fp(const struct unwind_rule *ours, const struct unwind_rule *its)
@@ -102,7 +96,6 @@ static bool check_file(const char *path, struct ruleset *set)
 	struct judge j = { .path = path };
 	struct elfunwind_source source;
 	struct elfunwind elf;
-	size_t kept = 0;
 	int fd;
 
 	if (elfunwind_open(path, &fd) || elfunwind_source_fd(fd, &source) ||
@@ -111,17 +104,12 @@ static bool check_file(const char *path, struct ruleset *set)
 		return false;
 	}
 	elfunwind_functions(&source, add_start, &j);
-	if (j.start_count)
-		qsort(j.starts, j.start_count, sizeof(*j.starts), by_address);
-	for (size_t i = 0; i < j.start_count; i++)
-		if (!kept || j.starts[kept - 1] != j.starts[i])
-			j.starts[kept++] = j.starts[i];
-	j.start_count = kept;
+	j.start_count = addrsort_unique(j.starts, j.start_count);
 	for (uint32_t i = 0; i < elf.n_exec; i++)
 		read_segment(&j, &source, &elf.exec[i]);
 	printf("%s: %zu functions, %" PRIu64 " bytes the same, %" PRIu64 " wrong, %" PRIu64
 	       " told in another way, %" PRIu64 " with another rbp, %" PRIu64 " uncovered\n",
-	       path, kept, j.same, j.wrong, j.other, j.wrong_fp, j.uncovered);
+	       path, j.start_count, j.same, j.wrong, j.other, j.wrong_fp, j.uncovered);
 	unwtable_free(j.table);
 	elfunwind_done(&elf);
 	elfunwind_close(fd);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/sym/addrsort.h"
+#include "format/addrsort.h"
 
 #define COUNT 1000
 

@@ -4,8 +4,8 @@
  *
  * Places are in order of file and offset before they are named, so hardly any has to move.
  */
-#ifndef EBPREC_ANALYZE_SYM_ADDRSORT_H
-#define EBPREC_ANALYZE_SYM_ADDRSORT_H
+#ifndef EBPREC_FORMAT_ADDRSORT_H
+#define EBPREC_FORMAT_ADDRSORT_H
 
 #include <stdint.h>
 #include <stdlib.h>

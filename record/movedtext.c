@@ -177,9 +177,13 @@ static void forget(struct movedtext *t, unsigned i)
 
 bool movedtext_look(struct movedtext *t, struct siderec_map *m, const char *maps, uint64_t now_ns)
 {
-	unsigned at = place_of(t, m);
-	int what = is_candidate(m) ? look(t, m, maps) : 0;
+	unsigned at;
+	int what;
 
+	if (!is_candidate(m))
+		return false;
+	at = place_of(t, m);
+	what = look(t, m, maps);
 	if (what == -EAGAIN)
 		wait_for(t, at, m, now_ns);
 	else if (at < t->waiting_count)

@@ -10,9 +10,9 @@
  *
  * Nothing is guessed that does not add up: where two ways come to one instruction with different frames, where
  * a function returns with something left on its stack, or where bytes are no instruction, the whole
- * function is given up.  What is left is what a compiler would have said (`make oracle` asks libdw), but
- * behind calls of functions that never return: there the way goes on into what does not belong to it,
- * and is only seen to be wrong where it meets another.
+ * function is given up.  What is left is nearly always what a compiler would have said (`make oracle` compares it
+ * with .eh_frame).  It is not behind calls of functions of other files that never return: there the way
+ * goes on into what does not belong to it, and is only seen to be wrong where it meets another.
  *
  * x86_64.  The bytes may come from anyone: time and memory are bounded by their number.
  */

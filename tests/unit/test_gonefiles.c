@@ -64,6 +64,17 @@ static long size_of(const struct fixture *f, const char *name)
 	return stat(path, &st) ? -1 : (long)st.st_size;
 }
 
+/* An empty file in the folder above; open, and its path. */
+static int make_file(const struct fixture *f, char path[160])
+{
+	int fd;
+
+	snprintf(path, 160, "%s/program", f->top);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	assert_true(fd >= 0);
+	return fd;
+}
+
 static void file_without_a_name_is_kept_once(void **state)
 {
 	struct fixture *f = *state;
@@ -90,11 +101,8 @@ static void file_that_is_there_is_not_kept(void **state)
 {
 	struct fixture *f = *state;
 	char path[160];
-	int fd;
+	int fd = make_file(f, path);
 
-	snprintf(path, sizeof(path), "%s/program", f->top);
-	fd = open(path, O_RDWR | O_CREAT, 0600);
-	assert_true(fd >= 0);
 	gonefiles_see(&f->gone, path, fd, &id);
 	assert_int_equal(f->gone.count, 0);
 	assert_int_equal(access(f->dir, F_OK), -1);
@@ -109,11 +117,8 @@ static void path_may_tell_that_it_is_deleted(void **state)
 {
 	struct fixture *f = *state;
 	char path[160];
-	int fd;
+	int fd = make_file(f, path);
 
-	snprintf(path, sizeof(path), "%s/program", f->top);
-	fd = open(path, O_RDWR | O_CREAT, 0600);
-	assert_true(fd >= 0);
 	gonefiles_see(&f->gone, "/usr/bin/program (deleted)", fd, &id);
 	assert_int_equal(f->gone.count, 1);
 	unlink(path);

@@ -2,7 +2,7 @@
 /*
  * movedtext - code of a file that its program laid into memory of its own
  *
- * Large programs want their code on large pages (node --use-largepages, ClickHouse, HHVM): they put
+ * Large programs want their code on large pages (node --use-largepages): they put
  * anonymous memory into the place of a mapping and the same code into that.  What runs there is still the
  * file's, with its symbols and its unwind tables, but the kernel calls it "//anon".  So a large executable
  * mapping without a file that lies among those of one file is compared with it, and is told as the file's

@@ -39,7 +39,8 @@ struct flow {
 	struct places called; /* and pointed to, that are no start */
 	ZydisDecoder decoder;
 	struct codeflow_stats stats;
-	bool adds_up, comes_back;
+	/* Of the function at hand; comes_back: somebody's ret may follow; returns: there is one in it. */
+	bool adds_up, comes_back, returns, uses_callers_fp;
 	int err;
 };
 
@@ -196,9 +197,10 @@ static bool follow(struct flow *f, const ZydisDecodedInstruction *in, const Zydi
 	bool is_told;
 	uint64_t to;
 
+	f->uses_callers_fp |= codeframe_uses_callers_fp(frame, in, op);
 	switch (in->meta.category) {
 	case ZYDIS_CATEGORY_RET:
-		f->comes_back = true;
+		f->comes_back = f->returns = true;
 		f->adds_up = f->adds_up && codeframe_may_return(frame);
 		return false;
 	case ZYDIS_CATEGORY_UNCOND_BR:
@@ -257,13 +259,14 @@ static void run_function(struct flow *f, size_t start)
 	if (offset >= f->code->size_bytes || f->at[offset] != NOT_REACHED)
 		return;
 	f->adds_up = true;
-	f->comes_back = false;
+	f->comes_back = f->returns = f->uses_callers_fp = false;
 	f->seen.count = f->todo.count = 0;
 	f->at[offset] = number_of(f, &entry);
 	put(f, &f->seen, offset);
 	put(f, &f->todo, offset);
 	while (f->todo.count && f->adds_up && !f->err)
 		run_way(f, f->todo.list[--f->todo.count]);
+	f->adds_up = f->adds_up && (f->returns || !f->uses_callers_fp);
 	f->stats.functions++;
 	f->stats.given_up += !f->adds_up;
 	f->is_endless[start] = f->adds_up && !f->comes_back;

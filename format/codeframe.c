@@ -100,6 +100,18 @@ static int32_t place_of(const struct codeframe *f, const ZydisDecodedOperand *op
 	return UNKNOWN;
 }
 
+bool codeframe_uses_callers_fp(const struct codeframe *f, const ZydisDecodedInstruction *in,
+			       const ZydisDecodedOperand *op)
+{
+	if (f->fp != UNKNOWN || f->saved_fp != UNKNOWN || f->is_fp_lost)
+		return false;
+	for (unsigned i = 0; i < in->operand_count_visible; i++)
+		if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    (op[i].mem.base == ZYDIS_REGISTER_RBP || op[i].mem.index == ZYDIS_REGISTER_RBP))
+			return true;
+	return false;
+}
+
 /* ---- instructions ---- */
 
 static void push(struct codeframe *f, const ZydisDecodedInstruction *in,

@@ -32,6 +32,9 @@ bool codeframe_equal(const struct codeframe *a, const struct codeframe *b);
 /* op: as many as the instruction has.  Jumps, calls and returns change nothing. */
 void codeframe_step(struct codeframe *f, const ZydisDecodedInstruction *in,
 		    const ZydisDecodedOperand *op);
+/* The instruction takes the caller's rbp for an address: a value that a function of C knows nothing of. */
+bool codeframe_uses_callers_fp(const struct codeframe *f, const ZydisDecodedInstruction *in,
+			       const ZydisDecodedOperand *op);
 /* Nothing is on the stack but the return address; or that may be so. */
 bool codeframe_is_empty(const struct codeframe *f);
 bool codeframe_may_return(const struct codeframe *f);

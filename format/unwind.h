@@ -118,10 +118,10 @@ _Static_assert(sizeof(struct unwind_rule) == 8, "a rule is one 8-byte map entry"
 
 /* Why a walk went on or stopped.  Walkers add those from NO_MAPPING on; texts: unwind_why_text(). */
 enum unwind_why {
-	UNWIND_OK = 0,      /* regs are the caller's now */
-	UNWIND_COMPLETE,    /* the outermost frame was reached */
-	UNWIND_ZERO_PC,     /* return address 0: outermost too, by convention */
-	UNWIND_NO_CFI,      /* UNWIND_CFA_END */
+	UNWIND_OK = 0,   /* regs are the caller's now */
+	UNWIND_COMPLETE, /* the outermost frame was reached */
+	UNWIND_ZERO_PC,  /* return address 0 and no frame pointer: outermost too, by convention */
+	UNWIND_NO_CFI,   /* UNWIND_CFA_END */
 	UNWIND_UNSUPPORTED, /* UNWIND_CFA_UNSUP */
 	UNWIND_READ_FAULT,  /* the stack could not be read */
 	UNWIND_SP_NOT_UP,   /* the caller's sp is not above this frame's */
@@ -449,6 +449,18 @@ static __always_inline __u32 unwind_find_bx(const struct unwind_rule *rule,
 	return UNWIND_READ(mem, cfa - 8 * (__u64)how, bx) ? 0 : UNWIND_F_BX;
 }
 
+/*
+ * What a walk ends with that found a caller of this pc and fp.  Where a stack begins both are 0; a 0 beside
+ * a frame pointer is no beginning, but a word that was taken for a return address.
+ */
+static __always_inline enum unwind_why unwind_check_caller(enum unwind_arch arch, __u64 *pc,
+							   __u64 fp, __u32 fp_lost)
+{
+	enum unwind_why why = unwind_check_pc(arch, pc);
+
+	return why == UNWIND_ZERO_PC && fp && !fp_lost ? UNWIND_BAD_PC : why;
+}
+
 /* True when fp and return address are neighbours on the stack and one read fetches both. */
 static __always_inline int unwind_is_pair(enum unwind_arch arch, const struct unwind_rule *rule)
 {
@@ -497,7 +509,7 @@ static __always_inline enum unwind_why unwind_step(enum unwind_arch arch,
 		in_reg = 0;
 	if (cfa < r->sp || (cfa == r->sp && !in_reg))
 		return UNWIND_SP_NOT_UP;
-	why = unwind_check_pc(arch, &ra);
+	why = unwind_check_caller(arch, &ra, fp, keep);
 	if (why)
 		return why;
 	if (arch == UNWIND_X86_64)
@@ -534,7 +546,7 @@ static __always_inline enum unwind_why unwind_step_fp(enum unwind_arch arch, str
 		return UNWIND_SP_NOT_UP;
 	if (UNWIND_READ2(mem, r->fp, &fp, &ra))
 		return UNWIND_READ_FAULT;
-	why = unwind_check_pc(arch, &ra);
+	why = unwind_check_caller(arch, &ra, fp, 0);
 	if (why)
 		return why;
 	r->pc = ra;

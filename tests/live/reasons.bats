@@ -9,10 +9,10 @@ setup_file() {
 	cc -O2 -fomit-frame-pointer -o broken "$BATS_TEST_DIRNAME/../fixtures/broken.c"
 	local pids
 	: >ready # the background job may be late
-	nice ./broken >ready 3>&- & # thirteen that spin: the recorder has to get a turn, too
+	nice ./broken >ready 3>&- & # fourteen that spin: the recorder has to get a turn, too
 	export BROKEN=$!
 	for _ in $(seq 100); do
-		[ "$(wc -l <ready)" -lt 13 ] || break
+		[ "$(wc -l <ready)" -lt 14 ] || break
 		sleep 0.05
 	done
 	pids=$(sed 's/^ready //' ready | paste -sd,)
@@ -63,6 +63,10 @@ ends() {
 
 @test "a return address that no program can have" {
 	ends bad_pc "bad_pc" broken "return address is not code (its unwind tables are wrong there, or its stack is damaged)"
+}
+
+@test "a return address of 0 beside a frame pointer, which is no end" {
+	ends zero_word "zero_word" broken "return address is not code (its unwind tables are wrong there, or its stack is damaged)"
 }
 
 @test "a return address that is data" {

@@ -150,6 +150,23 @@ static void what_does_not_add_up_is_not_believed(void **state)
 	assert_string_equal(FLOW(NOP, 0x48), "0:-");            /* half of one */
 }
 
+/*
+ * The caller's rbp is no address to a function of C.  Haskell's code has its own stack there, and jumps to
+ * where that says.
+ */
+static void who_knows_the_callers_register_is_none_of_ours(void **state)
+{
+	assert_string_equal(FLOW(NOP, 0xff, 0x65, 0), "0:-");                 /* jmp *(%rbp) */
+	assert_string_equal(FLOW(0x48, 0x8b, 0x45, 8, JMP_RAX), "0:-");       /* mov 8(%rbp),%rax */
+	assert_string_equal(FLOW(0x48, 0x8d, 0x44, 0x2d, 0, JMP_RAX), "0:-"); /* as an index */
+	assert_string_equal(FLOW(0x48, 0x8b, 0x45, 8, RET), "0:sp+8");        /* written by hand */
+	assert_string_equal(FLOW(0x48, 0x8b, 0x03, 0xff, 0x20), "0:sp+8");    /* through rbx */
+	assert_string_equal(FLOW(0xbd, 1, 0, 0, 0, 0x48, 0x8b, 0x45, 8, JMP_RAX),
+			    "0:sp+8 5:sp+8,lost"); /* its own */
+	assert_string_equal(FLOW(PUSH_RBP, 0x48, 0x8b, 0x45, 8, POP_RBP, JMP_RAX),
+			    "0:sp+8 1:sp+16,fp-2 6:sp+8");
+}
+
 static void unknown_stack_has_no_rule(void **state)
 {
 	assert_string_equal(FLOW(0x48, 0x89, 0xc4, NOP, RET), "0:sp+8 3:-"); /* mov %rax,%rsp */
@@ -228,6 +245,7 @@ int main(void)
 		cmocka_unit_test(register_of_frames_may_hold_anything),
 		cmocka_unit_test(jumps_are_followed),
 		cmocka_unit_test(what_does_not_add_up_is_not_believed),
+		cmocka_unit_test(who_knows_the_callers_register_is_none_of_ours),
 		cmocka_unit_test(unknown_stack_has_no_rule),
 		cmocka_unit_test(who_takes_its_return_address_is_outermost),
 		cmocka_unit_test(other_functions_are_not_entered),

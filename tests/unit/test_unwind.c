@@ -93,6 +93,13 @@ static const struct step bad_x86[] = {
 	{ "no such rule", { .cfa = 40 }, UNWIND_UNSUPPORTED, .sp = WORD(2) },
 	{ "return address 0", { .cfa = UNWIND_CFA_SP, .cfa_off = 8 }, UNWIND_ZERO_PC,
 	  .set = { { 2, 0 } }, .sp = WORD(2) },
+	{ "return address 0 beside a frame pointer", { .cfa = UNWIND_CFA_SP, .cfa_off = 8 },
+	  UNWIND_BAD_PC, .set = { { 2, 0 } }, .sp = WORD(2), .fp = FP },
+	{ "return address 0 beside a saved one", { .cfa = UNWIND_CFA_SP, .cfa_off = 16,
+	  .fp_ra = UNWIND_FP_CFA, .fp_words = -2 }, UNWIND_BAD_PC, .set = { { 3, 0 } },
+	  .sp = WORD(2) },
+	{ "return address 0 and a frame pointer that was lost", { .cfa = UNWIND_CFA_SP, .cfa_off = 8 },
+	  UNWIND_ZERO_PC, .flags = CALLER | LOST, .set = { { 2, 0 } }, .sp = WORD(2), .fp = FP },
 	{ "return address too low", { .cfa = UNWIND_CFA_SP, .cfa_off = 8 }, UNWIND_BAD_PC,
 	  .set = { { 2, 0xfff } }, .sp = WORD(2) },
 	{ "return address in the kernel", { .cfa = UNWIND_CFA_SP, .cfa_off = 8 }, UNWIND_BAD_PC,
@@ -358,8 +365,9 @@ static void frame_pointer_step(void **state)
 		{ "lost", WORD(2), WORD(10), CALLER | LOST, UNWIND_FP_UNKNOWN },
 		{ "data, not code", WORD(2), WORD(20), CALLER, UNWIND_BAD_PC },
 		{ "zero", WORD(2), WORD(22), CALLER, UNWIND_ZERO_PC },
+		{ "zero in a chain that goes on", WORD(2), WORD(24), CALLER, UNWIND_BAD_PC },
 	};
-	static const struct step words = { .set = { { 21, 17 }, { 23, 0 } } };
+	static const struct step words = { .set = { { 21, 17 }, { 22, 0 }, { 23, 0 }, { 25, 0 } } };
 	uint8_t stack[8 * WORDS];
 	struct unwind_copy copy;
 	struct unwind_regs r;

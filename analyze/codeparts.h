@@ -77,6 +77,13 @@ static inline struct codeparts_spot codeparts_find(const struct codeparts *c,
 	return (struct codeparts_spot){ NULL, NULL };
 }
 
+/* Announces what else is read where several parts begin in the bucket. */
+static inline void codeparts_look(const struct codeparts_spot *spot)
+{
+	if (spot->region && spot->bucket[1].part - spot->bucket[0].part > 1)
+		__builtin_prefetch(&spot->region->bounds[spot->bucket[0].part]);
+}
+
 /* As codeparts_fold(), where several parts begin in the bucket. */
 void codeparts_search(const struct codeparts_spot *spot, struct place *place);
 

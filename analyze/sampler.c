@@ -32,60 +32,33 @@ static const uint64_t *path_at(const struct sampler *s, const struct run *run, s
 	return &s->paths[run->path + depth];
 }
 
-#define FOLD_AT_ONCE 16u
-
-/* The paths of the frames [begin, end), outermost first, below what has this path. */
-static uint64_t trace_some(struct mapcache_walk *walk, const struct run *run, size_t begin,
-			   size_t end, uint64_t path, uint64_t *out)
+/* The places of the frames that are not the trail's; what folds them is announced. */
+static int locate_run(struct sampler *s, struct run *run)
 {
-	struct codeparts_spot spots[FOLD_AT_ONCE];
-	struct place places[FOLD_AT_ONCE];
-	size_t innermost = run->cut.count - 1;
-
-	for (size_t i = 0; i < end - begin; i++) {
-		const struct codeparts *parts = mapcache_locate(
-			walk, &run->cut, frame_at(run, innermost - begin - i),
-			begin + i != innermost, &places[i]);
-
-		spots[i].region = NULL;
-		if (parts)
-			spots[i] = codeparts_find(parts, &places[i]);
-	}
-	for (size_t i = 0; i < end - begin; i++) {
-		codeparts_fold(&spots[i], &places[i]);
-		path = hash_fold(path, places_hash(&places[i]));
-		out[begin + i] = path;
-	}
-	return path;
-}
-
-/* The path of each frame: a hash of the places from the root to it. */
-static int trace_run(struct sampler *s, struct run *run)
-{
-	size_t count = run->cut.count, known = 0;
-	struct trail *trail = NULL;
+	size_t count = run->cut.count, innermost = count - 1;
 	struct mapcache_walk walk;
-	uint64_t path, *out;
 	int err = vec_reserve(&s->paths, &s->path_capacity, s->path_count + count);
 
+	if (!err)
+		err = vec_reserve(&s->steps, &s->step_capacity, s->step_count + count);
 	if (err)
 		return err;
 	run->path = s->path_count;
 	s->path_count += count;
-	out = &s->paths[run->path];
-	if (!run->outer)
-		trail = trails_of(s->trails, &run->cut, root_of(run));
-	if (trail)
-		known = trail_follow(trail, &run->cut, out);
-	path = known        ? out[known - 1]
-	       : run->outer ? *path_at(s, run->outer, run->outer->cut.count - 1)
-			    : stacks_root_path(root_of(run));
+	run->trail = run->outer ? NULL : trails_of(s->trails, &run->cut, root_of(run));
+	run->followed = run->trail ? trail_follow(run->trail, &run->cut) : 0;
+	run->step = s->step_count;
 	mapcache_begin(s->maps, &run->cut, &walk);
-	for (size_t i = known; i < count; i += FOLD_AT_ONCE)
-		path = trace_some(&walk, run, i,
-				  i + FOLD_AT_ONCE < count ? i + FOLD_AT_ONCE : count, path, out);
-	if (trail)
-		trail_leave(trail, &run->cut, out, known);
+	for (size_t i = run->followed; i < count; i++) {
+		struct step *step = &s->steps[s->step_count++];
+		const struct codeparts *parts = mapcache_locate(&walk, &run->cut,
+								frame_at(run, innermost - i),
+								i != innermost, &step->place);
+
+		step->spot.region = NULL;
+		if (parts)
+			step->spot = codeparts_find(parts, &step->place);
+	}
 	return 0;
 }
 
@@ -118,22 +91,10 @@ static int begin_runs(struct sampler *s, struct item *item, bool *odd)
 				     .outer = outer[is_user],
 				     .is_user = is_user };
 		outer[is_user] = run;
-		err = trace_run(s, run);
+		err = locate_run(s, run);
 	}
 	item->last_run = (uint32_t)s->run_count;
 	return err;
-}
-
-/* By the paths of both trees.  Announces its entry. */
-static void fetch_entry(struct sampler *s, struct item *item)
-{
-	uint64_t paths[2] = { stacks_root_path(STACKS_KERNEL_ROOT),
-			      stacks_root_path(STACKS_USER_ROOT) };
-
-	for (uint32_t i = item->first_run; i < item->last_run; i++)
-		paths[s->runs[i].is_user] = *path_at(s, &s->runs[i], s->runs[i].cut.count - 1);
-	item->hash_of_entry = stacks_hash(paths[1], paths[0], item->key.group, item->key.end);
-	stacks_fetch_entry(&s->stacks, item->hash_of_entry);
 }
 
 /*
@@ -156,20 +117,59 @@ static int begin_item(struct sampler *s, struct item *item)
 		}
 		return 0;
 	}
+	s->missed[s->missed_count++] = (uint8_t)number;
 	err = begin_runs(s, item, &odd);
-	if (!err)
-		fetch_entry(s, item);
 	if (!err && slot)
 		*slot = (struct stack_slot){ item->hash, odd ? 0 : PENDING | number };
 	return err;
 }
 
-/* ---- second step: is what its frames stand for known? ---- */
+/* ---- second step: what do its frames stand for? ---- */
 
-static bool is_missed(const struct item *item)
+/* The path of each frame: a hash of the places from the root to it. */
+static void trace_run(struct sampler *s, struct run *run)
 {
-	return !item->entry && !item->same;
+	uint64_t path, *out = &s->paths[run->path];
+	size_t known = run->followed;
+	struct step *step = &s->steps[run->step];
+
+	if (run->trail)
+		trail_take(run->trail, known, out);
+	path = known        ? out[known - 1]
+	       : run->outer ? *path_at(s, run->outer, run->outer->cut.count - 1)
+			    : stacks_root_path(root_of(run));
+	for (size_t i = known; i < run->cut.count; i++, step++) {
+		codeparts_fold(&step->spot, &step->place);
+		path = hash_fold(path, places_hash(&step->place));
+		out[i] = path;
+	}
+	if (run->trail)
+		trail_leave(run->trail, &run->cut, out, known);
 }
+
+/* By the paths of both trees.  Announces its entry. */
+static void trace_item(struct sampler *s, struct item *item)
+{
+	uint64_t paths[2] = { stacks_root_path(STACKS_KERNEL_ROOT),
+			      stacks_root_path(STACKS_USER_ROOT) };
+
+	for (uint32_t i = item->first_run; i < item->last_run; i++) {
+		trace_run(s, &s->runs[i]);
+		paths[s->runs[i].is_user] = *path_at(s, &s->runs[i], s->runs[i].cut.count - 1);
+	}
+	item->hash_of_entry = stacks_hash(paths[1], paths[0], item->key.group, item->key.end);
+	stacks_fetch_entry(&s->stacks, item->hash_of_entry);
+}
+
+static void trace_items(struct sampler *s)
+{
+	for (size_t i = 0; i < s->step_count; i++)
+		codeparts_look(&s->steps[i].spot);
+	for (size_t i = 0; i < s->missed_count; i++)
+		trace_item(s, &s->items[s->missed[i]]);
+}
+
+/* ---- third step: is that known? ---- */
 
 /* The slot that the sample took, if no other has taken it since, gets its entry. */
 static void set_entry(struct sampler *s, struct item *item, uint32_t entry)
@@ -194,24 +194,25 @@ static void fetch_nodes(struct sampler *s, const struct item *item)
 
 static void find_entries(struct sampler *s)
 {
-	for (size_t i = 0; i < s->item_count; i++)
-		if (is_missed(&s->items[i]))
-			stacks_look_entry(&s->stacks, s->items[i].hash_of_entry);
-	for (size_t i = 0; i < s->item_count; i++) {
-		struct item *item = &s->items[i];
-		uint32_t entry;
+	size_t missed = 0;
 
-		if (!is_missed(item))
-			continue;
-		entry = stacks_find_entry(&s->stacks, item->hash_of_entry);
-		if (entry == HASHIDX_NONE)
+	for (size_t i = 0; i < s->missed_count; i++)
+		stacks_look_entry(&s->stacks, s->items[s->missed[i]].hash_of_entry);
+	for (size_t i = 0; i < s->missed_count; i++) {
+		struct item *item = &s->items[s->missed[i]];
+		uint32_t entry = stacks_find_entry(&s->stacks, item->hash_of_entry);
+
+		if (entry == HASHIDX_NONE) {
 			fetch_nodes(s, item);
-		else
+			s->missed[missed++] = s->missed[i];
+		} else {
 			set_entry(s, item, entry);
+		}
 	}
+	s->missed_count = missed;
 }
 
-/* ---- third step: nodes that there are ---- */
+/* ---- fourth step: nodes that there are ---- */
 
 /* Where the paths are that were announced. */
 static void look_at_run(const struct sampler *s, const struct run *run)
@@ -261,16 +262,17 @@ static int add_wants(struct sampler *s, uint32_t number)
 
 static int find_nodes(struct sampler *s)
 {
+	const struct item *item;
 	int err = 0;
 
-	for (size_t i = 0; i < s->item_count; i++)
-		if (is_missed(&s->items[i]))
-			for (uint32_t r = s->items[i].first_run; r < s->items[i].last_run; r++)
-				look_at_run(s, &s->runs[r]);
-	for (size_t i = 0; !err && i < s->item_count; i++) {
-		if (!is_missed(&s->items[i]))
-			continue;
-		for (uint32_t r = s->items[i].first_run; !err && r < s->items[i].last_run; r++) {
+	for (size_t i = 0; i < s->missed_count; i++) {
+		item = &s->items[s->missed[i]];
+		for (uint32_t r = item->first_run; r < item->last_run; r++)
+			look_at_run(s, &s->runs[r]);
+	}
+	for (size_t i = 0; !err && i < s->missed_count; i++) {
+		item = &s->items[s->missed[i]];
+		for (uint32_t r = item->first_run; !err && r < item->last_run; r++) {
 			find_known(s, &s->runs[r]);
 			err = add_wants(s, r);
 		}
@@ -278,7 +280,7 @@ static int find_nodes(struct sampler *s)
 	return err;
 }
 
-/* ---- fourth step: nodes that there are not ---- */
+/* ---- fifth step: nodes that there are not ---- */
 
 /* In the order of the runs: what a run was called from comes first. */
 static int make_node(struct sampler *s, const struct want *want)
@@ -347,11 +349,13 @@ int sampler_flush(struct sampler *s)
 {
 	int err = 0;
 
-	s->run_count = s->path_count = s->want_count = 0;
+	s->run_count = s->step_count = s->path_count = s->want_count = s->missed_count = 0;
 	for (size_t i = 0; !err && i < s->item_count; i++)
 		err = begin_item(s, &s->items[i]);
-	if (!err)
+	if (!err) {
+		trace_items(s);
 		find_entries(s);
+	}
 	if (!err)
 		err = find_nodes(s);
 	if (!err)

@@ -27,9 +27,18 @@ struct run {
 	struct chaincut_run cut;
 	const struct run *outer; /* that it was called from, in the same tree; NULL: the root */
 	bool is_user;
-	size_t path;    /* where its frames' paths are, outermost first */
-	uint32_t known; /* outermost frames that have a node */
-	uint32_t node;  /* of the innermost frame that has one */
+	struct trail *trail; /* NULL: none */
+	size_t followed;     /* outermost frames that are the trail's */
+	size_t step;         /* the first of the others' */
+	size_t path;         /* where its frames' paths are, outermost first */
+	uint32_t known;      /* outermost frames that have a node */
+	uint32_t node;       /* of the innermost frame that has one */
+};
+
+/* A frame, before its place is folded. */
+struct step {
+	struct place place;
+	struct codeparts_spot spot;
 };
 
 /* A frame that has no node yet. */
@@ -70,8 +79,12 @@ struct sampler {
 	struct stack_slot *whole;
 	struct item *items;
 	size_t item_count;
+	uint8_t missed[SAMPLER_BATCH]; /* items whose stack no look-up has found so far */
+	size_t missed_count;
 	struct run *runs; /* SAMPLER_BATCH * CHAINCUT_RUNS */
 	size_t run_count;
+	struct step *steps;
+	size_t step_count, step_capacity;
 	uint64_t *paths;
 	size_t path_count, path_capacity;
 	struct want *wants;

@@ -72,6 +72,7 @@ static void free_caches(struct sampler *s)
 	free(s->items);
 	free(s->runs);
 	trails_free(s->trails);
+	free(s->steps);
 	free(s->paths);
 	free(s->wants);
 	s->maps = NULL;
@@ -80,6 +81,7 @@ static void free_caches(struct sampler *s)
 	s->whole = NULL;
 	s->items = NULL;
 	s->runs = NULL;
+	s->steps = NULL;
 	s->paths = NULL;
 	s->wants = NULL;
 }

@@ -65,23 +65,33 @@ static size_t count_equal(const uint8_t *a, const uint8_t *b, size_t count)
 	return i;
 }
 
-size_t trail_follow(const struct trail *trail, const struct chaincut_run *run, uint64_t *paths)
+/* How many of its callers a run leaves. */
+static size_t kept_of(const struct chaincut_run *run)
 {
-	size_t callers = run->count - 1, count = trail->count < callers ? trail->count : callers;
+	size_t callers = run->count - 1;
 
-	count = count_equal((const uint8_t *)(trail->addrs + TRAILS_FRAMES),
-			    run->frames + 8 * run->count, count);
-	memcpy(paths, trail->paths, count * sizeof(*paths));
-	return count;
+	return callers < TRAILS_FRAMES ? callers : TRAILS_FRAMES;
+}
+
+size_t trail_follow(struct trail *trail, const struct chaincut_run *run)
+{
+	size_t kept = kept_of(run), known = trail->count < kept ? trail->count : kept;
+
+	known = count_equal((const uint8_t *)(trail->addrs + TRAILS_FRAMES),
+			    run->frames + 8 * run->count, known);
+	memcpy(trail->addrs + TRAILS_FRAMES - kept, run->frames + 8 * (run->count - kept),
+	       (kept - known) * sizeof(*trail->addrs));
+	trail->count = (uint32_t)kept;
+	return known;
+}
+
+void trail_take(const struct trail *trail, size_t known, uint64_t *paths)
+{
+	memcpy(paths, trail->paths, known * sizeof(*paths));
 }
 
 void trail_leave(struct trail *trail, const struct chaincut_run *run, const uint64_t *paths,
 		 size_t known)
 {
-	size_t callers = run->count - 1, count = callers < TRAILS_FRAMES ? callers : TRAILS_FRAMES;
-
-	memcpy(trail->addrs + TRAILS_FRAMES - count, run->frames + 8 * (run->count - count),
-	       (count - known) * sizeof(*trail->addrs));
-	memcpy(trail->paths + known, paths + known, (count - known) * sizeof(*paths));
-	trail->count = (uint32_t)count;
+	memcpy(trail->paths + known, paths + known, (kept_of(run) - known) * sizeof(*paths));
 }

@@ -35,11 +35,15 @@ void trails_free(struct trails *t); /* NULL is fine */
  */
 struct trail *trails_of(struct trails *t, const struct chaincut_run *run, uint32_t root);
 /*
- * Puts the paths of the outermost callers that are those of the trail to paths[0] and on.  Returns how many.
- * The innermost frame is never among them: it is no return address, and so another place.
+ * Says how many of the outermost callers are those of the trail, which is that of this run from now on.  The
+ * innermost frame is never among them: it is no return address, and so another place.
  */
-size_t trail_follow(const struct trail *trail, const struct chaincut_run *run, uint64_t *paths);
-/* Keeps those of this run, of which the first known ones were followed. */
+size_t trail_follow(struct trail *trail, const struct chaincut_run *run);
+/*
+ * Puts the paths of these callers to paths[0] and on, and afterwards takes those of the others from there.
+ * Each run that followed a trail must do both, before or after others follow it, in the same order as they.
+ */
+void trail_take(const struct trail *trail, size_t known, uint64_t *paths);
 void trail_leave(struct trail *trail, const struct chaincut_run *run, const uint64_t *paths,
 		 size_t known);
 

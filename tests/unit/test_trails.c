@@ -18,7 +18,8 @@ static size_t walk(struct trails *t, const struct chaincut_run *run, const uint6
 	size_t known;
 
 	assert_non_null(trail);
-	known = trail_follow(trail, run, paths);
+	known = trail_follow(trail, run);
+	trail_take(trail, known, paths);
 	for (size_t i = 0; i < run->count; i++) {
 		uint64_t path = addrs[run->count - 1 - i] + 7;
 

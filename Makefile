@@ -173,12 +173,13 @@ unit: $(call prog,$(UNIT))		## build and run the unit tests, words for people
 	$(Q)set -e; for t in $^; do $$t; done
 
 ORACLES	:= $(O)/tests/oracle/oracle_ehframe $(O)/tests/step/step_walk $(O)/tests/fixtures/stepped
-# A disk that fails, for LD_PRELOAD.
-$(O)/tests/faults/badwrite.so: tests/faults/badwrite.c
+# A disk that fails, and an older kernel, for LD_PRELOAD.
+PRELOADS := $(O)/tests/faults/badwrite.so $(O)/tests/faults/olderkernel.so
+$(PRELOADS): $(O)/%.so: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(WARN) -O1 -g -shared -fPIC -o $@ $< -ldl
 
-tests: $(O)/tests/faults/badwrite.so $(O)/tests/bench/bench_multiply analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES) $(REFUSED) $(O)/tests/bpf/custom.bpf.o $(O)/tests/bpf/lacking.bpf.o	## build all test programs
+tests: $(PRELOADS) $(O)/tests/bench/bench_multiply analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/mutate/mutate.c) $(ORACLES) $(REFUSED) $(O)/tests/bpf/custom.bpf.o $(O)/tests/bpf/lacking.bpf.o	## build all test programs
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers

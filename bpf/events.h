@@ -282,6 +282,18 @@ struct probe_event {
 	__u8 data[PROBE_DATA_BYTES];
 };
 
+/* ---- heap.bpf.c ---- */
+
+/* Which function a probe is in, by its cookie; the first are also kinds of allocations. */
+enum heap_entry {
+	HEAP_MALLOC,
+	HEAP_CALLOC,
+	HEAP_REALLOC,
+	HEAP_ALIGNED,
+	HEAP_POSIX,
+	HEAP_FREE,
+};
+
 /* ---- instruments with tables: metric.bpf.h ---- */
 #define METRIC_EVENT_ROW_MAX 256
 

@@ -35,12 +35,10 @@ struct heap_allocs {
 METRIC_EVENT(0, heap_held);
 METRIC_EVENT(1, heap_allocs);
 
-enum heap_kind { HEAP_MALLOC, HEAP_CALLOC, HEAP_REALLOC, HEAP_ALIGNED };
-
 struct heap_call {
 	__u64 sp, bytes;
 	__u64 to;   /* where the address is put; 0: it is returned */
-	__u32 kind; /* enum heap_kind */
+	__u32 kind; /* enum heap_entry */
 	__u32 pad;
 };
 
@@ -87,7 +85,7 @@ static __always_inline void gone(__u64 address, __u32 pid)
 	}
 }
 
-static __always_inline void begin(struct pt_regs *ctx, enum heap_kind kind, __u64 bytes, __u64 to)
+static __always_inline void begin(struct pt_regs *ctx, enum heap_entry kind, __u64 bytes, __u64 to)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), sp = PT_REGS_SP(ctx);
 	struct heap_call call = { .sp = sp, .bytes = bytes, .to = to, .kind = kind }, *now;
@@ -133,39 +131,37 @@ static __always_inline void end(struct pt_regs *ctx)
 	}
 }
 
+/* One program for all, so that a link has them all: which it is says the cookie. */
 SEC("uprobe")
-int BPF_KPROBE(heap_malloc, __u64 bytes)
+int heap_enter(struct pt_regs *ctx)
 {
-	begin(ctx, HEAP_MALLOC, bytes, 0);
-	return 0;
-}
+	__u64 first = PT_REGS_PARM1(ctx), second = PT_REGS_PARM2(ctx);
+	enum heap_entry entry = bpf_get_attach_cookie(ctx);
+	__u64 bytes = first, to = 0;
 
-SEC("uprobe")
-int BPF_KPROBE(heap_calloc, __u64 count, __u64 bytes)
-{
-	begin(ctx, HEAP_CALLOC, count * bytes, 0);
-	return 0;
-}
-
-SEC("uprobe")
-int BPF_KPROBE(heap_realloc, __u64 old, __u64 bytes)
-{
-	gone(old, bpf_get_current_pid_tgid() >> 32);
-	begin(ctx, HEAP_REALLOC, bytes, 0);
-	return 0;
-}
-
-SEC("uprobe")
-int BPF_KPROBE(heap_aligned, __u64 align, __u64 bytes)
-{
-	begin(ctx, HEAP_ALIGNED, bytes, 0);
-	return 0;
-}
-
-SEC("uprobe")
-int BPF_KPROBE(heap_posix, __u64 to, __u64 align, __u64 bytes)
-{
-	begin(ctx, HEAP_ALIGNED, bytes, to);
+	switch (entry) {
+	case HEAP_FREE:
+		gone(first, bpf_get_current_pid_tgid() >> 32);
+		return 0;
+	case HEAP_REALLOC:
+		gone(first, bpf_get_current_pid_tgid() >> 32);
+		bytes = second;
+		break;
+	case HEAP_CALLOC:
+		bytes = first * second;
+		break;
+	case HEAP_ALIGNED:
+		bytes = second;
+		break;
+	case HEAP_POSIX:
+		to = first;
+		bytes = PT_REGS_PARM3(ctx);
+		entry = HEAP_ALIGNED;
+		break;
+	default:
+		break;
+	}
+	begin(ctx, entry, bytes, to);
 	return 0;
 }
 
@@ -173,13 +169,6 @@ SEC("uretprobe")
 int heap_return(struct pt_regs *ctx)
 {
 	end(ctx);
-	return 0;
-}
-
-SEC("uprobe")
-int BPF_KPROBE(heap_free, __u64 address)
-{
-	gone(address, bpf_get_current_pid_tgid() >> 32);
 	return 0;
 }
 

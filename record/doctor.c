@@ -17,6 +17,7 @@
 #include "record/slurp.h"
 #include "record/tracefs.h"
 #include "record/tryout.h"
+#include "record/uprobes.h"
 
 #define SEE_RIGHTS      "see 'rights'"
 #define USER_RING_BYTES (512u << 10) /* what a user may lock for a CPU as the kernel comes */
@@ -174,7 +175,7 @@ static void look_switches(struct finding *f)
 
 static void look_marks(struct finding *f)
 {
-	int err = tryout_uprobe();
+	int err = uprobes_have_links() ? 0 : tryout_uprobe();
 
 	if (!err)
 		finding_say(f, FINDING_WORKS, NULL, "a breakpoint in a program (uprobe)");

@@ -8,42 +8,68 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bpf/events.h"
 #include "record/mapfile.h"
 #include "record/probefile.h"
 #include "record/procmaps.h"
 #include "record/slurp.h"
 
-/* A function, and the program at its entry; leaves: another one at its return. */
 static const struct heap_function {
-	const char *name, *program;
-	bool leaves, needed; /* needed: a file without it is no allocator */
+	const char *name;
+	enum heap_entry entry;
+	bool leaves,
+		needed; /* leaves: its return says something; needed: a file without it is no allocator */
 } functions[] = {
-	{ "malloc", "heap_malloc", true, true },
-	{ "calloc", "heap_calloc", true, false },
-	{ "realloc", "heap_realloc", true, false },
-	{ "posix_memalign", "heap_posix", true, false },
-	{ "aligned_alloc", "heap_aligned", true, false },
-	{ "memalign", "heap_aligned", true, false },
-	{ "free", "heap_free", false, true },
+	{ "malloc", HEAP_MALLOC, true, true },
+	{ "calloc", HEAP_CALLOC, true, false },
+	{ "realloc", HEAP_REALLOC, true, false },
+	{ "posix_memalign", HEAP_POSIX, true, false },
+	{ "aligned_alloc", HEAP_ALIGNED, true, false },
+	{ "memalign", HEAP_ALIGNED, true, false },
+	{ "free", HEAP_FREE, false, true },
 };
 
-static int attach_at(struct metricobj *o, const char *program, bool is_return, int pid, int fd,
-		     uint64_t off_bytes)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = is_return);
-	struct bpf_program *prog = bpf_object__find_program_by_name(o->obj, program);
-	struct bpf_link *link;
-	char path[32];
+#define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
-	if (!prog)
-		return -ENOENT;
-	if (o->link_count == METRICOBJ_LINKS_MAX)
-		return -EOVERFLOW;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	link = bpf_program__attach_uprobe_opts(prog, pid, path, off_bytes, &opts);
-	if (!link)
-		return -errno;
-	o->links[o->link_count++] = link;
+struct heap_places {
+	struct uprobes_place in[FUNCTIONS], out[FUNCTIONS];
+	size_t in_count, out_count;
+};
+
+/* aligned_alloc() and memalign() are one in glibc. */
+static void add_place(struct uprobes_place *places, size_t *count,
+		      const struct uprobes_place *place)
+{
+	for (size_t i = 0; i < *count; i++) {
+		if (places[i].off_bytes == place->off_bytes && places[i].cookie == place->cookie)
+			return;
+	}
+	places[(*count)++] = *place;
+}
+
+static int find_places(const struct instrument_ctx *c, int fd, const char *said,
+		       struct heap_places *out)
+{
+	struct uprobes_place place = { 0 };
+	int err;
+
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		const struct heap_function *f = &functions[i];
+
+		err = probefile_function(fd, c->reader, f->name, &place.off_bytes);
+		if (err == -ENOENT && !f->needed)
+			continue;
+		if (err)
+			return note_fail(c->notes, err,
+					 err == -ENOENT ? "name the allocator's file: --heap-lib"
+							: probefile_hint(err),
+					 "cannot listen to '%s' in '%.200s'", f->name, said);
+		place.cookie = f->entry;
+		add_place(out->in, &out->in_count, &place);
+		place.cookie = 0;
+		if (f->leaves)
+			add_place(out->out, &out->out_count, &place);
+	}
 	return 0;
 }
 
@@ -51,26 +77,21 @@ static int attach_at(struct metricobj *o, const char *program, bool is_return, i
 static int attach_file(struct metricobj *o, const struct instrument_ctx *c, int pid, int fd,
 		       const char *said)
 {
-	uint64_t off_bytes = 0;
-	int err;
+	const struct bpf_program *in = bpf_object__find_program_by_name(o->obj, "heap_enter");
+	const struct bpf_program *out = bpf_object__find_program_by_name(o->obj, "heap_return");
+	struct uprobes_file file = { .fd = fd, .pid = pid };
+	struct heap_places places = { 0 };
+	int err = find_places(c, fd, said, &places);
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		const struct heap_function *f = &functions[i];
-
-		err = probefile_function(fd, c->reader, f->name, &off_bytes);
-		if (err == -ENOENT && !f->needed)
-			continue;
-		if (!err)
-			err = attach_at(o, f->program, false, pid, fd, off_bytes);
-		if (!err && f->leaves)
-			err = attach_at(o, "heap_return", true, pid, fd, off_bytes);
-		if (err)
-			return note_fail(c->notes, err,
-					 err == -ENOENT ? "name the allocator's file: --heap-lib"
-							: probefile_hint(err),
-					 "cannot listen to '%s' in '%.200s'", f->name, said);
-	}
-	return 0;
+	if (err)
+		return err;
+	err = in && out ? uprobes_attach(&o->uprobes, in, &file, places.in, places.in_count)
+			: -ENOENT;
+	file.is_return = true;
+	if (!err)
+		err = uprobes_attach(&o->uprobes, out, &file, places.out, places.out_count);
+	return err ? note_fail(c->notes, err, NULL, "cannot listen to malloc() in '%.200s'", said)
+		   : 0;
 }
 
 static bool is_c_library(const char *path)
@@ -147,7 +168,7 @@ int heapprobes_attach(struct metricobj *o, const struct instrument_ctx *c)
 	size_t at = 0;
 	int err = 0;
 
-	if (!bpf_object__find_program_by_name(o->obj, "heap_malloc"))
+	if (!bpf_object__find_program_by_name(o->obj, "heap_enter"))
 		return 0;
 	for (unsigned i = 0; i < c->opts->heap_libs.count && !err; i++)
 		err = attach_named(o, c, c->opts->heap_libs.values[i]);

@@ -22,100 +22,61 @@
 #include "record/instrument.h"
 #include "record/markspec.h"
 #include "record/probefile.h"
-#include "record/prober.h"
 #include "record/rights.h"
 #include "record/tptext.h"
 #include "record/tracefs.h"
-
-#define LINKS_MAX 4096
+#include "record/uprobes.h"
 
 /* What the user named. */
 struct mark_probe {
 	struct markspec spec;
-	struct tptext text; /* of a tracepoint */
+	struct tptext text;    /* of a tracepoint */
+	struct bpf_link *link; /* the same; NULL: it is no tracepoint */
 };
 
 struct mark_state {
 	struct mark_bpf *skel;
-	struct prober *prober; /* NULL: we may do it ourselves */
-	struct bpf_link **links;
-	size_t link_count, link_room;
-	struct keymap files; /* that have been looked into, by device and inode */
+	struct uprobes uprobes;
+	struct prober *prober; /* where uprobes are perf events; NULL: we may do it ourselves */
+	struct keymap files;   /* that have been looked into, by device and inode */
 	struct mark_probe *probes;
 	size_t probe_count;
 	uint32_t usdt_count; /* lists in the map of arguments */
 	bool stopped;
 };
 
-static int add_link(struct mark_state *s, struct bpf_link *link)
+/* Of all processes. */
+static int attach(struct mark_state *s, const struct bpf_program *prog, int fd,
+		  const struct uprobes_place *places, size_t count)
 {
-	struct bpf_link **links = s->links;
+	const struct uprobes_file file = { .fd = fd, .pid = -1 };
 
-	if (!link)
-		return -errno;
-	if (s->link_count == s->link_room) {
-		links = realloc(links, (s->link_room + 64) * sizeof(struct bpf_link *));
-		if (!links) {
-			bpf_link__destroy(link);
-			return -ENOMEM;
-		}
-		s->links = links;
-		s->link_room += 64;
-	}
-	s->links[s->link_count++] = link;
-	return 0;
+	return uprobes_attach(&s->uprobes, prog, &file, places, count);
 }
 
 /* ---- marks of programs ---- */
-
-static int attach_site(struct mark_state *s, int fd, const struct markelf_site *site,
-		       enum mark_source source)
-{
-	char path[32];
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_bytes,
-		    .bpf_cookie = source);
-	LIBBPF_OPTS(bpf_perf_event_opts, event_opts, .bpf_cookie = source);
-	struct bpf_link *link;
-	int event, err;
-
-	if (s->prober) {
-		event = prober_open(s->prober, fd, site->nop_bytes, site->semaphore_bytes);
-		if (event < 0)
-			return event;
-		link = bpf_program__attach_perf_event_opts(s->skel->progs.mark_hit, event,
-							   &event_opts); /* takes it */
-		if (link)
-			return add_link(s, link);
-		err = -errno;
-		close(event);
-		return err;
-	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return add_link(s, bpf_program__attach_uprobe_opts(s->skel->progs.mark_hit, -1, path,
-							   site->nop_bytes, &opts));
-}
 
 /* Listens to all marks of a file.  0 also when it has none; negative errno of the first that failed. */
 static int listen_in(struct mark_state *s, int fd, const struct elffacts *facts,
 		     enum mark_source source, size_t *count)
 {
+	struct uprobes_place places[MARKELF_SITES_MAX];
 	struct stat st;
-	size_t i;
-	int err = 0;
+	int err;
 
 	*count = 0;
 	/* Files without marks are remembered by who asks. */
 	if (!facts->site_count || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
 	    keymap_get(&s->files, st.st_dev, st.st_ino))
 		return 0;
-	if (s->link_count >= LINKS_MAX)
-		return -ENOSPC;
 	err = keymap_put(&s->files, st.st_dev, st.st_ino, 0);
-	for (i = 0; i < facts->site_count && !err; i++)
-		err = s->link_count < LINKS_MAX ? attach_site(s, fd, &facts->sites[i], source)
-						: -ENOSPC;
-	*count = i;
-	return err;
+	if (err)
+		return err;
+	for (size_t i = 0; i < facts->site_count; i++)
+		places[i] = (struct uprobes_place){ facts->sites[i].nop_bytes,
+						    facts->sites[i].semaphore_bytes, source };
+	*count = facts->site_count;
+	return attach(s, s->skel->progs.mark_hit, fd, places, *count);
 }
 
 static void mark_on_file(struct instrument_ctx *c, const char *path, int fd,
@@ -236,42 +197,37 @@ static int attach_tracepoint(struct instrument_ctx *c, struct mark_probe *p, uin
 			  (uint64_t)(p->text.size_bytes < PROBE_DATA_BYTES ? PROBE_DATA_BYTES
 									   : p->text.size_bytes)
 				  << 32;
-	return add_link(s, bpf_program__attach_tracepoint_opts(s->skel->progs.tracepoint_hit,
-							       p->spec.group, p->spec.name, &opts));
+	p->link = bpf_program__attach_tracepoint_opts(s->skel->progs.tracepoint_hit, p->spec.group,
+						      p->spec.name, &opts);
+	return p->link ? 0 : -errno;
 }
 
 static int attach_function(struct instrument_ctx *c, const struct mark_probe *p, uint64_t cookie)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = cookie);
+	struct uprobes_place place = { .cookie = cookie };
 	struct mark_state *s = c->state;
 	int err, fd = probefile_open(p->spec.file);
-	uint64_t off_bytes;
-	char path[32];
 
 	if (fd < 0)
 		return fd;
-	err = probefile_function(fd, c->reader, p->spec.name, &off_bytes);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = probefile_function(fd, c->reader, p->spec.name, &place.off_bytes);
 	if (!err)
-		err = add_link(s, bpf_program__attach_uprobe_opts(s->skel->progs.function_hit, -1,
-								  path, off_bytes, &opts));
+		err = attach(s, s->skel->progs.function_hit, fd, &place, 1);
 	close(fd);
 	return err;
 }
 
-/* The cookie of a place: which arguments it has, and whose it is. */
-static int attach_place(struct mark_state *s, int fd, const struct usdtelf_probe *probe, uint32_t i,
-			uint64_t cookie)
+/* The cookie of a place says which arguments it has, and whose it is. */
+static int place_of(struct mark_state *s, const struct usdtelf_probe *probe, uint32_t i,
+		    uint64_t cookie, struct uprobes_place *out)
 {
 	const struct usdtelf_site *site = &probe->sites[i];
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_bytes);
 	struct bpf_map *map = s->skel->maps.usdt_places;
 	uint32_t at = s->usdt_count;
-	char path[32];
 	int err;
 
 	if (!i || memcmp(&site->args, &site[-1].args, sizeof(site->args)) != 0) {
-		if (at == USDT_ARGS_MAX || s->link_count >= LINKS_MAX)
+		if (at == USDT_ARGS_MAX)
 			return -EOVERFLOW;
 		err = bpf_map__update_elem(map, &at, sizeof(at), &site->args, sizeof(site->args),
 					   BPF_ANY);
@@ -279,15 +235,16 @@ static int attach_place(struct mark_state *s, int fd, const struct usdtelf_probe
 			return err;
 		s->usdt_count++;
 	}
-	opts.bpf_cookie = (uint64_t)(s->usdt_count - 1) << 32 | cookie;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return add_link(s, bpf_program__attach_uprobe_opts(s->skel->progs.usdt_hit, -1, path,
-							   site->nop_bytes, &opts));
+	*out = (struct uprobes_place){ site->nop_bytes, site->semaphore_bytes,
+				       (uint64_t)(s->usdt_count - 1) << 32 | cookie };
+	return 0;
 }
 
 static int attach_usdt(struct instrument_ctx *c, const struct mark_probe *p, uint64_t cookie)
 {
 	struct usdtelf_probe *probe = calloc(1, sizeof(*probe));
+	struct uprobes_place places[USDTELF_SITES_MAX];
+	struct mark_state *s = c->state;
 	int fd, err;
 
 	if (!probe)
@@ -296,7 +253,9 @@ static int attach_usdt(struct instrument_ctx *c, const struct mark_probe *p, uin
 	if (fd >= 0)
 		err = probefile_usdt(fd, c->reader, p->spec.group, p->spec.name, probe);
 	for (uint32_t i = 0; !err && i < probe->count; i++)
-		err = attach_place(c->state, fd, probe, i, cookie);
+		err = place_of(s, probe, i, cookie, &places[i]);
+	if (!err)
+		err = attach(s, s->skel->progs.usdt_hit, fd, places, probe->count);
 	if (fd >= 0)
 		close(fd);
 	free(probe);
@@ -359,6 +318,14 @@ static int read_specs(struct instrument_ctx *c, struct mark_state *s)
 
 /* ---- the instrument ---- */
 
+static void mean_uprobes(struct mark_state *s)
+{
+	s->uprobes.by_links = uprobes_have_links();
+	uprobes_mean(&s->uprobes, s->skel->progs.mark_hit);
+	uprobes_mean(&s->uprobes, s->skel->progs.function_hit);
+	uprobes_mean(&s->uprobes, s->skel->progs.usdt_hit);
+}
+
 static int mark_prepare(struct instrument_ctx *c)
 {
 	struct mark_state *s = calloc(1, sizeof(*s));
@@ -372,14 +339,17 @@ static int mark_prepare(struct instrument_ctx *c)
 		return err;
 	s->skel = mark_bpf__open();
 	err = s->skel ? instrument_share(c, s->skel) : -errno;
-	if (!err)
+	if (!err) {
+		mean_uprobes(s);
 		err = mark_bpf__load(s->skel);
+	}
 	if (err)
 		return instrument_fail(c, err, "cannot load the recorder of marks");
-	if (c->opts->self_program)
+	if (c->opts->self_program && !s->uprobes.by_links)
 		err = prober_new(c->opts->self_program, &s->prober);
 	if (err)
 		return note_fail(c->notes, err, NULL, "cannot start the helper for marks");
+	s->uprobes.prober = s->prober;
 	return listen_in_ebprec(c);
 }
 
@@ -483,8 +453,11 @@ static void mark_stop(struct instrument_ctx *c)
 	if (!s)
 		return;
 	s->stopped = true;
-	while (s->link_count)
-		bpf_link__destroy(s->links[--s->link_count]);
+	for (size_t i = 0; s->probes && i < s->probe_count; i++) {
+		bpf_link__destroy(s->probes[i].link); /* NULL is fine */
+		s->probes[i].link = NULL;
+	}
+	uprobes_end(&s->uprobes);
 }
 
 static void mark_detach(struct instrument_ctx *c)
@@ -497,7 +470,6 @@ static void mark_detach(struct instrument_ctx *c)
 	mark_bpf__destroy(s->skel);
 	prober_free(s->prober);
 	keymap_done(&s->files);
-	free(s->links);
 	free(s->probes);
 	free(s);
 	c->state = NULL;

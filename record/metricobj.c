@@ -119,6 +119,30 @@ static int share_maps(const struct bpf_object *obj, const struct instrument_ctx 
 	return err;
 }
 
+/* They do not say where: record/heapprobes does. */
+static bool is_uprobe(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	return !strcmp(section, "uprobe") || !strcmp(section, "uretprobe");
+}
+
+static void mean_uprobes(struct metricobj *o)
+{
+	struct bpf_program *prog;
+	bool asked = false;
+
+	bpf_object__for_each_program(prog, o->obj)
+	{
+		if (!is_uprobe(prog))
+			continue;
+		if (!asked)
+			o->uprobes.by_links = uprobes_have_links();
+		asked = true;
+		uprobes_mean(&o->uprobes, prog);
+	}
+}
+
 /* Kinds of single events: what the variables metric_event_N point to. */
 static int add_events(struct metricobj *o, struct metrictabs *tabs)
 {
@@ -220,6 +244,7 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	err = pmuevents_name(o, c, tabs);
 	if (err)
 		return err;
+	mean_uprobes(o);
 	err = share_maps(o->obj, c);
 	if (!err)
 		err = bpf_object__load(o->obj);
@@ -279,9 +304,7 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 			continue;
 		}
 		section = bpf_program__section_name(prog);
-		/* They do not say where: record/heapprobes and record/pmuevents do. */
-		if (!strcmp(section, "uprobe") || !strcmp(section, "uretprobe") ||
-		    !strcmp(section, "perf_event"))
+		if (is_uprobe(prog) || !strcmp(section, "perf_event")) /* record/pmuevents */
 			continue;
 		is_iter = !strncmp(section, "iter/", 5);
 		if ((is_iter ? o->iter_count : o->link_count) == METRICOBJ_LINKS_MAX)
@@ -301,6 +324,7 @@ void metricobj_stop(struct metricobj *o)
 {
 	while (o->link_count)
 		bpf_link__destroy(o->links[--o->link_count]);
+	uprobes_end(&o->uprobes);
 	metricperf_done(&o->perf);
 }
 

@@ -14,6 +14,7 @@
 #include "record/instrument.h"
 #include "record/metricperf.h"
 #include "record/metrictab.h"
+#include "record/uprobes.h"
 
 #define METRICOBJ_LINKS_MAX   256
 #define METRICOBJ_FLUSHES_MAX 4
@@ -23,6 +24,7 @@ struct metricobj {
 	struct bpf_link *links[METRICOBJ_LINKS_MAX]; /* of programs that events run */
 	struct bpf_link *iters[METRICOBJ_LINKS_MAX]; /* of those that walk over tasks */
 	struct metricperf perf;                      /* of those that perf events run */
+	struct uprobes uprobes;                      /* that another room sets */
 	size_t link_count, iter_count, flush_count;
 	int flush_fds[METRICOBJ_FLUSHES_MAX]; /* of programs that we run on every CPU */
 	const struct cpulist *cpus;

@@ -34,6 +34,16 @@ as_nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"
 }
 
+# Linux that ends many uprobes at once, without CAP_SYS_ADMIN (record/uprobes.h).
+need_uprobe_links() {
+	[ "$(printf '6.10\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.10 ] || skip "uprobes are perf events here"
+}
+
+# before_uprobe_links CMD... - runs CMD as on a kernel where uprobes are perf events
+before_uprobe_links() {
+	LD_PRELOAD=$BUILD/tests/faults/olderkernel.so "$@"
+}
+
 # hiding DIR CMD... - runs CMD, and nobody else, with an empty folder in the place of DIR below /sys.
 hiding() {
 	# --make-rprivate for / would fail in a chroot, whose / is no mount point.

@@ -100,3 +100,31 @@ near() {
 		ebprec metrics pmu -i x.data --json | grep -q '"ipc"'
 	fi
 }
+
+# end_ms CMD... - how long a recorder took from Ctrl-C to its end
+end_ms() {
+	local began
+	"$@" -q -o end.data 3>&- &
+	for _ in {1..400}; do
+		[ ! -e end.data ] || break
+		sleep 0.05
+	done
+	began=$(date +%s%N)
+	kill -INT $!
+	wait $!
+	rm end.data
+	echo $((($(date +%s%N) - began) / 1000000))
+}
+
+@test "probes end together, not one after the other" {
+	need_uprobe_links
+	set -- "$BUILD/ebprec-record" -a --with heap --heap-lib libc.so.6
+	alone=$(before_uprobe_links end_ms "$@")
+	together=$(end_ms "$@")
+	[ $((together * 3)) -lt "$alone" ] || fail "$together ms, $alone as perf events"
+}
+
+@test "where uprobes are perf events, the same is held" {
+	before_uprobe_links ebprec record -q --with heap --sample-bytes 1 -o e.data -- leaks >truth
+	near 503 "$(field e.data heap_held "comm=leaks,kind=calloc" held)" "$(account e.data lost interrupted)"
+}

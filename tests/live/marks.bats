@@ -199,6 +199,28 @@ tests/counted dur=0 ns: arg1=7'
 $once" "$(said x.data)"
 }
 
+@test "where uprobes are perf events, marks, functions and USDT probes are the same" {
+	at=usdt:$(command -v probes):tests
+	before_uprobe_links ebprec record -q --mark "$at:twice" --mark "$at:counted" --mark uprobe:libc.so.6:getpriority -o x.data -- probes 2
+	once=$'tests/twice dur=0 ns: arg1=1\ntests/twice dur=0 ns: arg1=2\ntests/counted dur=0 ns: arg1=7'
+	same "$once"$'\n'"$once" "$(said x.data)"
+	rm x.data
+	LD_PRELOAD=$BUILD/tests/faults/olderkernel.so start_recorder -a --mark uprobe:libc.so.6:getpriority
+	cp "$(command -v marker)" fresh
+	./fresh wait go points 3 3>&- &
+	listens fresh
+	: >go
+	wait $!
+	perl -e "getpriority(0, 0)"
+	ebprec mark hello
+	stop_recorder
+	same 'marker/points dur=0 ns: point 0
+marker/points dur=0 ns: point 1
+marker/points dur=0 ns: point 2
+libc.so.6/getpriority dur=0 ns:
+shell/mark dur=0 ns: hello' "$(said x.data)"
+}
+
 @test "probes that are not there end the recording before it begins" {
 	for what in uprobe:libc.so.6:no_such_function tp:sched:no_such_event usdt:libc.so.6:libc:no_such_probe \
 		uprobe:/no/such/file:f; do

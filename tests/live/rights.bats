@@ -94,9 +94,20 @@ has() {
 	contains "$stderr" "Permission denied (CAP_PERFMON is missing, see kernel.perf_event_paranoid"
 	few +perfmon -a -o x.data -d 0.1 2>err
 	contains "$(cat err)" "cannot use BPF: Operation not permitted (CAP_BPF is missing)"
-	few +perfmon,+bpf -a -o x.data -d 0.1 2>err
+	before_uprobe_links few +perfmon,+bpf -a -o x.data -d 0.1 2>err
 	contains "$(cat err)" "cannot read the kernel's symbols: Permission denied (CAP_SYSLOG is missing, or see"
 	contains "$(cat err)" "Permission denied (CAP_SYS_ADMIN is missing, which uprobes take; --without mark does without), skipping"
+}
+
+@test "marks take no more than BPF, where the kernel links uprobes" {
+	need_uprobe_links
+	cp "$(command -v ebprec)" "$(command -v marker)" "$BUILD/ebprec-record" .
+	chmod 777 .
+	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon \
+		./ebprec-record -q -a -o x.data -- sh -c './marker points 1; sleep 1; ./marker points 2; ./ebprec mark hello'
+	# That of a program which was not known when it came is another matter.
+	ebprec marks x.data | grep -o 'marker/points.*point 1\|shell/mark.*hello' >got
+	same $'marker/points: point 1\nshell/mark: hello' "$(sed 's/  */ /g' got)"
 }
 
 @test "what the options ask for: ending a command with one, files with --rotate" {
@@ -200,8 +211,10 @@ helper() {
 	[ ! -e ran ] || fail "it was recorded"
 }
 
-@test "uprobes are set by a process that has this right alone, and reads nothing" {
+@test "uprobes by perf events are set by a process that has this right alone, and reads nothing" {
+	export LD_PRELOAD=$BUILD/tests/faults/olderkernel.so
 	started x.data -a 2>err
+	unset LD_PRELOAD
 	pid=$(helper prober)
 	for _ in {1..100}; do
 		! grep -q '^Seccomp:.*2' "/proc/$pid/status" || break

@@ -143,7 +143,7 @@ int ksyms_from_text(char *text, struct ksyms **out)
 	return 0;
 }
 
-static int read_table(const struct ksyms_source *s, struct ksyms **out)
+int ksyms_read(const struct ksyms_source *s, struct ksyms **out)
 {
 	struct outbuf text = { 0 };
 	int err = slurp(s->kallsyms, &text);
@@ -162,7 +162,7 @@ int ksyms_load_from(const struct ksyms_source *s, struct ksyms **out)
 
 	if (keep && !ksyms_from_kept(s, out))
 		return 0;
-	err = read_table(s, out);
+	err = ksyms_read(s, out);
 	if (!err && keep)
 		ksyms_keep(*out, s);
 	return err;
@@ -182,8 +182,13 @@ int ksyms_load(const char *folder, struct ksyms **out)
 
 void ksyms_free(struct ksyms *k)
 {
+	struct ksyms *real = NULL;
+
 	if (!k)
 		return;
+	if (k->reading)
+		(void)ksyms_anew_take(k, true, &real);
+	ksyms_free(real);
 	if (k->fd >= 0)
 		close(k->fd);
 	packed_free(k->text);
@@ -396,29 +401,40 @@ static void touch_at(struct ksyms *k, uint64_t addr)
 		touch_sym(k, i - 1);
 }
 
-/* The real table in the place of what was kept.  What is not in the capture yet stays touched. */
-static void read_anew(struct ksyms *k)
+/* The real table, which is taken, in the place of what was kept.  What is not in the capture yet stays touched. */
+static void replace(struct ksyms *k, struct ksyms *real)
 {
-	struct ksyms *real = NULL, old = *k;
-	size_t i;
+	struct sym *old = k->sym;
+	size_t i, count = k->count;
 
-	if (read_table(&k->source, &real)) {
-		k->source.kallsyms = NULL;
-		return;
-	}
-	k->text = real->text;
+	close(k->fd);
 	k->fd = -1;
+	k->text = real->text;
 	k->sym = real->sym;
 	k->count = real->count;
+	free(real);
 	memset(k->cache, 0, sizeof(k->cache));
 	memset(k->tracing, 0, sizeof(k->tracing));
-	for (i = 0; i < old.count; i++) {
-		if (old.sym[i].touched && !old.sym[i].taken)
-			touch_at(k, old.sym[i].addr);
+	for (i = 0; i < count; i++) {
+		if (old[i].touched && !old[i].taken)
+			touch_at(k, old[i].addr);
 	}
-	close(old.fd);
-	free(old.sym);
-	free(real);
+	free(old);
+}
+
+/* False: it is being read. */
+static bool read_anew(struct ksyms *k, bool wait)
+{
+	struct ksyms *real = NULL;
+
+	ksyms_anew_begin(k);
+	if (!ksyms_anew_take(k, wait, &real))
+		return false;
+	if (real)
+		replace(k, real);
+	else
+		k->source.kallsyms = NULL;
+	return true;
 }
 
 static bool can_read_anew(const struct ksyms *k)
@@ -448,41 +464,44 @@ void ksyms_touch(struct ksyms *k, uint64_t addr)
 	if (k->note_count && is_noted(k, addr))
 		return;
 	if (can_read_anew(k) && !is_certain(k, addr, next)) {
+		if (k->doubt_count == KSYMS_DOUBTS_MANY)
+			ksyms_anew_begin(k);
 		if (k->doubt_count < KSYMS_DOUBTS) {
 			k->doubt[k->doubt_count++] = (struct doubt){ .addr = addr };
 			*slot = addr;
 			return;
 		}
-		read_anew(k);
+		(void)read_anew(k, true);
 		next = upper(k, addr);
 	}
 	*slot = addr;
 	touch_around(k, next);
 }
 
-/* What no record has named by now. */
+/* What no record has named by now, when the real table has been read. */
 static void settle_doubts(struct ksyms *k)
 {
-	bool due = !can_read_anew(k);
-	size_t i;
+	size_t i, left = 0;
+	bool due = false;
 
-	for (i = 0; i < k->doubt_count; i++) {
-		due |= k->doubt[i].aged;
-		k->doubt[i].aged = true;
-	}
-	if (!due || !k->doubt_count)
-		return;
-	if (can_read_anew(k))
-		read_anew(k);
 	for (i = 0; i < k->doubt_count; i++)
-		touch_around(k, upper(k, k->doubt[i].addr));
-	k->doubt_count = 0;
+		due |= k->doubt[i].aged || k->told;
+	if (due && can_read_anew(k))
+		due = read_anew(k, k->told);
+	for (i = 0; i < k->doubt_count; i++) {
+		if (due && (k->doubt[i].aged || k->told)) {
+			touch_around(k, upper(k, k->doubt[i].addr));
+		} else {
+			k->doubt[left] = k->doubt[i];
+			k->doubt[left++].aged = true;
+		}
+	}
+	k->doubt_count = left;
 }
 
 void ksyms_all_is_told(struct ksyms *k)
 {
-	for (size_t i = 0; i < k->doubt_count; i++)
-		k->doubt[i].aged = true;
+	k->told = true;
 }
 
 size_t ksyms_take(struct ksyms *k, struct outbuf *out)

@@ -12,7 +12,8 @@
  * folder of root's: functions of the kernel and of modules.  What comes and goes (BPF programs,
  * trampolines, slots of probes) is not in there, but it lies elsewhere: an address that is not
  * between two functions of the kernel, or of one module, makes us read the real table after all; not at
- * once, because the record that names its code may come after the sample.
+ * once, because the record that names its code may come after the sample, and in a thread, because it
+ * takes a tenth of a second, in which the rings have to be emptied.
  */
 #ifndef EBPREC_RECORD_KSYMS_H
 #define EBPREC_RECORD_KSYMS_H
@@ -69,11 +70,11 @@ size_t ksyms_tracing_frames(struct ksyms *k, const uint64_t *frames, size_t coun
 void ksyms_note(struct ksyms *k, uint64_t start, uint32_t size_bytes, bool gone);
 /* An address was sampled.  Cheap when it was seen before. */
 void ksyms_touch(struct ksyms *k, uint64_t addr);
-/* No KSYMBOL record is still to come for what was touched. */
+/* No KSYMBOL record is still to come, and the next ksyms_take() is the last: it waits for the real table. */
 void ksyms_all_is_told(struct ksyms *k);
 /*
  * Appends the lines touched since the last call, in order of address; returns how many.  An address that
- * only the real table knows waits for one more call, in case a record names it.
+ * only the real table knows waits for one more call, in case a record names it, and until that has been read.
  */
 size_t ksyms_take(struct ksyms *k, struct outbuf *out);
 

@@ -312,7 +312,8 @@ static bool is_of_process(const struct perf_event_header *header)
 	switch (header->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+		return (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER &&
+		       le32_load(header + 1) != SIDELOG_KERNEL;
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 		return true;

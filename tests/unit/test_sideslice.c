@@ -252,6 +252,34 @@ static void all_of_the_time_is_no_slice_where_samples_are_most(void **state)
 	maker_end(&m);
 }
 
+/* A mapping that says it is a program's but is of no process: the model takes it for the kernel's. */
+static void maps_of_nobody_are_needed_by_all(void **state)
+{
+	struct timespan slice = { 1900, 2100 };
+	struct model_place place;
+	struct world part;
+	struct capture *c;
+	struct bytes b;
+	struct maker m;
+
+	maker_begin(&m, false);
+	side_put(&m, rec_mmap2(m.rec, UINT32_MAX, "/nobody", 10), 10);
+	maker_sample(&m, 101, 1000, 0);
+	assert_int_equal(writer_flush(m.w, true), 0);
+	maker_sample(&m, 101, 2000, 0);
+	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
+	b = maker_bytes(&m);
+	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
+	assert_true(sideslice_is_worth(c, &slice));
+	open_world(c, &slice, &part);
+	assert_true(model_place(part.model, model_kernel(part.model, 2000), REC_MMAP2_AT, &place));
+	assert_string_equal(model_file(part.model, place.file)->path, "/nobody");
+	close_world(&part);
+	capture_close(c);
+	free(b.data);
+	maker_end(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +288,7 @@ int main(void)
 		cmocka_unit_test(of_all_the_time_only_who_has_samples_is_known),
 		cmocka_unit_test(frames_that_say_wrong_times_are_read_whole),
 		cmocka_unit_test(all_of_the_time_is_no_slice_where_samples_are_most),
+		cmocka_unit_test(maps_of_nobody_are_needed_by_all),
 	};
 
 	return cmocka_run_group_tests_name("sideslice", tests, NULL, NULL);

@@ -116,9 +116,9 @@ struct worker {
 	struct second_pass *pass;
 	struct attrfinder finder;
 	struct sampler *sampler;
-	struct unwinder_seat *seat;
-	struct members *members; /* NULL: no sample tells of other events */
-	struct record_iter *it;  /* NULL: not needed yet */
+	struct unwinder_seat *seat; /* has room for one chain; NULL: no stack copies */
+	struct members *members;    /* NULL: no sample tells of other events */
+	struct record_iter *it;     /* NULL: not needed yet */
 	struct load_stats stats;
 	pthread_t thread;
 };
@@ -251,6 +251,8 @@ static int count_kept(struct worker *w, size_t first, size_t count)
 				(const struct perf_event_header *)(kept->words + word);
 
 			err = count_sample(w, header);
+			if (!err && w->seat)
+				err = sampler_flush(w->sampler);
 			word += keptframes_words(header);
 		}
 	}
@@ -271,7 +273,6 @@ static int count_frames(struct worker *w, size_t first, size_t count)
 	while (!err && record_iter_next(w->it, &rec) == 1) {
 		if (rec.header->type == PERF_RECORD_SAMPLE)
 			err = count_sample(w, rec.header);
-		/* The unwinder has room for one chain. */
 		if (!err && (w->seat || !record_iter_keeps(w->it)))
 			err = sampler_flush(w->sampler);
 	}

@@ -280,6 +280,78 @@ static void maps_of_nobody_are_needed_by_all(void **state)
 	maker_end(&m);
 }
 
+/* ---- stack copies ---- */
+
+enum { X86_REGS = 20, X86_IP = 8 };
+
+/* Of a program of 32 bits, whose copy is its address alone. */
+static void sample_with_copy(struct maker *m, uint64_t time_ns, uint64_t addr)
+{
+	struct rec_sample s = { .pid = 5, .tid = 5, .time_ns = time_ns };
+	size_t size = rec_sample(m->rec, &s), copy = 8 + 8 * X86_REGS + 24;
+
+	memset(m->rec + size, 0, copy);
+	le64_store(m->rec + size, PERF_SAMPLE_REGS_ABI_32);
+	le64_store(m->rec + size + 8 + 8ul * X86_IP, addr);
+	le64_store(m->rec + size + copy - 24, 8); /* bytes of stack */
+	le64_store(m->rec + size + copy - 8, 8);  /* of which are copied */
+	size = rec_finish(m->rec, size + copy, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	assert_int_equal(writer_record(m->w, EBX_STREAM_CPU, m->rec, size, time_ns, 0), 0);
+}
+
+/* As a slice of what perf record --call-graph dwarf wrote. */
+static void begin_with_copies(struct maker *m)
+{
+	struct writer_attr attrs[REC_ATTRS];
+	const struct writer_opts opts = {
+		.attrs = attrs, .attr_count = REC_ATTRS, .uuid = "copies", .level = 1
+	};
+
+	rec_attrs(attrs);
+	attrs[0].attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attrs[0].attr.sample_regs_user = 0xff0fff;
+	m->fd = memfd_create("capture", MFD_CLOEXEC);
+	assert_true(m->fd >= 0);
+	assert_int_equal(writer_new(m->fd, &opts, &m->w), 0);
+}
+
+/* The unwinder has room for one chain, and samples that are kept come one right behind the other. */
+static void each_sample_that_is_kept_has_its_own_stack(void **state)
+{
+	struct filter f;
+	struct load_query q = { .filter = &f, .thread_count = 1 };
+	struct load_stats stats;
+	struct sampler *s;
+	struct world part;
+	struct capture *c;
+	struct bytes b;
+	struct maker m;
+
+	begin_with_copies(&m);
+	side_put(&m, rec_mmap2(m.rec, 5, "/program", 10), 10);
+	sample_with_copy(&m, 1000, REC_MMAP2_AT);
+	assert_int_equal(writer_flush(m.w, true), 0);
+	for (uint64_t i = 0; i < 4; i++)
+		sample_with_copy(&m, 2000 + i, REC_MMAP2_AT + 16 * i);
+	assert_int_equal(writer_finish(m.w, NULL, 0), 0);
+	b = maker_bytes(&m);
+	assert_int_equal(capture_from_bytes(b.data, b.size, &c, NULL), 0);
+	filter_init(&f);
+	f.span = (struct timespan){ 1900, 2100 };
+	open_world(c, &f.span, &part);
+	assert_non_null(part.scan.kept.words);
+	q.names = part.names;
+	q.kept = &part.scan.kept;
+	assert_int_equal(load_samples(c, part.model, &q, &s, &stats), 0);
+	assert_int_equal(sampler_counts(s)->samples, 4);
+	assert_int_equal(sampler_stacks(s)->entry_count, 4);
+	sampler_free(s);
+	close_world(&part);
+	capture_close(c);
+	free(b.data);
+	maker_end(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +361,7 @@ int main(void)
 		cmocka_unit_test(frames_that_say_wrong_times_are_read_whole),
 		cmocka_unit_test(all_of_the_time_is_no_slice_where_samples_are_most),
 		cmocka_unit_test(maps_of_nobody_are_needed_by_all),
+		cmocka_unit_test(each_sample_that_is_kept_has_its_own_stack),
 	};
 
 	return cmocka_run_group_tests_name("sideslice", tests, NULL, NULL);

@@ -71,7 +71,8 @@ static int begin_runs(struct sampler *s, struct item *item, bool *odd)
 	int err = 0;
 
 	chaincut_do(item->chain, item->chain_count, &item->context, &cut);
-	*odd = cut.deferred || cut.frames_left_out || cut.unknown_contexts;
+	/* Of a chain that is only markers, its frame is not what it is known by. */
+	*odd = cut.deferred || cut.frames_left_out || cut.unknown_contexts || !cut.run_count;
 	s->counts.deferred += cut.deferred;
 	s->counts.frames_left_out += cut.frames_left_out;
 	s->counts.unknown_contexts += cut.unknown_contexts;

@@ -51,15 +51,15 @@ static void teardown(struct fixture *f)
 	strings_free(f->names);
 }
 
-static void take(struct sampler *s, uint32_t pid, uint8_t cpumode, const uint64_t *chain,
-		 size_t count)
+static void take_at(struct sampler *s, uint32_t pid, uint8_t cpumode, uint64_t ip,
+		    const uint64_t *chain, size_t count)
 {
 	struct perf_sample sample = {
 		.pid = pid,
 		.tid = pid,
 		.time_ns = 5,
 		.cpumode = cpumode,
-		.ip = 0x1234,
+		.ip = ip,
 		.period = 10,
 		.chain = (const uint8_t *)chain,
 		.chain_count = count,
@@ -69,6 +69,12 @@ static void take(struct sampler *s, uint32_t pid, uint8_t cpumode, const uint64_
 	sampler_where(s, &sample, &where);
 	assert_int_equal(sampler_put(s, &sample, &where, NULL), 0);
 	assert_int_equal(sampler_flush(s), 0);
+}
+
+static void take(struct sampler *s, uint32_t pid, uint8_t cpumode, const uint64_t *chain,
+		 size_t count)
+{
+	take_at(s, pid, cpumode, 0x1234, chain, count);
 }
 
 #define TAKE(s, pid, ...)                                                      \
@@ -178,10 +184,15 @@ static void sample_without_chain_keeps_its_ip(void **state)
 
 static void chain_of_markers_alone_keeps_the_ip(void **state)
 {
+	static const uint64_t markers[] = { PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER };
 	struct fixture f = setup();
 
-	TAKE(f.s, 10, PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER);
+	take(f.s, 10, PERF_RECORD_MISC_USER, markers, 2);
 	assert_string_equal(dump(&f, f.s), "ten file:234 | =1\n");
+	take_at(f.s, 10, PERF_RECORD_MISC_USER, 0x1300, markers,
+		2); /* the same chain, not the same stack */
+	assert_string_equal(dump(&f, f.s), "ten file:234 | =1\nten file:300 | =1\n");
+	assert_int_equal(sampler_counts(f.s)->without_chain, 2);
 	teardown(&f);
 }
 

@@ -28,8 +28,8 @@ static int add_mmap(struct sidelog *log, struct strings *names, const struct per
 
 	if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
 		return -ENOENT;
-	if (!map->size_bytes)
-		return -EBADMSG;
+	if (!map->size_bytes || map->start == UINT64_MAX)
+		return -EBADMSG; /* no byte that end_of() could be behind */
 	if (map->build_id_bytes <= BUILDID_MAX_BYTES) {
 		memcpy(file.build_id.bytes, map->build_id, map->build_id_bytes);
 		file.build_id.size_bytes = map->build_id_bytes;
@@ -48,7 +48,7 @@ static int add_ksymbol(struct sidelog *log, struct strings *names, const struct 
 	const struct perfrec_ksymbol *sym = &side->ksymbol;
 	struct model_file file = { .is_ksymbol = true };
 
-	if (!sym->size_bytes)
+	if (!sym->size_bytes || sym->addr == UINT64_MAX)
 		return -EBADMSG;
 	e->kind = SIDE_KSYMBOL;
 	e->flag = sym->unregister;

@@ -144,7 +144,12 @@ static void mapping_beyond_the_last_address_ends_there(void **state)
 	};
 
 	add(&f, &side);
+	side.mmap.start = UINT64_MAX; /* no byte of it is before the end */
+	add(&f, &side);
+	ksymbol_at(&f, 0, UINT64_MAX, 100, "last", false);
+	ksymbol_at(&f, 0, UINT64_MAX, 100, "last", true);
 	seal(&f);
+	assert_int_equal(model_counts(f.m)->broken, 3);
 	assert_string_equal(ask(&f, 5, 10, UINT64_MAX - 5), "- /x+0x0");
 	assert_string_equal(ask(&f, 5, 10, 3), "- -");
 	teardown(&f);

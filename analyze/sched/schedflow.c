@@ -216,15 +216,15 @@ static const struct batch *runner_up(const struct schedflow *f)
 	return is_before(f->heap[2], f->heap[1]) ? f->heap[2] : f->heap[1];
 }
 
-/* Passes on what is earlier than that. */
-static int pass_on(struct schedflow *f, uint64_t before_ns,
+/* Passes on what is no later than that. */
+static int pass_on(struct schedflow *f, uint64_t last_ns,
 		   int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx)
 {
 	const struct batch *next;
 	struct batch *b;
 	int err = 0;
 
-	while (!err && f->heap_count && f->heap[0]->keys[f->heap[0]->next].time_ns < before_ns) {
+	while (!err && f->heap_count && f->heap[0]->keys[f->heap[0]->next].time_ns <= last_ns) {
 		b = f->heap[0];
 		next = runner_up(f);
 		do {
@@ -232,7 +232,7 @@ static int pass_on(struct schedflow *f, uint64_t before_ns,
 				      ? -EOVERFLOW
 				      : fn(ctx, &b->events[b->keys[b->next].at], f->number++);
 			b->next++;
-		} while (!err && b->next < b->count && b->keys[b->next].time_ns < before_ns &&
+		} while (!err && b->next < b->count && b->keys[b->next].time_ns <= last_ns &&
 			 (!next || is_before(b, next)));
 		if (b->next == b->count) {
 			f->heap[0] = f->heap[--f->heap_count];
@@ -354,7 +354,8 @@ int schedflow_walk(struct schedflow *f,
 	int err = 0;
 
 	for (size_t i = 0; !err && i < f->part_count; i++) {
-		err = pass_on(f, f->parts[i].time_ns, fn, ctx);
+		if (f->parts[i].time_ns)
+			err = pass_on(f, f->parts[i].time_ns - 1, fn, ctx);
 		if (!err)
 			err = read_part(f, f->parts[i].frame);
 	}

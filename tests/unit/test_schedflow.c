@@ -294,6 +294,23 @@ static void what_cannot_be_read_or_is_lost_on_the_way_is_found_out(void **state)
 	}
 }
 
+static void the_last_moment_there_can_be_is_passed_on(void **state)
+{
+	struct reader r;
+	struct maker m;
+
+	(void)state;
+	begin(&m, false);
+	at(&m, UINT64_MAX, 1);
+	at(&m, 5, 2);
+	open_reader(&m, &r);
+	for (int whole = 0; whole < 2; whole++) {
+		assert_int_equal(walk(&r, whole), 0);
+		assert_string_equal(r.got, "5:2 18446744073709551615:1 ");
+	}
+	close_reader(&r);
+}
+
 /* ---- the same, played ---- */
 
 static int on_begin(void *ctx, const struct schedrun *run)
@@ -376,6 +393,7 @@ int main(void)
 		cmocka_unit_test(frames_without_a_stack_that_is_wanted_are_left_out),
 		cmocka_unit_test(a_frame_that_is_of_another_time_is_found_out),
 		cmocka_unit_test(what_cannot_be_read_or_is_lost_on_the_way_is_found_out),
+		cmocka_unit_test(the_last_moment_there_can_be_is_passed_on),
 		cmocka_unit_test(losses_of_the_side_band_are_known_before),
 		cmocka_unit_test(who_was_told_wrong_is_told_anew),
 	};

@@ -321,9 +321,12 @@ struct waittime_kind *waittime_on_cpu(struct waittime *w, uint32_t thread)
 uint64_t waittime_share(struct waittime_kind *k, uint64_t ns, uint32_t weight)
 {
 	uint64_t upto_ns, share_ns;
+	double upto;
 
 	k->seen += (double)weight * (double)ns;
-	upto_ns = (uint64_t)((double)k->exact_ns * (k->seen / k->sampled) + 0.5);
+	upto = (double)k->exact_ns * (k->seen / k->sampled) + 0.5;
+	/* Rounding may make more of it, and of all of time a number that no uint64_t is. */
+	upto_ns = upto < (double)k->exact_ns ? (uint64_t)upto : k->exact_ns;
 	if (upto_ns > k->exact_ns || k->seen >= k->sampled)
 		upto_ns = k->exact_ns;
 	share_ns = upto_ns > k->given_ns ? upto_ns - k->given_ns : 0;

@@ -38,6 +38,14 @@ static inline void *bigmem_raw(size_t size_bytes)
 	return memory;
 }
 
+/* How much to ask for where so much is expected: whole large pages, unless it would leave most of one empty. */
+static inline size_t bigmem_round(size_t size_bytes)
+{
+	if (size_bytes < BIGMEM_PAGE_BYTES / 4)
+		return size_bytes + 64;
+	return (size_bytes / BIGMEM_PAGE_BYTES + 1) * BIGMEM_PAGE_BYTES;
+}
+
 /* Cleared; free() it.  NULL: no memory. */
 static inline void *bigmem_zeroed(size_t size_bytes)
 {

@@ -8,8 +8,8 @@
 
 int keptframes_reserve(struct keptframes *k, size_t size_bytes)
 {
-	/* Whole large pages: half of what keeping costs is that pages come one by one. */
-	size_bytes = (size_bytes / BIGMEM_PAGE_BYTES + 1) * BIGMEM_PAGE_BYTES;
+	/* Half of what keeping costs is that pages come one by one. */
+	size_bytes = bigmem_round(size_bytes);
 	k->words = bigmem_raw(size_bytes);
 	if (!k->words)
 		return -ENOMEM;

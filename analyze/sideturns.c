@@ -34,8 +34,8 @@ int recordpile_add(struct recordpile *p, const struct perf_event_header *header,
 
 int sideturns_reserve(struct sideturns *t, size_t size_bytes)
 {
-	/* Whole large pages: half of what keeping costs is that pages come one by one. */
-	size_bytes = (size_bytes / BIGMEM_PAGE_BYTES + 1) * BIGMEM_PAGE_BYTES;
+	/* Half of what keeping costs is that pages come one by one. */
+	size_bytes = bigmem_round(size_bytes);
 	t->pile.words = bigmem_raw(size_bytes);
 	if (!t->pile.words)
 		return -ENOMEM;

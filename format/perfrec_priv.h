@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* Inside perfrec: how every record begins. */
+#ifndef EBPREC_FORMAT_PERFREC_PRIV_H
+#define EBPREC_FORMAT_PERFREC_PRIV_H
+
+#include <errno.h>
+
+#include "format/cursor.h"
+#include "format/perfrec.h"
+
+#define HEADER_BYTES sizeof(struct perf_event_header)
+/* Types from here on are written by user space and have no sample_id tail. */
+#define USER_FIRST 64
+
+struct head {
+	uint32_t type;
+	uint16_t misc;
+};
+
+/* Checks that rec is one whole record, and leaves the cursor behind its header. */
+static inline int head_read(const void *rec, size_t size_bytes, struct cursor *c, struct head *out,
+			    struct parse_err *err)
+{
+	uint16_t told_bytes;
+
+	*c = cursor_of(rec, size_bytes);
+	out->type = cursor_u32(c);
+	out->misc = cursor_u16(c);
+	told_bytes = cursor_u16(c);
+	if (!cursor_ok(c))
+		return parse_fail(err, -EBADMSG, 0, "record shorter than its header");
+	if (told_bytes != size_bytes)
+		return parse_fail(err, -EBADMSG, 6, "record size is not what its header says");
+	return 0;
+}
+
+#endif

@@ -138,7 +138,7 @@ $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)
 $(O)/tests/fixtures/.built: tests/fixtures/build $(wildcard tests/fixtures/*.*) | $(call have,test)
 	$(call say,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
 
-$(call prog,$(patsubst %,tests/unit/test_%.c,codeparts dwosplit filefacts resolve resolve_debug symtab symtab_wanted threads)): | $(O)/tests/fixtures/.built
+$(call prog,$(patsubst %,tests/unit/test_%.c,codeparts dwosplit filefacts resolve resolve_debug symtab symtab_hostile symtab_wanted threads)): | $(O)/tests/fixtures/.built
 
 # What generators of captures look into besides the format.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c) analyze/mountinfo.c analyze/radix.c)

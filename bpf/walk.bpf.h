@@ -246,6 +246,71 @@ static __always_inline int walk_read2(struct walk_state *w, __u64 addr, __u64 *l
 	return 0;
 }
 
+/* ---- is a frame pointer that of the function at hand? ---- */
+
+#define CALLEE_NEAR_BYTES 65536
+#define CALL_OVER_BYTES   16
+#define PROLOGUE_BYTES    48
+#define SEEN_WORDS        62 /* of a frame: one window */
+
+/* Functions that keep a frame pointer say so at their beginning: push %rbp; mov %rsp,%rbp. */
+static __always_inline bool keeps_frame_pointer(const __u8 code[PROLOGUE_BYTES])
+{
+	__u32 i, word;
+
+	for (i = 0; i + 4 <= PROLOGUE_BYTES; i++) {
+		word = code[i] | code[i + 1] << 8 | code[i + 2] << 16 | (__u32)code[i + 3] << 24;
+		if (word == 0xe5894855 || word == 0xec8b4855)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether a call stands before addr, of a function that begins near pc and keeps no frame pointer.  Not one of
+ * what follows it: java's interpreter enters the runtime through such, and is in the same function still.
+ */
+__attribute__((noinline)) int walk_called_frameless(__u64 addr, __u64 pc)
+{
+	__u8 code[PROLOGUE_BYTES], call[8];
+	__u64 target;
+
+	if (bpf_probe_read_user(call, sizeof(call), (const void *)(addr - 5)) || call[0] != 0xe8)
+		return 0;
+	target = addr + (__u64)(__s64)(__s32)(call[1] | call[2] << 8 | call[3] << 16 |
+					      (__u32)call[4] << 24);
+	if (target > pc || pc - target >= CALLEE_NEAR_BYTES || target - addr < CALL_OVER_BYTES ||
+	    bpf_probe_read_user(code, sizeof(code), (const void *)target))
+		return 0;
+	return !keeps_frame_pointer(code);
+}
+
+/*
+ * Whether callers lie between the stack pointer and the frame pointer: the code in [start, end) then leaves
+ * rbp as it was in one of them, and a step by it would leave the others out without a word.  In frames of
+ * functions that do keep it lie return addresses of earlier calls, too, so one only counts that called a
+ * function near pc that keeps none.
+ */
+__attribute__((noinline)) int walk_skips_callers(__u64 start, __u64 end)
+{
+	struct walk_state *w = walk_here();
+	__u64 i, at, fp, pc, word;
+
+	if (!w)
+		return 0;
+	fp = w->regs.fp;
+	pc = w->regs.pc;
+	for (i = 0; i < SEEN_WORDS; i++) {
+		at = w->regs.sp + 8 * i;
+		if (at >= fp || walk_fetch(at))
+			return 0;
+		word = w->word[0];
+		if (word >= start && word < end && walk_called_frameless(word, pc))
+			return 1;
+	}
+	return 0;
+}
+
 /* ---- the walk ---- */
 
 /* Where pc lies; the frame before is tried first.  NULL: in nothing that is known. */
@@ -268,11 +333,21 @@ static __always_inline struct walk_map *walk_map_of(struct walk_state *w, __u64 
 	return m;
 }
 
-/* A step by the frame pointer, to be believed when its pc turns out to be code. */
-static __always_inline void walk_guess(struct walk_state *w, __u32 why)
+/*
+ * A step by the frame pointer, to be believed when its pc turns out to be code.  stepped: the step to here was
+ * one, too; a chain of frame pointers ends with 0.
+ */
+static __always_inline void walk_guess(struct walk_state *w, const struct walk_map *m, bool stepped)
 {
+	__u32 why = m->kind == WALK_NO_ROOM ? UNWIND_NO_ROOM : UNWIND_NO_CFI;
+
 	w->why = why;
-	if (unwind_step_fp(UNWIND_X86_64, &w->regs, w))
+	if (stepped && !w->regs.fp && why == UNWIND_NO_CFI) {
+		w->why = UNWIND_COMPLETE;
+		return;
+	}
+	if ((m->kind == WALK_MADE && walk_skips_callers(m->start, m->end)) ||
+	    unwind_step_fp(UNWIND_X86_64, &w->regs, w))
 		return;
 	w->why = UNWIND_OK;
 	w->why_guess = why;
@@ -286,6 +361,7 @@ __attribute__((noinline)) int walk_one(__u32 index)
 	struct unwind_rule *rule;
 	struct walk_map *m;
 	__u64 pc, n = index;
+	bool stepped;
 	__u32 id = 0;
 
 	barrier_var(n); /* or clang widens index again behind the check, and the bound is lost */
@@ -297,7 +373,8 @@ __attribute__((noinline)) int walk_one(__u32 index)
 		w->why = w->why_guess;
 		return 1;
 	}
-	w->how |= w->guessed ? WALK_BY_FP : 0;
+	stepped = w->guessed;
+	w->how |= stepped ? WALK_BY_FP : 0;
 	w->guessed = 0;
 	w->frames[n] = w->regs.pc;
 	w->n = n + 1;
@@ -316,7 +393,7 @@ __attribute__((noinline)) int walk_one(__u32 index)
 	if (w->why == UNWIND_OK || w->why == UNWIND_COMPLETE)
 		w->how |= WALK_BY_CFI;
 	else if (w->why == UNWIND_NO_CFI)
-		walk_guess(w, m->kind == WALK_NO_ROOM ? UNWIND_NO_ROOM : UNWIND_NO_CFI);
+		walk_guess(w, m, stepped);
 	return w->why != UNWIND_OK;
 }
 

@@ -28,9 +28,10 @@ enum {
 
 enum walk_kind {
 	WALK_PENDING = 0, /* there may be a table, and user space would know */
-	WALK_NO_TABLE,    /* code without a table: JIT code, or a file that has none */
+	WALK_NO_TABLE,    /* code of a file that has none */
 	WALK_TABLE,
 	WALK_NO_ROOM, /* there is a table, but no room for it */
+	WALK_MADE,    /* code without a file: a JIT compiler's */
 };
 
 struct walk_map {

@@ -7,6 +7,7 @@ struct run {
 	const struct unwind_mem *mem;
 	struct unwind_regs regs;
 	bool by_cfi, by_fp;
+	bool stepped; /* to here, by the frame pointer */
 };
 
 static void look(const struct run *r, uint64_t pc, struct stackwalk_code *out)
@@ -15,19 +16,21 @@ static void look(const struct run *r, uint64_t pc, struct stackwalk_code *out)
 	r->walk->lookup(r->walk->ctx, pc, out);
 }
 
-/* A frame pointer is believed when what it leads to is code. */
+/* A frame pointer is believed when what it leads to is code; a chain of them ends with 0. */
 static enum unwind_why step_by_fp(struct run *r, enum unwind_why why_not)
 {
 	struct unwind_regs next = r->regs;
 	struct stackwalk_code code;
 
+	if (r->stepped && !next.fp && why_not == UNWIND_NO_CFI)
+		return UNWIND_COMPLETE;
 	if (unwind_step_fp(r->walk->arch, &next, r->mem) != UNWIND_OK)
 		return why_not;
 	look(r, unwind_lookup_pc(&next), &code);
 	if (!code.executable)
 		return why_not;
 	r->regs = next;
-	r->by_fp = true;
+	r->by_fp = r->stepped = true;
 	return UNWIND_OK;
 }
 
@@ -47,9 +50,12 @@ static enum unwind_why step(struct run *r)
 	rule = code.rule ? code.rule
 			 : unwtable_find(code.table, unwind_lookup_pc(&r->regs) - code.bias);
 	why = unwind_step(r->walk->arch, rule, &r->regs, r->mem);
+	if (why == UNWIND_NO_CFI)
+		return step_by_fp(r, why);
+	r->stepped = false;
 	if (why == UNWIND_OK)
 		r->by_cfi = true;
-	return why == UNWIND_NO_CFI ? step_by_fp(r, why) : why;
+	return why;
 }
 
 static uint8_t how(const struct run *r)
@@ -77,7 +83,7 @@ size_t stackwalk_run(const struct stackwalk *walk, const struct unwind_regs *reg
 		}
 	}
 	/* One frame that is the outermost too was found by its table. */
-	if (why == UNWIND_COMPLETE)
+	if (why == UNWIND_COMPLETE && !r.stepped)
 		r.by_cfi = true;
 	*info = (struct stackinfo){ .how = how(&r),
 				    .why = (uint8_t)why,

@@ -363,7 +363,7 @@ void unwtables_place(const struct unwtables *t, uint32_t number, uint64_t start,
 	const struct table *f;
 	uint64_t bias;
 
-	out->kind = WALK_NO_TABLE;
+	out->kind = number == UNWTABLES_NONE ? WALK_MADE : WALK_NO_TABLE;
 	if (number == UNWTABLES_NONE)
 		return;
 	f = &t->table[number];

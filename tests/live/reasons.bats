@@ -9,10 +9,10 @@ setup_file() {
 	cc -O2 -fomit-frame-pointer -o broken "$BATS_TEST_DIRNAME/../fixtures/broken.c"
 	local pids
 	: >ready # the background job may be late
-	nice ./broken >ready 3>&- & # fourteen that spin: the recorder has to get a turn, too
+	nice ./broken >ready 3>&- & # seventeen that spin: the recorder has to get a turn, too
 	export BROKEN=$!
 	for _ in $(seq 100); do
-		[ "$(wc -l <ready)" -lt 14 ] || break
+		[ "$(wc -l <ready)" -lt 17 ] || break
 		sleep 0.05
 	done
 	pids=$(sed 's/^ready //' ready | paste -sd,)
@@ -83,6 +83,21 @@ ends() {
 
 @test "code made at run time without frame pointers" {
 	ends jit_no_fp "[anon];leaf" anon "no unwind table for this code (code made at run time must keep frame pointers: java -XX:+PreserveFramePointer)"
+}
+
+# As mono's: a step by rbp, which is that of a caller's caller, would be whole and wrong.
+@test "code made at run time that leaves the frame pointer to a caller" {
+	ends jit_skips "[anon]" anon "no unwind table for this code (code made at run time must keep frame pointers: java -XX:+PreserveFramePointer)"
+}
+
+@test "code made at run time that calls what follows, and a chain of frame pointers that ends with 0, are whole" {
+	local stacks
+	stacks=$(ebprec report --folded --comm jit_over -i broken.data 2>verdict | sed 's/;asm_.*//; s/ [0-9]*$//' | sort -u)
+	contains "$(cat verdict)" "complete (100.0 %)"
+	grep -q '^jit_over;_start;__libc_start_main.*;main;\[anon\]$' <<<"$stacks" || fail "$stacks"
+	stacks=$(ebprec report --folded --comm jit_first -i broken.data 2>verdict | sed 's/;asm_.*//; s/ [0-9]*$//' | sort -u)
+	contains "$(cat verdict)" "complete (100.0 %)"
+	same "jit_first;[anon];[anon]" "$stacks"
 }
 
 @test "code made at run time with frame pointers, and a return address of 0, are whole" {

@@ -151,7 +151,7 @@ static void frame_pointers_lead_to_the_end_without_tables(void **state)
 	c.no_table = true;
 	n = walk(&c, c.head.stack_bytes, frames, &info);
 	assert_int_equal(info.how, STACKINFO_FP);
-	assert_int_equal(info.why, UNWIND_NO_CFI);
+	assert_int_equal(info.why, UNWIND_COMPLETE);
 	assert_true(n > 5);
 	/* From the first record on, all of them. */
 	for (size_t i = 1; i < n; i++)

@@ -224,7 +224,7 @@ static struct walked walk_made_up(uint64_t pc, struct made_up m)
 
 static void code_without_tables_goes_by_frame_pointer(void **state)
 {
-	const uint64_t words[] = { 0x10020, 0x400100, 0, 0, 0, 0x400200 };
+	const uint64_t words[] = { 0x10020, 0x400100, 0, 0, 8, 0x400200 };
 	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 6, 0x10000, false });
 
 	assert_int_equal(w.count, 3);
@@ -232,6 +232,23 @@ static void code_without_tables_goes_by_frame_pointer(void **state)
 	assert_int_equal(w.frames[2], 0x400200);
 	assert_int_equal(w.info.how, STACKINFO_FP);
 	assert_int_equal(w.info.why, UNWIND_NO_CFI);
+}
+
+static void chain_of_frame_pointers_ends_with_0(void **state)
+{
+	const uint64_t words[] = { 0x10010, 0x400100, 0, 0x400200 };
+	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 4, 0x10000, false });
+
+	assert_int_equal(w.count, 3);
+	assert_int_equal(w.info.how, STACKINFO_FP);
+	assert_int_equal(w.info.why, UNWIND_COMPLETE);
+	/* Without a chain it says nothing. */
+	w = walk_made_up(0x400000, (struct made_up){ words, 4, 0, false });
+	assert_int_equal(w.count, 1);
+	assert_int_equal(w.info.why, UNWIND_NO_CFI);
+	/* Nor where there will be a table. */
+	w = walk_made_up(0x400000, (struct made_up){ words, 4, 0x10000, true });
+	assert_int_equal(w.info.why, UNWIND_NO_TABLE);
 }
 
 static void unmapped_leaf_is_kept_and_told(void **state)
@@ -280,6 +297,7 @@ int main(void)
 		cmocka_unit_test(cut_copy_gives_what_it_holds),
 		cmocka_unit_test(frame_limit_is_kept_and_told),
 		cmocka_unit_test(code_without_tables_goes_by_frame_pointer),
+		cmocka_unit_test(chain_of_frame_pointers_ends_with_0),
 		cmocka_unit_test(unmapped_leaf_is_kept_and_told),
 		cmocka_unit_test(frame_pointer_to_no_code_is_not_believed),
 		cmocka_unit_test(frame_pointer_in_a_circle_ends),

@@ -167,7 +167,7 @@ static const struct walk_map *run_of(const struct env *e, uint32_t pid, uint32_t
 /* "1000-2000:T ..." of a process: start, end and kind of each mapping; "-" when it is not known. */
 static const char *seen(const struct env *e, uint32_t pid)
 {
-	static const char kinds[] = "P-TR"; /* by enum walk_kind */
+	static const char kinds[] = "P-TRJ"; /* by enum walk_kind */
 	static char text[512];
 	uint32_t i, count = 0;
 	const struct walk_map *m = run_of(e, pid, &count);
@@ -203,17 +203,17 @@ static void a_later_mapping_covers_earlier_ones(void **state)
 	map(e, 1, -1, 0x10000, 0x4000);
 	map(e, 1, -1, 0x20000, 0x1000);
 	settle(e);
-	assert_string_equal(seen(e, 1), "10000-14000:- 20000-21000:-");
+	assert_string_equal(seen(e, 1), "10000-14000:J 20000-21000:J");
 	map(e, 1, -1, 0x11000, 0x1000); /* inside */
 	settle(e);
-	assert_string_equal(seen(e, 1), "10000-11000:- 11000-12000:- 12000-14000:- 20000-21000:-");
+	assert_string_equal(seen(e, 1), "10000-11000:J 11000-12000:J 12000-14000:J 20000-21000:J");
 	map(e, 1, -1, 0x13000, 0xd800); /* over an end, and into the next */
 	settle(e);
-	assert_string_equal(seen(e, 1), "10000-11000:- 11000-12000:- 12000-13000:- 13000-20800:- "
-					"20800-21000:-");
+	assert_string_equal(seen(e, 1), "10000-11000:J 11000-12000:J 12000-13000:J 13000-20800:J "
+					"20800-21000:J");
 	map(e, 1, -1, 0, 0x100000); /* over all */
 	settle(e);
-	assert_string_equal(seen(e, 1), "0-100000:-");
+	assert_string_equal(seen(e, 1), "0-100000:J");
 }
 
 static void nonsense_is_not_mapped(void **state)
@@ -234,15 +234,15 @@ static void a_child_has_its_parents_mappings_until_it_changes_them(void **state)
 	map(e, 1, -1, 0x10000, 0x1000);
 	unwmaps_fork(e->maps, 1, 2);
 	settle(e);
-	assert_string_equal(seen(e, 2), "10000-11000:-");
+	assert_string_equal(seen(e, 2), "10000-11000:J");
 	map(e, 2, -1, 0x20000, 0x1000);
 	settle(e);
-	assert_string_equal(seen(e, 1), "10000-11000:-");
-	assert_string_equal(seen(e, 2), "10000-11000:- 20000-21000:-");
+	assert_string_equal(seen(e, 1), "10000-11000:J");
+	assert_string_equal(seen(e, 2), "10000-11000:J 20000-21000:J");
 	unwmaps_exit(e->maps, 1);
 	settle(e);
 	assert_string_equal(seen(e, 1), "unknown");
-	assert_string_equal(seen(e, 2), "10000-11000:- 20000-21000:-");
+	assert_string_equal(seen(e, 2), "10000-11000:J 20000-21000:J");
 }
 
 static void an_exec_begins_anew(void **state)
@@ -258,7 +258,7 @@ static void an_exec_begins_anew(void **state)
 	e->clock_ns = 10;
 	(void)bpf_map_update_elem(e->space.execs_fd, &pid, &exec_ns, BPF_ANY);
 	settle(e);
-	assert_string_equal(seen(e, 1), "30000-31000:-");
+	assert_string_equal(seen(e, 1), "30000-31000:J");
 }
 
 static void the_last_thread_takes_the_process_along(void **state)
@@ -270,7 +270,7 @@ static void the_last_thread_takes_the_process_along(void **state)
 	unwmaps_fork(e->maps, 1, 1);
 	settle(e);
 	unwmaps_exit(e->maps, 1);
-	assert_string_equal(seen(e, 1), "10000-11000:-");
+	assert_string_equal(seen(e, 1), "10000-11000:J");
 	unwmaps_exit(e->maps, 1);
 	assert_string_equal(seen(e, 1), "unknown");
 	unwmaps_get_stats(e->maps, &stats);

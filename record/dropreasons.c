@@ -28,12 +28,3 @@ int dropreasons_from_btf(const struct btf *btf, struct dropreasons *out)
 	}
 	return 0;
 }
-
-int dropreasons_read(struct dropreasons *out)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	int err = btf ? dropreasons_from_btf(btf, out) : -errno;
-
-	btf__free(btf);
-	return err;
-}

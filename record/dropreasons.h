@@ -21,7 +21,5 @@ struct dropreasons {
 
 /* -ENOENT: these types have no reasons.  *out is untouched then. */
 int dropreasons_from_btf(const struct btf *btf, struct dropreasons *out);
-/* Those of the kernel that runs.  errno. */
-int dropreasons_read(struct dropreasons *out);
 
 #endif

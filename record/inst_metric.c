@@ -6,6 +6,7 @@
  * program runs that read the old number: replacing an entry of a map of maps waits for just that.
  * Now nobody writes to the entries of the old interval, and they are taken out.
  */
+#include <bpf/btf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,14 +116,10 @@ static void open_known(struct instrument_ctx *c, struct metric_state *s,
 	open_one(c, s, inst->name, elf, bytes);
 }
 
-static int metric_prepare(struct instrument_ctx *c)
+static int open_all(struct instrument_ctx *c, struct metric_state *s)
 {
-	struct metric_state *s = calloc(1, sizeof(*s));
 	int err = 0;
 
-	if (!s)
-		return -ENOMEM;
-	c->state = s;
 	for (size_t i = 0; i < metriclist_count; i++) {
 		if (!(c->opts->metrics & 1u << i))
 			continue;
@@ -138,6 +135,23 @@ static int metric_prepare(struct instrument_ctx *c)
 	for (unsigned i = 0; i < c->opts->bpf_objects.count; i++)
 		open_file(c, s, c->opts->bpf_objects.values[i]);
 	return 0;
+}
+
+static int metric_prepare(struct instrument_ctx *c)
+{
+	struct metric_state *s = calloc(1, sizeof(*s));
+	struct btf *kernel;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	c->state = s;
+	kernel = c->rings ? btf__load_vmlinux_btf() : NULL; /* once for all objects */
+	s->tabs.kernel = kernel;
+	err = open_all(c, s);
+	s->tabs.kernel = NULL;
+	btf__free(kernel);
+	return err;
 }
 
 static int metric_attach(struct instrument_ctx *c)

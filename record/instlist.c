@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/instlist.h"
 
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static void print_one(FILE *to, const char *name, const char *summary, bool is_d
 		       : "");
 }
 
-static void print_metric(FILE *to, const struct metricinst *m)
+static void print_metric(FILE *to, const struct metricinst *m, const struct btf *kernel)
 {
 	const char *lacks = m->elf ? instlist_lacks(NEED_BPF) : NULL, *less = NULL, *text;
 	enum metriclist_has has = METRICLIST_ALL;
@@ -105,7 +106,7 @@ static void print_metric(FILE *to, const struct metricinst *m)
 	if (!lacks && m->lacks)
 		lacks = m->lacks();
 	if (!lacks)
-		has = metriclist_check(m, &why);
+		has = metriclist_check(m, kernel, &why);
 	text = outbuf_ok(&why) && why.size_bytes ? (const char *)why.data : "something missing";
 	if (has == METRICLIST_NONE)
 		lacks = text;
@@ -117,6 +118,7 @@ static void print_metric(FILE *to, const struct metricinst *m)
 
 void instlist_print(FILE *to)
 {
+	struct btf *kernel = btf__load_vmlinux_btf(); /* once for all */
 	const struct instrument *inst;
 
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
@@ -126,5 +128,6 @@ void instlist_print(FILE *to)
 				  inst->needs, inst->costs, instlist_lacks(inst->needs), NULL);
 	}
 	for (size_t i = 0; i < metriclist_count; i++)
-		print_metric(to, &metriclist[i]);
+		print_metric(to, &metriclist[i], kernel);
+	btf__free(kernel);
 }

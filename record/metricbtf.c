@@ -40,8 +40,8 @@ static int add_member(const struct btf *btf, const char *name, uint32_t type_id,
 	return err;
 }
 
-int metricbtf_fields(const struct btf *btf, uint32_t type_id, uint32_t base_off_bytes, bool is_key,
-		     struct metric_format *f)
+int metricbtf_fields(const struct btf *btf, const struct btf *kernel, uint32_t type_id,
+		     uint32_t base_off_bytes, bool is_key, struct metric_format *f)
 {
 	const struct btf_type *t = resolve(btf, type_id);
 	const struct btf_member *m;
@@ -55,7 +55,7 @@ int metricbtf_fields(const struct btf *btf, uint32_t type_id, uint32_t base_off_
 		name = btf__name_by_offset(btf, m->name_off);
 		if (!name || !*name || btf_member_bit_offset(t, i) % 8)
 			return -ENOTSUP;
-		if (strncmp(name, "pad", 3) != 0 && !metriclack_column(btf, t, i))
+		if (strncmp(name, "pad", 3) != 0 && !metriclack_column(btf, kernel, t, i))
 			err = add_member(btf, name, m->type,
 					 base_off_bytes + btf_member_bit_offset(t, i) / 8, is_key,
 					 f);

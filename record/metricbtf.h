@@ -12,10 +12,10 @@
 
 /*
  * Adds the members of a struct as fields, from base_off_bytes of the row on.  Members called pad*
- * are left out, and those that this kernel has not got.  -ENOTSUP: a member that is no number, array of numbers or text; -EOVERFLOW.
+ * are left out, and those that this kernel (metriclack.h) has not got.  -ENOTSUP: a member that is no number, array of numbers or text; -EOVERFLOW.
  */
-int metricbtf_fields(const struct btf *btf, uint32_t type_id, uint32_t base_off_bytes, bool is_key,
-		     struct metric_format *f);
+int metricbtf_fields(const struct btf *btf, const struct btf *kernel, uint32_t type_id,
+		     uint32_t base_off_bytes, bool is_key, struct metric_format *f);
 /* The struct that a global variable points to; 0: there is no such variable. */
 uint32_t metricbtf_pointed(const struct btf *btf, const char *variable);
 /*

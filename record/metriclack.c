@@ -15,9 +15,12 @@ static const char *behind(const char *text, const char *word)
 	return text && !strncmp(text, word, bytes) ? text + bytes : NULL;
 }
 
-static bool has_tracepoint(const char *name)
+static bool has_tracepoint(const struct btf *kernel, const char *name)
 {
-	return libbpf_find_vmlinux_btf_id(name, BPF_TRACE_RAW_TP) != -ENOENT;
+	char type[128];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return !kernel || btf__find_by_name_kind(kernel, type, BTF_KIND_TYPEDEF) != -ENOENT;
 }
 
 static bool is_optional(const struct bpf_program *prog)
@@ -34,20 +37,20 @@ static const char *tracepoint_of(const struct bpf_program *prog)
 	return behind(bpf_program__section_name(prog), "tp_btf/");
 }
 
-static bool is_missing(const struct bpf_program *prog)
+static bool is_missing(const struct btf *kernel, const struct bpf_program *prog)
 {
 	const char *tracepoint = tracepoint_of(prog);
 
-	return tracepoint && !has_tracepoint(tracepoint);
+	return tracepoint && !has_tracepoint(kernel, tracepoint);
 }
 
-bool metriclack_fails(const struct bpf_object *obj, char out[64])
+bool metriclack_fails(const struct bpf_object *obj, const struct btf *kernel, char out[64])
 {
 	struct bpf_program *prog;
 
 	bpf_object__for_each_program(prog, obj)
 	{
-		if (is_optional(prog) || !is_missing(prog))
+		if (is_optional(prog) || !is_missing(kernel, prog))
 			continue;
 		snprintf(out, 64, "%s", tracepoint_of(prog));
 		return true;
@@ -55,13 +58,13 @@ bool metriclack_fails(const struct bpf_object *obj, char out[64])
 	return false;
 }
 
-void metriclack_leave_out(const struct bpf_object *obj)
+void metriclack_leave_out(const struct bpf_object *obj, const struct btf *kernel)
 {
 	struct bpf_program *prog;
 
 	bpf_object__for_each_program(prog, obj)
 	{
-		if (is_optional(prog) && is_missing(prog))
+		if (is_optional(prog) && is_missing(kernel, prog))
 			bpf_program__set_autoload(prog, false);
 	}
 }
@@ -69,16 +72,17 @@ void metriclack_leave_out(const struct bpf_object *obj)
 /* ---- tags ---- */
 
 /* The tag when it is one that says that this kernel lacks something; NULL: it is not. */
-static const char *lacking_tag(const struct btf *btf, uint32_t id)
+static const char *lacking_tag(const struct btf *btf, const struct btf *kernel, uint32_t id)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
 	const char *tag = btf_is_decl_tag(t) ? btf__name_by_offset(btf, t->name_off) : NULL;
 	const char *tracepoint = behind(tag, needs);
 
-	return tracepoint && !has_tracepoint(tracepoint) ? tag : NULL;
+	return tracepoint && !has_tracepoint(kernel, tracepoint) ? tag : NULL;
 }
 
-bool metriclack_column(const struct btf *btf, const struct btf_type *of, uint32_t member)
+bool metriclack_column(const struct btf *btf, const struct btf *kernel, const struct btf_type *of,
+		       uint32_t member)
 {
 	uint32_t types = btf__type_cnt(btf);
 	const struct btf_type *t;
@@ -86,7 +90,7 @@ bool metriclack_column(const struct btf *btf, const struct btf_type *of, uint32_
 	for (uint32_t id = 1; id < types; id++) {
 		t = btf__type_by_id(btf, id);
 		if (btf_is_decl_tag(t) && btf_decl_tag(t)->component_idx == (int)member &&
-		    btf__type_by_id(btf, t->type) == of && lacking_tag(btf, id))
+		    btf__type_by_id(btf, t->type) == of && lacking_tag(btf, kernel, id))
 			return true;
 	}
 	return false;
@@ -114,7 +118,7 @@ static const char *instead_of(const struct btf *btf, const struct bpf_program *p
 
 /* ---- words ---- */
 
-static void put_columns(const struct btf *btf, struct outbuf *out)
+static void put_columns(const struct btf *btf, const struct btf *kernel, struct outbuf *out)
 {
 	uint32_t types = btf ? btf__type_cnt(btf) : 0;
 	const char *before = "no column ";
@@ -123,7 +127,7 @@ static void put_columns(const struct btf *btf, struct outbuf *out)
 		const struct btf_type *t = btf__type_by_id(btf, id), *of;
 		int member;
 
-		if (!lacking_tag(btf, id))
+		if (!lacking_tag(btf, kernel, id))
 			continue;
 		of = btf__type_by_id(btf, t->type);
 		member = btf_decl_tag(t)->component_idx;
@@ -135,7 +139,7 @@ static void put_columns(const struct btf *btf, struct outbuf *out)
 	}
 }
 
-bool metriclack_text(const struct bpf_object *obj, struct outbuf *out)
+bool metriclack_text(const struct bpf_object *obj, const struct btf *kernel, struct outbuf *out)
 {
 	const struct btf *btf = bpf_object__btf(obj);
 	const char *before = "no tracepoint ", *text;
@@ -144,7 +148,7 @@ bool metriclack_text(const struct bpf_object *obj, struct outbuf *out)
 
 	bpf_object__for_each_program(prog, obj)
 	{
-		if (!is_optional(prog) || !is_missing(prog))
+		if (!is_optional(prog) || !is_missing(kernel, prog))
 			continue;
 		outbuf_printf(out, "%s%s", before, tracepoint_of(prog));
 		before = ", ";
@@ -156,7 +160,7 @@ bool metriclack_text(const struct bpf_object *obj, struct outbuf *out)
 		outbuf_done(&columns);
 		return false;
 	}
-	put_columns(btf, &columns);
+	put_columns(btf, kernel, &columns);
 	if (columns.size_bytes) {
 		/* without what would have come next */
 		while (columns.size_bytes && strchr("; ", columns.data[columns.size_bytes - 1]))

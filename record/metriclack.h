@@ -5,6 +5,8 @@
  * A program whose name ends with _maybe is left out where its tracepoint is missing, and a member with
  * the tag needs:TRACEPOINT is no column there; any other program that is missing makes the object fail.
  * A tag instead:TEXT of a program says what is true without it (bpf/metric.bpf.h).
+ *
+ * kernel: its types, by btf__load_vmlinux_btf(), which takes 2 to 8 ms; NULL: nothing is missing.
  */
 #ifndef EBPREC_RECORD_METRICLACK_H
 #define EBPREC_RECORD_METRICLACK_H
@@ -17,15 +19,16 @@
 #include "record/outbuf.h"
 
 /* A tracepoint that a program cannot be without, in out; false: none is missing. */
-bool metriclack_fails(const struct bpf_object *obj, char out[64]);
+bool metriclack_fails(const struct bpf_object *obj, const struct btf *kernel, char out[64]);
 /* Before the load: the others are not loaded where theirs is missing. */
-void metriclack_leave_out(const struct bpf_object *obj);
+void metriclack_leave_out(const struct bpf_object *obj, const struct btf *kernel);
 /* Whether that member of a struct is no column here. */
-bool metriclack_column(const struct btf *btf, const struct btf_type *of, uint32_t member);
+bool metriclack_column(const struct btf *btf, const struct btf *kernel, const struct btf_type *of,
+		       uint32_t member);
 /*
  * Appends "no tracepoint A, B: no column c, d; TEXT", all in one line, with a NUL behind; false: nothing
  * is missing, and nothing was appended.
  */
-bool metriclack_text(const struct bpf_object *obj, struct outbuf *out);
+bool metriclack_text(const struct bpf_object *obj, const struct btf *kernel, struct outbuf *out);
 
 #endif

@@ -52,7 +52,8 @@ const struct metricinst metriclist[] = {
 
 const size_t metriclist_count = sizeof(metriclist) / sizeof(metriclist[0]);
 
-enum metriclist_has metriclist_check(const struct metricinst *inst, struct outbuf *why)
+enum metriclist_has metriclist_check(const struct metricinst *inst, const struct btf *kernel,
+				     struct outbuf *why)
 {
 	enum metriclist_has has = METRICLIST_ALL;
 	struct bpf_object *obj = NULL;
@@ -66,10 +67,10 @@ enum metriclist_has metriclist_check(const struct metricinst *inst, struct outbu
 	}
 	if (!obj)
 		return has;
-	if (metriclack_fails(obj, missing)) {
+	if (metriclack_fails(obj, kernel, missing)) {
 		has = METRICLIST_NONE;
 		outbuf_printf(why, "this kernel has no tracepoint %s%c", missing, '\0');
-	} else if (metriclack_text(obj, why)) {
+	} else if (metriclack_text(obj, kernel, why)) {
 		has = METRICLIST_LESS;
 	}
 	bpf_object__close(obj);

@@ -3,6 +3,7 @@
 #ifndef EBPREC_RECORD_METRICLIST_H
 #define EBPREC_RECORD_METRICLIST_H
 
+#include <bpf/btf.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,7 +27,8 @@ extern const size_t metriclist_count;
 
 enum metriclist_has { METRICLIST_ALL, METRICLIST_LESS, METRICLIST_NONE };
 
-/* What it can tell on this kernel; why it is not all, in *why. */
-enum metriclist_has metriclist_check(const struct metricinst *inst, struct outbuf *why);
+/* What it can tell on this kernel (metriclack.h); why it is not all, in *why. */
+enum metriclist_has metriclist_check(const struct metricinst *inst, const struct btf *kernel,
+				     struct outbuf *why);
 
 #endif

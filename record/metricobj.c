@@ -82,13 +82,13 @@ static void set_knobs(const struct metricobj *o, const struct instrument_ctx *c,
 }
 
 /* Without them reasons are shown by number. */
-static void set_drop_reasons(const struct metricobj *o)
+static void set_drop_reasons(const struct metricobj *o, const struct btf *kernel)
 {
 	struct dropreasons reasons;
 	uint32_t off;
 
-	if (metricbtf_variable(o->obj, "drop_reasons", sizeof(reasons.names), &off) &&
-	    !dropreasons_read(&reasons))
+	if (kernel && metricbtf_variable(o->obj, "drop_reasons", sizeof(reasons.names), &off) &&
+	    !dropreasons_from_btf(kernel, &reasons))
 		set(o->obj, "drop_reasons", reasons.names, sizeof(reasons.names));
 }
 
@@ -160,7 +160,8 @@ static int add_events(struct metricobj *o, struct metrictabs *tabs)
 		err = metrictabs_add(
 			tabs, btf__name_by_offset(btf, btf__type_by_id(btf, type)->name_off), &tab);
 		if (!err)
-			err = metricbtf_fields(btf, type, METRIC_ROW_OFF, false, &tab->fmt);
+			err = metricbtf_fields(btf, tabs->kernel, type, METRIC_ROW_OFF, false,
+					       &tab->fmt);
 		if (!err && tab->fmt.row_bytes > METRIC_ROW_OFF + METRIC_EVENT_ROW_MAX)
 			err = -EOVERFLOW;
 	}
@@ -202,12 +203,12 @@ static int finish_tables(struct metricobj *o, const struct instrument_ctx *c,
 }
 
 /* Views show it with the tables of that instrument (format/metricfmt.h). */
-static void say_what_lacks(const struct metricobj *o, const char *name,
+static void say_what_lacks(const struct metricobj *o, const struct btf *kernel, const char *name,
 			   const struct instrument_ctx *c)
 {
 	struct outbuf text = { 0 };
 
-	if (metriclack_text(o->obj, &text) && outbuf_ok(&text))
+	if (metriclack_text(o->obj, kernel, &text) && outbuf_ok(&text))
 		note(c->notes, NOTE_WARNING, "'%.20s' " METRIC_NOTE_WORDS "%s", name,
 		     (const char *)text.data);
 	outbuf_done(&text);
@@ -226,10 +227,10 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	o->obj = bpf_object__open_mem(elf, elf_bytes, &opts);
 	if (!o->obj)
 		return note_fail(c->notes, -errno, "is it a BPF object?", "%s", what);
-	if (metriclack_fails(o->obj, lacks))
+	if (metriclack_fails(o->obj, tabs->kernel, lacks))
 		return note_fail(c->notes, -ENOENT, "a kernel that has it is needed",
 				 "cannot record '%.60s', no tracepoint '%s'", name, lacks);
-	metriclack_leave_out(o->obj);
+	metriclack_leave_out(o->obj, tabs->kernel);
 	err = add_tables(o, tabs);
 	first_event = tabs->count;
 	if (!err)
@@ -240,7 +241,7 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 		return note_fail(c->notes, err, "see docs/instruments/custom.md",
 				 "cannot understand the tables of '%.60s'", name);
 	set_knobs(o, c, first_event);
-	set_drop_reasons(o);
+	set_drop_reasons(o, tabs->kernel);
 	err = pmuevents_name(o, c, tabs);
 	if (err)
 		return err;
@@ -262,7 +263,7 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 				 "'%.60s' has no variable metric_interval", name);
 	err = finish_tables(o, c, tabs);
 	if (!err)
-		say_what_lacks(o, name, c);
+		say_what_lacks(o, tabs->kernel, name, c);
 	return err;
 }
 

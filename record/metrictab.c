@@ -59,10 +59,10 @@ int metrictabs_add_map(struct metrictabs *t, const struct bpf_object *obj,
 	tab->value_bytes = bpf_map__value_size(map);
 	err = metricfmt_add(&tab->fmt, "since_ns", METRIC_UNSIGNED, 8, 1, true);
 	if (!err)
-		err = metricbtf_fields(btf, bpf_map__btf_key_type_id(map), METRICTAB_HEAD_BYTES,
-				       true, &tab->fmt);
+		err = metricbtf_fields(btf, t->kernel, bpf_map__btf_key_type_id(map),
+				       METRICTAB_HEAD_BYTES, true, &tab->fmt);
 	if (!err)
-		err = metricbtf_fields(btf, bpf_map__btf_value_type_id(map),
+		err = metricbtf_fields(btf, t->kernel, bpf_map__btf_value_type_id(map),
 				       METRICTAB_HEAD_BYTES + tab->key_bytes, false, &tab->fmt);
 	if (!err && (tab->fmt.field_count < 2 || strcmp(tab->fmt.fields[1].name, "interval") != 0))
 		err = -EINVAL;

@@ -28,7 +28,8 @@ struct metrictabs {
 	uint32_t count;
 	uint8_t *keys, *values; /* a batch */
 	size_t keys_room, values_room;
-	struct outbuf old; /* keys to be taken out */
+	struct outbuf old;        /* keys to be taken out */
+	const struct btf *kernel; /* while tables are added: metriclack.h.  Borrowed */
 };
 
 /* Rows of an interval on their way to the capture.  Embedded by the owner; all zero is an empty one. */

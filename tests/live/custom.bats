@@ -89,3 +89,12 @@ refused() {
 	same 0 "$(grep -vc '^ebprec: .*, skipping$' err || true)" || fail "$(cat err)"
 	ebprec info z.data >/dev/null
 }
+
+@test "the kernel's types are read for each object, not for each tracepoint" {
+	for also in "" ,net,cache,block; do
+		strace -f -qq -e trace=openat -o trace "$BUILD/ebprec-record" -q -a -d 0.1 --with "exits$also" -o x.data 3>&-
+		grep -c '"/sys/kernel/btf/vmlinux"' trace >>reads
+	done
+	# libbpf reads them for an object, and has no way to be told them.
+	same $'3 more' "$(awk 'NR == 1 { one = $1 } END { print $1 - one " more" }' reads)"
+}

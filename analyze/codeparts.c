@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW_PARTS    4u /* of a bucket: looked at one after the other */
+#define FEW_PARTS    4u /* of a bucket: all are looked at, which takes no branch to be guessed */
 #define BUCKETS_EACH 4u /* for each bound, at most: mostly a bucket then lies in one part */
 
 /* ---- one file ---- */
@@ -39,11 +39,13 @@ static int make_region(const uint64_t *bounds, size_t count, struct codeparts_re
 	r->size_bytes = bounds[count - 1] - bounds[0];
 	if (r->size_bytes > UINT32_MAX || count > UINT32_MAX)
 		return -ERANGE;
-	r->bounds = reallocarray(NULL, count, sizeof(*r->bounds));
+	r->bounds = reallocarray(NULL, count + FEW_PARTS, sizeof(*r->bounds));
 	if (!r->bounds)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		r->bounds[i] = (uint32_t)(bounds[i] - r->first);
+	for (size_t i = count; i < count + FEW_PARTS; i++)
+		r->bounds[i] = UINT32_MAX;
 	return make_buckets(r, count);
 }
 
@@ -95,9 +97,10 @@ static uint32_t part_at(const struct codeparts_spot *spot, uint32_t rel)
 		else
 			high = mid - 1;
 	}
-	while (low < high && bounds[low + 1] <= rel)
-		low++;
-	return low;
+	/* No part behind high begins at or before rel, so it does not matter that there may be fewer. */
+	_Static_assert(FEW_PARTS == 4, "this is all of them");
+	return low + (bounds[low + 1] <= rel) + (bounds[low + 2] <= rel) +
+	       (bounds[low + 3] <= rel) + (bounds[low + 4] <= rel);
 }
 
 void codeparts_search(const struct codeparts_spot *spot, struct place *place)

@@ -32,8 +32,8 @@ struct codeparts_bucket {
  * to be looked at, as they lie in one part.
  */
 struct codeparts_region {
-	uint64_t first, size_bytes;       /* from the first bound to the last: parts lie between */
-	uint32_t *bounds;                 /* from first on; sorted */
+	uint64_t first, size_bytes; /* from the first bound to the last: parts lie between */
+	uint32_t *bounds;           /* from first on; sorted; some more, behind all addresses */
 	struct codeparts_bucket *buckets; /* and one more, behind all parts */
 	unsigned shift;                   /* bytes of a bucket: 1 << shift */
 };

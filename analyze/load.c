@@ -429,10 +429,9 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 	for (unsigned i = 0; i < count; i++) {
 		unwinder_seat_free(workers[i].seat);
 		members_free(workers[i].members);
-		if (!err && i) {
+		if (!err && i)
 			err = sampler_join(workers[0].sampler, workers[i].sampler);
-		}
-		if (i)
+		else if (i)
 			sampler_free(workers[i].sampler);
 		add_stats(stats, &workers[i].stats);
 	}

@@ -75,19 +75,20 @@ int sampler_flush(struct sampler *s);
 int sampler_add_wait(struct sampler *s, const struct perf_sample *sample,
 		     const struct model_where *where, uint32_t end);
 /*
- * Adds all that from has counted to s; neither may be finished, nor count any more.  from is empty
- * afterwards.  -ENOMEM, -EOVERFLOW.
+ * Takes from, and adds all that it has counted to s: its places at once, its stacks by sampler_settle().
+ * Neither may be finished, nor count any more.  -ENOMEM, -EOVERFLOW.
  */
 int sampler_join(struct sampler *s, struct sampler *from);
-
-/* Gives back what only adding and joining need: from here on, s is only read. */
-void sampler_finish(struct sampler *s);
-
 /*
- * The same, and orders the places: places_sort().  Once all were joined.  -ENOMEM: finished, but in no
- * order.
+ * Once all were joined: gives back what only counting needs, and orders the places: places_sort().  From here
+ * on they are only read.  -ENOMEM: in no order.
  */
-int sampler_finish_sorted(struct sampler *s);
+int sampler_finish(struct sampler *s);
+/*
+ * Makes one table of the stacks of all that were joined, in several threads; before that they may not be asked
+ * for.  What is not the stacks' may be read meanwhile.  -ENOMEM, -EOVERFLOW: some are missing.
+ */
+int sampler_settle(struct sampler *s);
 
 /* Moves them to *out, stacks_done(); in s they are none then. */
 void sampler_take_stacks(struct sampler *s, struct stacks *out);

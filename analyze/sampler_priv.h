@@ -66,12 +66,17 @@ struct item {
 };
 
 struct sampler {
+	bool finished;
 	unsigned shrink; /* caches have 1 / 2^shrink of their slots */
 	bool sums_groups;
 	struct sampler_sum *sums; /* by group */
 	size_t sum_count, sum_capacity;
 	struct stacks stacks;
 	struct places places;
+	struct sampler **joined; /* whose stacks are still to be added; owned */
+	size_t joined_count, joined_capacity;
+	uint32_t *numbers; /* what the places of its stacks are now; NULL: the same */
+	size_t number_count;
 	struct sampler_counts counts;
 	struct mapcache *maps;
 	struct whose *whose;
@@ -93,5 +98,8 @@ struct sampler {
 
 /* To what a group has.  -ENOMEM. */
 int sampler_add_to_sum(struct sampler *s, uint32_t group, const struct sampler_sum *sum);
+
+/* What only counting needs. */
+void sampler_free_caches(struct sampler *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* sampler_whole - how a sampler is made, joined with others and taken apart */
+/* sampler_whole - how a sampler is made and taken apart */
 #include <assert.h>
 
 #include "analyze/sampler_priv.h"
@@ -63,8 +63,7 @@ const struct sampler_sum *sampler_sums(const struct sampler *s, size_t *count)
 	return s->sums;
 }
 
-/* Frees what only adding needs. */
-static void free_caches(struct sampler *s)
+void sampler_free_caches(struct sampler *s)
 {
 	mapcache_free(s->maps);
 	whose_free(s->whose);
@@ -90,74 +89,27 @@ void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
+	for (size_t i = 0; i < s->joined_count; i++)
+		sampler_free(s->joined[i]);
+	free(s->joined);
+	free(s->numbers);
 	stacks_done(&s->stacks);
 	free(s->sums);
 	places_done(&s->places);
-	free_caches(s);
+	sampler_free_caches(s);
 	free(s);
-}
-
-void sampler_finish(struct sampler *s)
-{
-	assert(!s->item_count);
-	stacks_finish(&s->stacks);
-	places_finish(&s->places);
-	free_caches(s);
-}
-
-int sampler_finish_sorted(struct sampler *s)
-{
-	uint32_t *numbers = calloc(s->places.count + 1, sizeof(*numbers));
-	int err = numbers ? 0 : -ENOMEM;
-
-	sampler_finish(s);
-	if (!err)
-		err = places_sort(&s->places, numbers);
-	if (!err)
-		stacks_renumber(&s->stacks, numbers);
-	free(numbers);
-	return err;
-}
-
-int sampler_join(struct sampler *s, struct sampler *from)
-{
-	uint32_t *numbers = calloc(from->places.count + 1, sizeof(*numbers));
-	int err = numbers ? 0 : -ENOMEM;
-
-	places_finish(&from->places);
-	free_caches(from);
-	hashidx_done(&from->stacks.node_index);
-	hashidx_done(&from->stacks.entry_index);
-	if (!err)
-		err = places_merge(&s->places, &from->places, numbers);
-	for (size_t i = 0; !err && i < from->sum_count; i++)
-		err = sampler_add_to_sum(s, (uint32_t)i, &from->sums[i]);
-	if (!err) {
-		stacks_renumber(&from->stacks, numbers);
-		err = stacks_join(&s->stacks, &from->stacks);
-	}
-	if (!err) {
-		stacks_done(&from->stacks);
-		places_done(&from->places);
-		s->counts.samples += from->counts.samples;
-		s->counts.without_chain += from->counts.without_chain;
-		s->counts.deferred += from->counts.deferred;
-		s->counts.frames_left_out += from->counts.frames_left_out;
-		s->counts.unknown_contexts += from->counts.unknown_contexts;
-		from->counts = (struct sampler_counts){ 0 };
-	}
-	free(numbers);
-	return err;
 }
 
 void sampler_take_stacks(struct sampler *s, struct stacks *out)
 {
+	assert(!s->joined_count && !s->numbers);
 	*out = s->stacks;
 	s->stacks = (struct stacks){ 0 };
 }
 
 const struct stacks *sampler_stacks(const struct sampler *s)
 {
+	assert(!s->joined_count && !s->numbers);
 	return &s->stacks;
 }
 

@@ -155,6 +155,8 @@ static int run_naming(struct report *r, const struct report_query *query, struct
 			     &how);
 
 	if (!err)
+		err = symuse_wait(&r->symbols);
+	if (!err)
 		err = interrupted_find(sampler, &r->naming, r->names, &changed);
 	if (err || !changed)
 		return err;
@@ -305,7 +307,7 @@ static int make_stacks(struct report *r, const struct report_query *query)
 		keptframes_done(&r->scan.kept);
 		if (r->scan.attr_lost && !query->off_cpu)
 			r->counts.lost_samples += r->scan.attr_lost[query->attr];
-		err = sampler_finish_sorted(sampler); /* symbol tables will need the room */
+		err = sampler_finish(sampler); /* symbol tables will need the room */
 		r->sampled = *sampler_counts(sampler);
 	}
 	if (!err)

@@ -104,10 +104,12 @@ static int find_files(struct symuse *u, const struct places *places, const struc
 static void *weigh(void *arg)
 {
 	struct symuse *u = arg;
-	const struct stacks *stacks = sampler_stacks(u->sampler);
 
-	weigh_self(u, stacks);
-	u->weigh_err = stacks_weigh_frames(stacks, u->frames);
+	u->weigh_err = sampler_settle(u->sampler);
+	if (u->weigh_err)
+		return NULL;
+	weigh_self(u, sampler_stacks(u->sampler));
+	u->weigh_err = stacks_weigh_frames(sampler_stacks(u->sampler), u->frames);
 	return NULL;
 }
 
@@ -119,7 +121,7 @@ int symuse_wait(struct symuse *u)
 	return u->weigh_err;
 }
 
-int symuse_load(struct symuse *u, const struct sampler *sampler, const struct model *model,
+int symuse_load(struct symuse *u, struct sampler *sampler, const struct model *model,
 		struct resolver *resolver, bool by_weight)
 {
 	const struct places *places = sampler_places(sampler);

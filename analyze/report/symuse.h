@@ -38,19 +38,20 @@ struct symuse {
 	size_t place_count;
 	struct symuse_row *rows; /* most frames first */
 	size_t row_count;
-	const struct sampler *sampler; /* that is being weighed */
+	struct sampler *sampler; /* that is being settled and weighed */
 	pthread_t weigher;
 	bool weighing;
 	int weigh_err;
 };
 
 /*
- * Loads the files' symbols, and weighs the places meanwhile.  by_weight: before that, so that the heaviest
- * are loaded first.  -ENOMEM.  sampler is borrowed until symuse_sum() or symuse_wait().
+ * Loads the files' symbols, and meanwhile settles the finished sampler and weighs its places.  by_weight: before
+ * that, so that the heaviest are loaded first.  -ENOMEM.  sampler is borrowed, and its stacks may not be read,
+ * until symuse_sum() or symuse_wait().
  */
-int symuse_load(struct symuse *u, const struct sampler *sampler, const struct model *model,
+int symuse_load(struct symuse *u, struct sampler *sampler, const struct model *model,
 		struct resolver *resolver, bool by_weight);
-/* Ends the weighing.  -ENOMEM. */
+/* Ends that.  -ENOMEM, -EOVERFLOW. */
 int symuse_wait(struct symuse *u);
 /* Makes the rows.  -ENOMEM, -EOVERFLOW. */
 int symuse_sum(struct symuse *u, const struct naming *naming, const struct resolver *resolver,

@@ -222,8 +222,12 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	uint32_t first_event;
 	int err;
 
-	*o = (struct metricobj){ .first_table = tabs->count, .cpus = c->cpus };
+	*o = (struct metricobj){ .first_table = tabs->count,
+				 .cpus = c->cpus,
+				 .possible_cpus = libbpf_num_possible_cpus() };
 	snprintf(what, sizeof(what), "cannot load '%.60s'", name);
+	if (o->possible_cpus < 0)
+		return note_fail(c->notes, o->possible_cpus, NULL, "%s", what);
 	o->obj = bpf_object__open_mem(elf, elf_bytes, &opts);
 	if (!o->obj)
 		return note_fail(c->notes, -errno, "is it a BPF object?", "%s", what);
@@ -329,14 +333,17 @@ void metricobj_stop(struct metricobj *o)
 	metricperf_done(&o->perf);
 }
 
-/* On every CPU that is online; -ENXIO: it is not any more. */
+/*
+ * On every CPU that is online; of others it is -ENXIO.  No list of CPUs: the thread that runs this is not the
+ * one that adds to it those that come.
+ */
 static int run_on_cpus(const struct metricobj *o, int fd)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU);
 	int err;
 
-	for (size_t i = 0; i < o->cpus->count; i++) {
-		opts.cpu = o->cpus->ids[i];
+	for (int cpu = 0; cpu < o->possible_cpus; cpu++) {
+		opts.cpu = (uint32_t)cpu;
 		err = bpf_prog_test_run_opts(fd, &opts);
 		if (err && err != -ENXIO)
 			return err;

@@ -28,6 +28,7 @@ struct metricobj {
 	size_t link_count, iter_count, flush_count;
 	int flush_fds[METRICOBJ_FLUSHES_MAX]; /* of programs that we run on every CPU */
 	const struct cpulist *cpus;
+	int possible_cpus; /* more than the number of any CPU that there can be */
 	uint32_t first_table, table_count; /* in the recording's list; events last */
 	char *shared;                      /* its variables, mapped; NULL: none */
 	size_t shared_bytes;

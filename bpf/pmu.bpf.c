@@ -86,13 +86,17 @@ static __always_inline __u64 added(void *map, struct bpf_perf_event_value *seen)
 {
 	struct bpf_perf_event_value now = {};
 	__u64 count, enabled, running;
+	bool fresh = false;
 
 	if (bpf_perf_event_read_value(map, BPF_F_CURRENT_CPU, &now, sizeof(now)))
 		return 0;
+	/* Another event than before: the CPU was offline meanwhile, and this one began with its return. */
+	if (now.enabled < seen->enabled || now.counter < seen->counter)
+		seen->counter = seen->enabled = seen->running = 0, fresh = true;
 	count = now.counter - seen->counter;
 	enabled = now.enabled - seen->enabled;
 	running = now.running - seen->running;
-	if (!seen->enabled)
+	if (!seen->enabled && !fresh)
 		count = 0; /* of before the recording */
 	*seen = now;
 	if (running && running < enabled)

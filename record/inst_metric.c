@@ -67,6 +67,7 @@ static void try_open(void *arg)
 	const struct trial *t = arg;
 
 	t->c->notes->show = NULL;
+	t->c->reopener = NULL; /* it would keep what the parent does not know of */
 	(void)metricobj_open(&t->s->objs[t->s->obj_count], t->name, t->elf->data,
 			     t->elf->size_bytes, t->c, &t->s->tabs);
 }
@@ -183,6 +184,22 @@ static int metric_attach(struct instrument_ctx *c)
 		metricobj_stop(&s->objs[i]);
 	}
 	return s->counters ? counters_begin(s->counters) : 0;
+}
+
+/* Samples are worth having without them. */
+static int metric_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
+{
+	struct metric_state *s = c->state;
+
+	for (size_t i = 0; i < s->obj_count; i++) {
+		int err = metricperf_cpu_back(&s->objs[i].perf, c->reopener, cpu);
+
+		if (err)
+			note(c->notes, NOTE_WARNING,
+			     "CPU %u came online: '%s' does not count what its perf events tell there: %s (record anew)",
+			     cpu, bpf_object__name(s->objs[i].obj), strerror(-err));
+	}
+	return 0;
 }
 
 /* ---- intervals ---- */
@@ -322,6 +339,7 @@ const struct instrument inst_metric = {
 	.events = 1u << EBPREC_EV_METRIC,
 	.prepare = metric_prepare,
 	.attach = metric_attach,
+	.cpu_back = metric_cpu_back,
 	.on_event = metric_on_event,
 	.tick = metric_tick,
 	.augment = metric_augment,

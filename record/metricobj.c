@@ -223,7 +223,7 @@ int metricobj_open(struct metricobj *o, const char *name, const void *elf, size_
 	int err;
 
 	*o = (struct metricobj){ .first_table = tabs->count,
-				 .cpus = c->cpus,
+				 .where = { c->cpus, c->reopener },
 				 .possible_cpus = libbpf_num_possible_cpus() };
 	snprintf(what, sizeof(what), "cannot load '%.60s'", name);
 	if (o->possible_cpus < 0)
@@ -303,7 +303,7 @@ int metricobj_attach(struct metricobj *o, uint64_t now_ns)
 			continue;
 		}
 		if (metricperf_is(prog)) {
-			err = metricperf_attach(&o->perf, prog, o->cpus);
+			err = metricperf_attach(&o->perf, prog, &o->where);
 			if (err)
 				return err;
 			continue;

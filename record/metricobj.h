@@ -23,12 +23,12 @@ struct metricobj {
 	struct bpf_object *obj;
 	struct bpf_link *links[METRICOBJ_LINKS_MAX]; /* of programs that events run */
 	struct bpf_link *iters[METRICOBJ_LINKS_MAX]; /* of those that walk over tasks */
-	struct metricperf perf;                      /* of those that perf events run */
+	struct metricperf perf;                      /* the perf events of those that have any */
+	struct metricperf_where where;               /* these are opened */
 	struct uprobes uprobes;                      /* that another room sets */
 	size_t link_count, iter_count, flush_count;
 	int flush_fds[METRICOBJ_FLUSHES_MAX]; /* of programs that we run on every CPU */
-	const struct cpulist *cpus;
-	int possible_cpus; /* more than the number of any CPU that there can be */
+	int possible_cpus;                 /* more than the number of any CPU that there can be */
 	uint32_t first_table, table_count; /* in the recording's list; events last */
 	char *shared;                      /* its variables, mapped; NULL: none */
 	size_t shared_bytes;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/pmuevents.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "record/perfset.h"
 
 enum { EVENTS_MAX = 5 };
 
@@ -73,23 +73,21 @@ static size_t events_of(const struct record_opts *opts, const struct pmu_event *
 }
 
 /* period_count 0: it only counts. */
-static int open_event(const struct pmu_event *e, uint32_t cpu, uint64_t period_count)
+static struct perf_event_attr attr_of(const struct pmu_event *e, uint64_t period_count)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
 		.type = e->type,
 		.config = e->config,
 		.sample_period = period_count,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
-	long fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
 }
 
 const char *pmuevents_lacks(void)
 {
-	int fd = open_event(&known[0], 0, 0);
+	const struct perf_event_attr attr = attr_of(&known[0], 0);
+	int fd = perfset_open_one(&attr, 0, 0);
 
 	if (fd >= 0)
 		close(fd);
@@ -142,7 +140,7 @@ int pmuevents_name(struct metricobj *o, const struct instrument_ctx *c, struct m
 		snprintf(name, sizeof(name), "pmu_counters%u", i);
 		map = bpf_object__find_map_by_name(o->obj, name);
 		if (map)
-			bpf_map__set_max_entries(map, c->cpus->ids[c->cpus->count - 1] + 1);
+			bpf_map__set_max_entries(map, (uint32_t)o->possible_cpus);
 		if (i < count)
 			snprintf(tabs->tab[first + i].fmt.name, METRIC_NAME_BYTES, "pmu_%s",
 				 events[i]->column);
@@ -168,22 +166,16 @@ int pmuevents_count(struct metricobj *o, const struct instrument_ctx *c)
 	const char *unknown;
 	char name[METRIC_NAME_BYTES];
 	size_t count = is_pmu(o) ? events_of(c->opts, events, &unknown) : 0;
-	int fd, map_fd, err = 0;
 
 	for (unsigned i = 0; i < count; i++) {
+		const struct perf_event_attr attr = attr_of(events[i], 0);
+		int map_fd, err;
+
 		snprintf(name, sizeof(name), "pmu_counters%u", i);
 		map_fd = bpf_object__find_map_fd_by_name(o->obj, name);
-		for (size_t k = 0; k < c->cpus->count; k++) {
-			fd = open_event(events[i], c->cpus->ids[k], 0);
-			if (fd < 0)
-				return say_lacks(c, events[i], fd);
-			/* The map holds the event from here on. */
-			if (bpf_map_update_elem(map_fd, &c->cpus->ids[k], &fd, BPF_ANY))
-				err = -errno;
-			close(fd);
-			if (err)
-				return say_lacks(c, events[i], err);
-		}
+		err = metricperf_hold(&o->perf, map_fd, &attr, &o->where);
+		if (err)
+			return say_lacks(c, events[i], err);
 	}
 	return 0;
 }
@@ -194,25 +186,13 @@ int pmuevents_attach(struct metricobj *o, const struct instrument_ctx *c)
 	const struct pmu_event *events[EVENTS_MAX];
 	const char *unknown;
 	size_t count = is_pmu(o) && prog ? events_of(c->opts, events, &unknown) : 0;
-	struct bpf_link *link;
-	int fd;
 
 	for (size_t i = 0; i < count; i++) {
-		LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = i);
+		const struct perf_event_attr attr = attr_of(events[i], events[i]->period_count);
+		int err = metricperf_run(&o->perf, prog, i, &attr, &o->where);
 
-		for (size_t k = 0; k < c->cpus->count; k++) {
-			if (o->link_count == METRICOBJ_LINKS_MAX)
-				return -EOVERFLOW;
-			fd = open_event(events[i], c->cpus->ids[k], events[i]->period_count);
-			if (fd < 0)
-				return say_lacks(c, events[i], fd);
-			link = bpf_program__attach_perf_event_opts(prog, fd, &opts); /* takes it */
-			if (!link) {
-				close(fd);
-				return -errno;
-			}
-			o->links[o->link_count++] = link;
-		}
+		if (err)
+			return say_lacks(c, events[i], err);
 	}
 	return 0;
 }

@@ -36,6 +36,7 @@ struct reopener {
 	uint32_t cpu; /* that was asked for */
 	int err;      /* of the first event that could not be opened */
 	int event[KEPT_MAX];
+	bool extra[KEPT_MAX];
 };
 
 /* ---- the recorder's side ---- */
@@ -103,8 +104,19 @@ int reopener_keep(struct reopener *r, const struct perf_event_attr *attr)
 	const struct question q = { .deed = DEED_KEEP, .attr = *attr };
 	int number = ask(r, &q);
 
+	if (number >= KEPT_MAX)
+		return -EPIPE;
 	if (number >= 0)
 		r->kept_count = number + 1;
+	return number;
+}
+
+int reopener_keep_extra(struct reopener *r, const struct perf_event_attr *attr)
+{
+	int number = reopener_keep(r, attr);
+
+	if (number >= 0)
+		r->extra[number] = true;
 	return number;
 }
 
@@ -135,7 +147,7 @@ int reopener_ask(struct reopener *r, uint32_t cpu)
 /* The next answer: of what was asked last, or of what was asked before and is not wanted any more. */
 static int take_answer(struct reopener *r)
 {
-	int event = -1, result = receive(r, &event);
+	int event = -1, result = receive(r, &event), number;
 
 	if (result == -EPIPE)
 		return result;
@@ -143,8 +155,9 @@ static int take_answer(struct reopener *r)
 		if (event >= 0)
 			close(event);
 	} else {
-		r->event[r->kept_count - r->owed_count] = event;
-		if (result < 0 && !r->err)
+		number = r->kept_count - r->owed_count;
+		r->event[number] = event;
+		if (result < 0 && !r->err && !r->extra[number])
 			r->err = result;
 	}
 	r->owed_count--;

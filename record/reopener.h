@@ -28,6 +28,8 @@ void reopener_free(struct reopener *r); /* NULL is fine */
  * helper is gone; -ENOSPC, it knows too many; -EPERM, it is sealed, or r is NULL.
  */
 int reopener_keep(struct reopener *r, const struct perf_event_attr *attr);
+/* The same, of one that is missed alone: await() does not fail when it cannot be opened. */
+int reopener_keep_extra(struct reopener *r, const struct perf_event_attr *attr);
 /* From here on it keeps no other. */
 int reopener_seal(struct reopener *r);
 /*

@@ -4,6 +4,7 @@
 # that says what is missing.
 
 load ../helper
+load ../live/metrics
 
 setup() {
 	need_bpf
@@ -222,6 +223,37 @@ sampled_again() {
 	ebprec-record -a -F 997 -o r.data sh -c "sleep 0.5; echo 0 >$cpu; $back" 3>&- 2>err >told
 	whole r.data
 	sampled_again
+}
+
+# About 2 s of a program on CPU 1, and one that touches 1009 fresh pages.
+@test "a CPU that goes offline and comes back: what perf events count, and take stacks of" {
+	cpu=/sys/devices/system/cpu/cpu1/online
+	[ -w $cpu ] || skip "no CPU can be taken away here"
+	ebprec-record -a -F 99 --with pmu,faults --pmu cpu-clock,page-faults -o r.data sh -c "sleep 0.5; echo 0 >$cpu
+		sleep 0.3; echo 1 >$cpu; sleep 1.5; taskset -c 1 leaks >/dev/null; exec taskset -c 1 shares 2" \
+		3>&- 2>err >told
+	whole r.data
+	same 1 "$(grep -c '^ebprec: CPU 1 came online: it is sampled again, after ' err)"
+	same 0 "$(grep -c 'does not count' err || true)"
+	ran_ns=$(ebprec summary -q --json -n 1000 r.data | perl -MJSON::PP -e '
+		my $ns = 0;
+		$ns += $_->{cpu_time_ns} for grep { $_->{comm} eq "shares" } @{decode_json(join "", <STDIN>)->{processes}};
+		print $ns')
+	[ "$ran_ns" -gt 500000000 ] || fail "it ran $ran_ns ns"
+	got=$(field r.data pmu comm=shares cpu_clock)
+	[ "$got" -gt $((ran_ns / 100 * 90)) ] && [ "$got" -lt $((ran_ns / 100 * 110)) ] || fail "$got of $ran_ns ns"
+	# One stack in 10 ms is drawn of it.
+	got=$(ebprec report -q --of pmu_cpu_clock --folded -i r.data | weight '^shares;')
+	[ "$got" -gt $((ran_ns / 2)) ] && [ "$got" -lt $((ran_ns * 2)) ] || fail "$got of $ran_ns ns are drawn"
+	[ "$(field r.data pmu comm=leaks page_faults)" -ge 1009 ] || fail "$(ebprec metrics pmu -i r.data)"
+	[ "$(ebprec report -q --of faults --folded -i r.data | weight '^leaks;')" -ge 485 ] ||
+		fail "$(ebprec metrics faults -i r.data)"
+	# What was counted before goes on from there: all of it is no more than there was time.
+	read -r from to <<<"$(ebprec info --json r.data | perl -MJSON::PP -e '
+		my $t = decode_json(join "", <STDIN>)->{time};
+		print "$t->{first_sample_ns} $t->{last_sample_ns}\n"')"
+	all=$(field r.data pmu '' cpu_clock --top 0)
+	[ "$all" -lt $(((to - from + 500000000) * 2)) ] || fail "$all ns from $from to $to"
 }
 
 @test "a CPU that was offline when the recording began" {

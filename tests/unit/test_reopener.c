@@ -70,6 +70,34 @@ static void reopener_opens_what_it_keeps(void **state)
 	reopener_free(r);
 }
 
+static void reopener_does_without_what_is_extra(void **state)
+{
+	struct perf_event_attr attr = dummy, none = { .type = UINT32_MAX, .size = sizeof(none) };
+	struct reopener *r = start();
+	int err, fd;
+
+	assert_int_equal(reopener_keep_extra(r, &none), 0);
+	assert_int_equal(reopener_keep(r, &attr), 1);
+	assert_int_equal(reopener_keep_extra(r, &attr), 2);
+	assert_int_equal(reopener_ask(r, 0), 0);
+	err = await(r, 0);
+	if (err == -EACCES || err == -EPERM) { /* no rights, here or at all */
+		reopener_free(r);
+		skip();
+	}
+	assert_int_equal(err, 0);
+	assert_int_equal(reopener_take(r, 0), -ENOENT);
+	for (int number = 1; number <= 2; number++) {
+		fd = reopener_take(r, number);
+		assert_true(fd >= 0);
+		close(fd);
+	}
+	assert_int_equal(reopener_keep(r, &none), 3); /* this one is needed */
+	assert_int_equal(reopener_ask(r, 0), 0);
+	assert_true(await(r, 0) < 0);
+	reopener_free(r);
+}
+
 static void reopener_knows_what_was_asked_last(void **state)
 {
 	struct perf_event_attr attr = dummy;
@@ -117,6 +145,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reopener_that_is_sealed_learns_no_more),
 		cmocka_unit_test(reopener_opens_what_it_keeps),
+		cmocka_unit_test(reopener_does_without_what_is_extra),
 		cmocka_unit_test(reopener_knows_what_was_asked_last),
 		cmocka_unit_test(reopener_that_is_none_says_so),
 	};

@@ -134,13 +134,21 @@ showing() {
 }
 
 @test "perf_event_paranoid=3, as Debian's kernels take it: the setting that mends it" {
-	doctor 1 showing 3 /proc/sys/kernel/perf_event_paranoid refuse perf_event_open ebprec
+	before_uprobe_links doctor 1 showing 3 /proc/sys/kernel/perf_event_paranoid refuse perf_event_open ebprec
 	is "perf events" "missing Operation not permitted: kernel.perf_event_paranoid is 3" \
 		"sysctl kernel.perf_event_paranoid=2"
 	is BPF missing
 	is marks degraded
 	showing 3 /proc/sys/kernel/perf_event_paranoid refuse perf_event_open ebprec doctor >text || true
 	same "nothing can be recorded here" "$(tail -n 1 text)"
+}
+
+@test "marks take CAP_SYS_ADMIN only where the kernel has no links of uprobes" {
+	before_uprobe_links doctor 0 setpriv --bounding-set=-sys_admin --inh-caps=-all ebprec
+	is marks "degraded no right to set uprobes"
+	need_uprobe_links
+	doctor 0 setpriv --bounding-set=-sys_admin --inh-caps=-all ebprec
+	is marks works
 }
 
 @test "a container's filter is told from a missing right" {

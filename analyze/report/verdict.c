@@ -347,6 +347,16 @@ const char *verdict_end_text(uint8_t end)
 	return end == SAMPLER_END_UNKNOWN ? NULL : unwind_why_text(end - 1);
 }
 
+/* Code that a compiler makes at run time, with names or without: "/tmp/perf-12.map", "//anon". */
+static bool is_made(const char *dso)
+{
+	static const char map[] = "/tmp/perf-", end[] = ".map";
+	size_t n = strlen(dso);
+
+	return locate_is_anonymous(dso) || (!strncmp(dso, map, strlen(map)) && n > strlen(end) &&
+					    !strcmp(dso + n - strlen(end), end));
+}
+
 const char *verdict_end_remedy(uint8_t end, const char *dso)
 {
 	if (end == SAMPLER_END_UNKNOWN)
@@ -355,7 +365,7 @@ const char *verdict_end_remedy(uint8_t end, const char *dso)
 		return "nothing: its callers are on the stack of a goroutine";
 	switch (end - 1) {
 	case UNWIND_NO_CFI:
-		return locate_is_anonymous(dso)
+		return is_made(dso)
 			       ? "code made at run time must keep frame pointers: java "
 				 "-XX:+PreserveFramePointer"
 			       : "build it with -fasynchronous-unwind-tables, or with frame pointers";

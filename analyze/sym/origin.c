@@ -22,7 +22,7 @@ static const struct {
 			       "install the debug symbols of this version" },
 	[NAME_STRIPPED] = { "its symbols were stripped", "install its debug symbols" },
 	[NAME_BETWEEN] = { "no symbol covers this place", NULL },
-	[NAME_BAD_ELF] = { "the file is broken", NULL },
+	[NAME_BAD_ELF] = { "no ELF file, or a broken one", NULL },
 	[NAME_IN_MEMORY] = { "a program in memory alone, and no file of its build-id is here",
 			     "give a folder with its file as .build-id/XX/XXX... by --debug-dir" },
 	[NAME_KERNEL_HIDDEN] = { "kernel addresses were hidden",

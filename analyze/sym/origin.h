@@ -26,7 +26,7 @@ enum name_reason {
 	NAME_STRIPPED,         /* the file has no symbols, or only its exports and this is none */
 	NAME_DEBUG_STALE,      /* the same, and its debug file is of another build */
 	NAME_BETWEEN,          /* no symbol covers this place */
-	NAME_BAD_ELF,          /* the file is broken */
+	NAME_BAD_ELF,          /* the file is no ELF file (a memory image), or a broken one */
 	NAME_KERNEL_HIDDEN, /* kernel addresses were hidden (kptr_restrict), or no kallsyms in the capture */
 	NAME_NOT_READ, /* it was gone before the recorder saw it */
 	NAME_IN_MEMORY, /* a program that no folder had (memfd), and no file of its build-id is here */

@@ -322,6 +322,16 @@ static void go_changes_stacks_where_its_runtime_does(void **state)
 	teardown(f);
 }
 
+static void code_made_at_run_time_has_a_remedy_of_its_own(void **state)
+{
+	const uint8_t end = UNWIND_NO_CFI + 1;
+
+	assert_non_null(strstr(verdict_end_remedy(end, "//anon"), "made at run time"));
+	assert_non_null(strstr(verdict_end_remedy(end, "/tmp/perf-12.map"), "made at run time"));
+	assert_null(strstr(verdict_end_remedy(end, "/tmp/perf-12"), "made at run time"));
+	assert_null(strstr(verdict_end_remedy(end, "/srv/perf-12.map"), "made at run time"));
+}
+
 /* musl's have no unwind table, and nothing but _start is left out. */
 static void a_walk_that_stops_in_musls_start_is_complete(void **state)
 {
@@ -406,6 +416,7 @@ int main(void)
 		cmocka_unit_test(break_is_blamed_on_the_outermost_file),
 		cmocka_unit_test(what_the_walk_told_decides),
 		cmocka_unit_test(go_changes_stacks_where_its_runtime_does),
+		cmocka_unit_test(code_made_at_run_time_has_a_remedy_of_its_own),
 		cmocka_unit_test(a_walk_that_stops_in_musls_start_is_complete),
 		cmocka_unit_test(kernel_stacks_need_no_user_part),
 		cmocka_unit_test(unnamed_frames_are_summed_by_file_and_reason),

@@ -25,9 +25,10 @@
 /* Frames of one stack, 1..CPU_USER_MAX. */
 const volatile __u32 max_frames = CPU_USER_MAX;
 
-#define WINDOW_BYTES 512
-#define NO_WINDOW    (1ULL << 63) /* no address of user space is near */
-#define GPRS         17
+#define WINDOW_BYTES   512
+#define NO_WINDOW      (1ULL << 63) /* no address of user space is near */
+#define GPRS           17
+#define PROLOGUE_BYTES 48
 
 struct walk_state;
 static __always_inline int walk_gpr(const struct walk_state *w, __u32 n, __u64 *out);
@@ -56,6 +57,8 @@ struct walk_state {
 	__u64 window_addr; /* of window[0] */
 	__u64 word[2];     /* what walk_fetch() read */
 	__u8 window[WINDOW_BYTES];
+	/* What walk_called_frameless() looks at: all stacks of a program's functions are 512 bytes together. */
+	__u8 call[8], code[PROLOGUE_BYTES];
 	__u64 frames[CPU_USER_MAX];
 };
 
@@ -250,7 +253,6 @@ static __always_inline int walk_read2(struct walk_state *w, __u64 addr, __u64 *l
 
 #define CALLEE_NEAR_BYTES 65536
 #define CALL_OVER_BYTES   16
-#define PROLOGUE_BYTES    48
 #define SEEN_WORDS        62 /* of a frame: one window */
 
 /* Functions that keep a frame pointer say so at their beginning: push %rbp; mov %rsp,%rbp. */
@@ -272,17 +274,21 @@ static __always_inline bool keeps_frame_pointer(const __u8 code[PROLOGUE_BYTES])
  */
 __attribute__((noinline)) int walk_called_frameless(__u64 addr, __u64 pc)
 {
-	__u8 code[PROLOGUE_BYTES], call[8];
+	struct walk_state *w = walk_here();
+	const __u8 *call;
 	__u64 target;
 
-	if (bpf_probe_read_user(call, sizeof(call), (const void *)(addr - 5)) || call[0] != 0xe8)
+	if (!w || bpf_probe_read_user(w->call, sizeof(w->call), (const void *)(addr - 5)))
+		return 0;
+	call = w->call;
+	if (call[0] != 0xe8)
 		return 0;
 	target = addr + (__u64)(__s64)(__s32)(call[1] | call[2] << 8 | call[3] << 16 |
 					      (__u32)call[4] << 24);
 	if (target > pc || pc - target >= CALLEE_NEAR_BYTES || target - addr < CALL_OVER_BYTES ||
-	    bpf_probe_read_user(code, sizeof(code), (const void *)target))
+	    bpf_probe_read_user(w->code, sizeof(w->code), (const void *)target))
 		return 0;
-	return !keeps_frame_pointer(code);
+	return !keeps_frame_pointer(w->code);
 }
 
 /*

@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "analyze/buildids.h"
-#include "analyze/embedded.h"
 #include "analyze/rewrite/mergehead.h"
 #include "analyze/metatext.h"
 #include "analyze/rewrite/rewrite_priv.h"
+#include "analyze/strings.h"
+#include "analyze/vec.h"
 #include "format/buildidlist.h"
 #include "format/cursor.h"
 #include "format/procargs.h"
@@ -34,6 +35,9 @@ struct merge {
 	size_t count, current;
 	const struct capture **list; /* of the parts */
 	struct mergehead head;
+	struct strings *files; /* names of those that do not grow, */
+	size_t *file_parts;    /* and the part of each that had it first, by number in files */
+	size_t file_capacity;
 	struct buildidlist *build_ids;
 	struct rewrite rw;
 	struct merge_error *error;
@@ -161,19 +165,18 @@ static bool is_numbered(enum ebx_kind kind)
 	       kind == EBX_ARGS || kind == EBX_CONTAINERS;
 }
 
-/* Files that do not grow: a second one of that name would be put behind the first. */
-static bool has_earlier(const struct merge *m, const char *name)
+/* 1: an earlier part has a file of this name; 0: none has, and it is noted; -ENOMEM, -EOVERFLOW. */
+static int note_file(struct merge *m, const uint8_t *name, size_t size_bytes)
 {
-	size_t size_bytes;
-	char *text;
+	uint32_t count = strings_count(m->files), id;
+	int err = strings_add(m->files, (const char *)name, size_bytes, &id);
 
-	for (size_t i = 0; i < m->current; i++) {
-		if (!embedded_file(m->parts[i].c, name, &text, &size_bytes)) {
-			free(text);
-			return true;
-		}
+	if (!err && id >= count) {
+		err = vec_reserve(&m->file_parts, &m->file_capacity, (size_t)id + 1);
+		if (!err)
+			m->file_parts[id] = m->current;
 	}
-	return false;
+	return err ? err : m->file_parts[id] < m->current;
 }
 
 static bool wants_object(void *ctx, const struct capture_object *o)
@@ -218,19 +221,19 @@ static int put_object(void *ctx, const struct capture_object *o, const void *dat
 	struct cursor piece = cursor_of(data, size_bytes);
 	uint64_t number = o->object;
 	const uint8_t *name;
-	char *text;
 	size_t n;
-	bool told = false;
+	int told = 0;
 
-	if (o->kind == EBX_FILE && m->current) {
+	/* Files that do not grow: a second one of that name would be put behind the first. */
+	if (o->kind == EBX_FILE) {
 		n = cursor_u16(&piece);
 		name = cursor_bytes(&piece, n);
-		text = name ? strndup((const char *)name, n) : NULL;
-		told = text && *text == '[' && has_earlier(m, text);
-		free(text);
+		told = name && n && *name == '['
+			       ? note_file(m, name, strnlen((const char *)name, n))
+			       : 0;
 	}
 	if (told)
-		return 0;
+		return told < 0 ? told : 0;
 	if (is_numbered(o->kind))
 		number += m->parts[m->current].object_base;
 	if (o->kind == EBX_ARGS)
@@ -385,6 +388,8 @@ int merge_captures(const struct capture *const *inputs, size_t count, bool any_b
 	if (!err)
 		err = make_head(m);
 	if (!err)
+		err = strings_new(&m->files);
+	if (!err)
 		err = buildidlist_new(&m->build_ids);
 	if (!err) {
 		number_objects(m);
@@ -395,6 +400,8 @@ int merge_captures(const struct capture *const *inputs, size_t count, bool any_b
 	writer_free(m->rw.w);
 	mergehead_done(&m->head);
 	buildidlist_free(m->build_ids);
+	strings_free(m->files);
+	free(m->file_parts);
 	free(m->list);
 	free(m->parts);
 	free(m);

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "analyze/embedded.h"
+#include "analyze/rewrite/merge.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/tally.h"
 #include "format/perfrec.h"
@@ -214,6 +216,76 @@ static void rewrite_leaves_out_a_broken_frame_and_says_so(void **state)
 	free(b.data);
 }
 
+/* ---- merge ---- */
+
+static void put_file(uint64_t number, const char *name, const char *content)
+{
+	uint8_t object[64];
+	size_t n = strlen(name);
+
+	le16_store(object, (uint16_t)n);
+	memcpy(object + 2, name, n);
+	memcpy(object + 2 + n, content, strlen(content));
+	assert_int_equal(writer_object(maker.w, EBX_FILE, number, object, 2 + n + strlen(content)),
+			 0);
+}
+
+static struct bytes make_part(unsigned part)
+{
+	struct bytes b;
+
+	maker_begin(&maker, false);
+	if (part) {
+		put_file(1, "[vdso]", part == 1 ? "one" : "three");
+		put_file(2, "[vdso]", part == 1 ? "two" : "four");
+	}
+	put_file(3, "perf-7.map", part == 1 ? "b" : part ? "c" : "a");
+	maker_sample(&maker, 7, 10 + 10 * part, 0);
+	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
+	b = maker_bytes(&maker);
+	maker_end(&maker);
+	return b;
+}
+
+static void check_file(const struct capture *c, const char *name, const char *content)
+{
+	size_t size;
+	char *text;
+
+	assert_int_equal(embedded_file(c, name, &text, &size), 0);
+	assert_string_equal(text, content);
+	free(text);
+}
+
+/* The kernel's own code is the same in all parts; of what grows each part has a piece. */
+static void merge_has_files_that_do_not_grow_once(void **state)
+{
+	struct bytes part[3], all;
+	struct capture *c[3], *merged;
+	struct maker to = { .fd = memfd_create("merge", MFD_CLOEXEC) };
+	struct rewrite_stats stats;
+	struct merge_error error;
+
+	for (unsigned i = 0; i < 3; i++) {
+		part[i] = make_part(i);
+		assert_int_equal(capture_from_bytes(part[i].data, part[i].size, &c[i], NULL), 0);
+	}
+	assert_int_equal(
+		merge_captures((const struct capture *const *)c, 3, true, to.fd, &stats, &error),
+		0);
+	all = maker_bytes(&to);
+	assert_int_equal(capture_from_bytes(all.data, all.size, &merged, NULL), 0);
+	check_file(merged, "[vdso]", "onetwo");
+	check_file(merged, "perf-7.map", "abc");
+	capture_close(merged);
+	free(all.data);
+	close(to.fd);
+	for (unsigned i = 0; i < 3; i++) {
+		capture_close(c[i]);
+		free(part[i].data);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +296,7 @@ int main(void)
 		cmocka_unit_test(rewrite_gives_each_part_an_id_of_its_own),
 		cmocka_unit_test(rewrite_mends_what_the_kernel_did_not_mean),
 		cmocka_unit_test(rewrite_leaves_out_a_broken_frame_and_says_so),
+		cmocka_unit_test(merge_has_files_that_do_not_grow_once),
 	};
 
 	return cmocka_run_group_tests_name("rewrite", tests, NULL, NULL);

@@ -241,7 +241,7 @@ sampled_again() {
 		print $ns')
 	[ "$ran_ns" -gt 500000000 ] || fail "it ran $ran_ns ns"
 	got=$(field r.data pmu comm=shares cpu_clock)
-	[ "$got" -gt $((ran_ns / 100 * 90)) ] && [ "$got" -lt $((ran_ns / 100 * 110)) ] || fail "$got of $ran_ns ns"
+	[ "$got" -gt $((ran_ns * 9 / 10)) ] && [ "$got" -lt $((ran_ns * 11 / 10)) ] || fail "$got of $ran_ns ns"
 	# One stack in 10 ms is drawn of it.
 	got=$(ebprec report -q --of pmu_cpu_clock --folded -i r.data | weight '^shares;')
 	[ "$got" -gt $((ran_ns / 2)) ] && [ "$got" -lt $((ran_ns * 2)) ] || fail "$got of $ran_ns ns are drawn"

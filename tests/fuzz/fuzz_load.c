@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * fuzz_load - what happened to hostile processes, and whose samples are whose
+ *
+ * A tale (tale.h) is loaded from a capture of ours and from a file as perf has it, whole and in slices,
+ * by one thread and by several: each must count the same stacks.  Four bytes in front of it choose
+ * the layout of its events, what is kept apart, which samples are asked for and what is compared.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/hashidx.h"
+#include "analyze/load.h"
+#include "analyze/report/reportview.h"
+#include "format/jitdump.h"
+#include "tests/fuzz/tale.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+#define NOWHERE "/nonexistent" /* names are those of places */
+
+enum layout { LAYOUT_OURS, LAYOUT_BARE, LAYOUT_COUNTS, LAYOUT_COPIES, LAYOUTS };
+
+/* What the first bytes choose. */
+struct setting {
+	enum layout layout;
+	bool narrow_frames; /* a flush behind each sample */
+	bool jits;
+	unsigned fields; /* enum group_fields */
+	uint8_t filter, compare;
+};
+
+/* ---- samples ---- */
+
+static void make_attrs(enum layout layout, struct writer_attr attrs[REC_ATTRS])
+{
+	rec_attrs(attrs);
+	for (size_t i = 0; i < REC_ATTRS; i++) {
+		struct perf_event_attr *a = &attrs[i].attr;
+
+		if (layout == LAYOUT_BARE)
+			a->sample_id_all = 0;
+		if (layout == LAYOUT_COUNTS) {
+			a->sample_type |= PERF_SAMPLE_READ;
+			a->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+		}
+	}
+	if (layout == LAYOUT_BARE) {
+		attrs[0].attr.freq = 0;
+		attrs[0].attr.sample_period = 77;
+	}
+	if (layout == LAYOUT_COPIES) {
+		attrs[0].attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attrs[0].attr.sample_regs_user = 0xff0fff; /* perf's, of x86-64 */
+	} else {
+		attrs[0].attr.sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CGROUP;
+	}
+}
+
+static size_t put_chain(struct tale *t, size_t size)
+{
+	static const uint64_t marks[] = {
+		PERF_CONTEXT_USER,         PERF_CONTEXT_KERNEL,
+		PERF_CONTEXT_HV,           PERF_CONTEXT_GUEST_USER,
+		PERF_CONTEXT_GUEST_KERNEL, (uint64_t)-640,
+		(uint64_t)-4095,           (uint64_t)-77,
+	};
+	size_t count = cursor_u8(&t->in) % 32, from = size;
+
+	size += 8;
+	for (size_t i = 0; i < count; i++, size += 8) {
+		uint8_t how = cursor_u8(&t->in);
+
+		if (how < 24)
+			le64_store(t->rec + size, marks[how & 7]);
+		else if (how < 32)
+			le64_store(t->rec + size, le64_load(t->rec + size - 8)); /* recursion */
+		else
+			le64_store(t->rec + size, tale_address(t));
+	}
+	le64_store(t->rec + from, count);
+	return size;
+}
+
+static size_t put_counts(struct tale *t, size_t size)
+{
+	le64_store(t->rec + size, 2);
+	le64_store(t->rec + size + 8, cursor_u8(&t->in));
+	le64_store(t->rec + size + 16, REC_CPU_ID);
+	le64_store(t->rec + size + 24, cursor_u8(&t->in));
+	le64_store(t->rec + size + 32, REC_RAW_ID);
+	return size + 40;
+}
+
+/* 20 registers and 64 bytes of stack. */
+static size_t put_copy(struct tale *t, size_t size)
+{
+	uint8_t abi = cursor_u8(&t->in) % 4, copied = cursor_u8(&t->in) % 80;
+
+	le64_store(t->rec + size, abi);
+	size += 8;
+	for (size_t i = 0; abi && i < 20; i++, size += 8)
+		le64_store(t->rec + size, i == 7 ? 0x7000 : tale_address(t));
+	le64_store(t->rec + size, 64);
+	size += 8;
+	for (size_t i = 0; i < 8; i++, size += 8)
+		le64_store(t->rec + size, tale_address(t));
+	le64_store(t->rec + size, copied);
+	return size + 8;
+}
+
+/* Of the first event, or of the one that nobody asks for. */
+static void add_sample(struct tale *t, const struct setting *s, bool other)
+{
+	static const uint16_t modes[] = { PERF_RECORD_MISC_USER,       PERF_RECORD_MISC_KERNEL,
+					  PERF_RECORD_MISC_USER,       PERF_RECORD_MISC_HYPERVISOR,
+					  PERF_RECORD_MISC_GUEST_USER, 0,
+					  PERF_RECORD_MISC_USER,       PERF_RECORD_MISC_KERNEL };
+	uint32_t pid = tale_id(t);
+	uint8_t how = cursor_u8(&t->in), cpu = how >> 4 & 3;
+	uint64_t time_ns = tale_time(t);
+	size_t size = 56;
+
+	if (!time_ns) /* no sample of any recorder, and frames do not say that they have one */
+		time_ns = 1;
+	le64_store(t->rec + 8, other ? REC_RAW_ID : REC_CPU_ID);
+	le64_store(t->rec + 16, tale_address(t));
+	le32_store(t->rec + 24, pid);
+	le32_store(t->rec + 28, how & 8 ? tale_id(t) : pid);
+	le64_store(t->rec + 32, time_ns);
+	le64_store(t->rec + 40, cpu == 3 ? 0xfffe : cpu);
+	le64_store(t->rec + 48, how & 64 ? cursor_u8(&t->in) : 1000);
+	if (s->layout == LAYOUT_COUNTS)
+		size = put_counts(t, size);
+	size = put_chain(t, size);
+	if (other || s->layout != LAYOUT_COPIES) {
+		le32_store(t->rec + size, 4);
+		le32_store(t->rec + size + 4, cursor_u8(&t->in) % 5u | (how & 3) << 8);
+		size += 8;
+	}
+	if (!other && s->layout == LAYOUT_COPIES) {
+		size = put_copy(t, size);
+	} else if (!other) {
+		le64_store(t->rec + size, how & 4 ? cursor_u8(&t->in) % 6 : 1);
+		size += 8;
+	}
+	if (how & 128) /* one that does not fit */
+		size -= 8;
+	rec_finish(t->rec, size, PERF_RECORD_SAMPLE, modes[how & 7]);
+	/* What tells of other events is with the first one, as a slice of perf's file has it. */
+	tale_add(t, other && s->layout != LAYOUT_COUNTS ? EBX_STREAM_MARK : EBX_STREAM_CPU, size,
+		 time_ns, cpu);
+	if (s->narrow_frames)
+		tale_flush(t);
+}
+
+/* ---- the tale ---- */
+
+/* A header of jitdump, and one piece of code that is loaded or moved. */
+static size_t put_dump(struct tale *t, uint8_t out[128])
+{
+	uint8_t how = cursor_u8(&t->in), *load = out + JITDUMP_HEADER_BYTES, *body = load + 16;
+
+	memset(out, 0, 128);
+	le32_store(out, 0x4a695444);
+	le32_store(out + 4, 1);
+	le32_store(out + 8, JITDUMP_HEADER_BYTES);
+	out[32] = how & 2;
+	le32_store(load, how & 4 ? JITDUMP_MOVE : JITDUMP_LOAD);
+	le32_store(load + 4, 16 + 48);
+	le64_store(load + 8, tale_time(t));
+	le64_store(body + 16 + (how & 4 ? 8 : 0), tale_address(t));
+	le64_store(body + 24 + (how & 4 ? 8 : 0), tale_length(t));
+	if (!(how & 4))
+		memcpy(body + 40, "made", 5);
+	return JITDUMP_HEADER_BYTES + 16 + 48;
+}
+
+/* "perf-PID.map", which tells names of code by its address, or "jit-PID.dump", by its time, too. */
+static void add_jit(struct tale *t)
+{
+	uint8_t bytes[192], how = cursor_u8(&t->in);
+	char name[32];
+	int name_bytes = snprintf(name, sizeof(name), how & 1 ? "jit-%u.dump" : "perf-%u.map",
+				  tale_id(t) % 1000000000u);
+	size_t at = 4 + (size_t)name_bytes;
+
+	memcpy(bytes + 4, name, (size_t)name_bytes);
+	if (how & 1)
+		at += put_dump(t, bytes + at);
+	else
+		at += (size_t)snprintf((char *)bytes + at, 64, "%llx %llx jitted\n",
+				       (unsigned long long)tale_address(t),
+				       (unsigned long long)tale_length(t));
+	le16_store(bytes, (uint16_t)(at - 2));
+	le16_store(bytes + 2, (uint16_t)name_bytes);
+	tale_must(!buf_add(&t->objects, bytes, at));
+}
+
+static void tell(struct tale *t, const struct setting *s)
+{
+	while (tale_goes_on(t)) {
+		uint8_t deed = cursor_u8(&t->in) % 24;
+
+		if (tale_deed(t, deed, deed & 1 ? REC_CPU_ID : REC_SIDE_ID))
+			continue;
+		if (deed == 11 && s->jits)
+			add_jit(t);
+		else
+			add_sample(t, s, deed == 12);
+	}
+}
+
+/* ---- what is compared ---- */
+
+/* Sums that do not depend on the order, nor on how the samples are divided. */
+struct sum {
+	uint64_t samples, periods;
+	uint64_t stacks; /* hashes of what they say, as often as they were there */
+	uint64_t period_stacks;
+	uint64_t ends;
+	uint64_t broken, whole; /* whole: samples of the event in the file */
+	struct sampler_counts counts;
+};
+
+struct asked {
+	const struct setting *setting;
+	struct timespan span;
+	bool sliced; /* the model knows the span only */
+	unsigned threads;
+};
+
+static uint64_t hash_place(const struct model *m, const struct place *p)
+{
+	uint64_t hash = hash_pair(p->offset, (uint64_t)p->kind << 1 | p->is_return);
+	const struct model_file *file;
+
+	if (p->kind != PLACE_FILE && p->kind != PLACE_KSYMBOL)
+		return hash;
+	file = model_file(m, p->file);
+	hash = hash_pair(hash, hash_bytes(file->path, strlen(file->path)));
+	hash = hash_pair(hash, file->inode << 32 ^ file->jit_pid);
+	return hash_pair(hash, hash_bytes(file->build_id.bytes, file->build_id.size_bytes));
+}
+
+static uint64_t hash_path(const struct model *m, const struct sampler *s, uint32_t node)
+{
+	const struct stacks_node *nodes = sampler_stacks(s)->nodes;
+	uint64_t hash = 1;
+
+	for (; node >= STACKS_FIRST_NODE; node = nodes[node].parent)
+		hash = hash_pair(hash, hash_place(m, &sampler_places(s)->list[nodes[node].frame]));
+	return hash;
+}
+
+static uint64_t hash_group(const struct strings *names, const struct group *g)
+{
+	const char *comm = g->comm & SAMPLER_TID_GROUP ? "" : strings_text(names, g->comm);
+	uint64_t hash = hash_bytes(comm, strlen(comm));
+
+	if (g->comm & SAMPLER_TID_GROUP)
+		hash = hash_pair(hash, g->comm);
+	hash = hash_pair(hash, (uint64_t)g->pid << 32 | g->tid);
+	hash = hash_pair(hash, (uint64_t)(uint32_t)g->cpu << 32 ^ g->time_ns);
+	return hash_pair(hash, g->cgroup);
+}
+
+static void sum_up(const struct model *m, const struct strings *names, struct groups *groups,
+		   const struct sampler *s, struct sum *out)
+{
+	const struct stacks *stacks = sampler_stacks(s);
+	size_t count;
+	const struct group *list = groups_list(groups, &count);
+
+	for (size_t i = 0; i < stacks->entry_count; i++) {
+		const struct stacks_entry *e = &stacks->entries[i];
+		uint64_t hash;
+
+		tale_must(e->key.group < count && e->sample_count);
+		hash = hash_group(names, &list[e->key.group]);
+		hash = hash_pair(hash, hash_path(m, s, e->key.user));
+		hash = hash_pair(hash, hash_path(m, s, e->key.kernel));
+		out->samples += e->sample_count;
+		out->periods += e->period_sum;
+		out->stacks += hash * e->sample_count;
+		out->period_stacks += hash * e->period_sum;
+		out->ends += hash_pair(hash, e->key.end) * e->sample_count;
+	}
+}
+
+/* A thread's answer holds for all of the time that it is said to hold for. */
+static void check_threads(const struct model *m, struct tale *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const uint8_t *rec = t->bytes.data + t->list[i].at;
+		struct model_where at, edge;
+		uint64_t time_ns, from_ns, to_ns;
+		uint32_t pid, tid;
+
+		if (t->list[i].stream != EBX_STREAM_CPU)
+			continue;
+		pid = le32_load(rec + 24);
+		tid = le32_load(rec + 28);
+		time_ns = le64_load(rec + 32);
+		model_thread_while(m, pid, tid, time_ns, &at, &from_ns, &to_ns);
+		tale_must(from_ns <= time_ns && time_ns <= to_ns);
+		model_thread(m, pid, tid, from_ns, &edge);
+		tale_must(!memcmp(&at, &edge, sizeof(at)));
+		model_thread(m, pid, tid, to_ns, &edge);
+		tale_must(!memcmp(&at, &edge, sizeof(at)));
+	}
+}
+
+/* The mappings of a process rise, and each is what its addresses are. */
+static void check_maps(const struct model *m)
+{
+	for (uint32_t e = 0; e < model_epoch_count(m); e++) {
+		uint32_t space = model_epoch_space(m, e);
+		uint64_t addr = 0;
+		struct model_map map, same;
+		struct model_place place;
+
+		while (model_next_map(m, space, addr, &map)) {
+			tale_must(map.start < map.end && map.end > addr && map.start >= addr);
+			tale_must(map.file < model_file_count(m));
+			tale_must(model_map_at(m, space, map.end - 1, &same));
+			tale_must(same.start == map.start && same.end == map.end);
+			tale_must(model_place(m, space, map.start, &place));
+			tale_must(place.file == map.file &&
+				  place.file_off_bytes == map.file_off_bytes);
+			addr = map.end;
+		}
+	}
+}
+
+static void make_filter(const struct asked *a, struct filter *f)
+{
+	struct filter_error why;
+	uint8_t how = a->setting->filter;
+
+	filter_init(f);
+	f->span = a->span;
+	f->no_idle = how & 1;
+	f->no_kernel_threads = how & 2;
+	if (how & 4)
+		tale_must(!filter_add_pids(f, how & 128 ? "!2,3,4" : "2,3,4,5,6", &why));
+	if (how & 8)
+		tale_must(!filter_add_comms(f, how & 128 ? "!c1,c2" : "c1,c2,:3", &why));
+	if (how & 16)
+		tale_must(!filter_add_cpus(f, how & 128 ? "!0" : "0-1,65534", &why));
+}
+
+static struct sum count_at(const struct capture *c, struct tale *t, const struct asked *a)
+{
+	struct sum out = { 0 };
+	struct strings *names = NULL;
+	struct load_stats stats;
+	struct load_query q = { .symfs = NOWHERE, .thread_count = a->threads };
+	struct load_scan scan;
+	struct sampler *sampler;
+	struct model *m;
+	struct filter filter;
+
+	make_filter(a, &filter);
+	tale_must(!strings_new(&names) && !groups_new(a->setting->fields, 7, &q.groups));
+	tale_must(!load_model(c, names, a->sliced ? &a->span : NULL, &m, &scan));
+	if (!a->sliced)
+		check_threads(m, t);
+	check_maps(m);
+	q.filter = &filter;
+	q.names = names;
+	q.kept = scan.kept.words ? &scan.kept : NULL;
+	tale_must(!load_samples(c, m, &q, &sampler, &stats));
+	tale_must(!sampler_finish(sampler) && !sampler_settle(sampler));
+	sum_up(m, names, q.groups, sampler, &out);
+	out.counts = *sampler_counts(sampler);
+	out.broken = stats.broken_samples;
+	out.whole = stats.event_samples;
+	tale_must(out.samples == out.counts.samples);
+	tale_must(!stats.damaged_frames && !scan.damaged_frames);
+	sampler_free(sampler);
+	load_scan_done(&scan);
+	model_free(m);
+	groups_free(q.groups);
+	strings_free(names);
+	filter_done(&filter);
+	return out;
+}
+
+static void show(const struct sum *s)
+{
+	fprintf(stderr,
+		"%llu samples of %llu, periods %llu, stacks %llx, their periods %llx, ends %llx, "
+		"without a chain %llu, deferred %llu, left out %llu, unknown %llu\n",
+		(unsigned long long)s->samples, (unsigned long long)s->whole,
+		(unsigned long long)s->periods, (unsigned long long)s->stacks,
+		(unsigned long long)s->period_stacks, (unsigned long long)s->ends,
+		(unsigned long long)s->counts.without_chain, (unsigned long long)s->counts.deferred,
+		(unsigned long long)s->counts.frames_left_out,
+		(unsigned long long)s->counts.unknown_contexts);
+}
+
+static void agree(const struct sum *a, const struct sum *b, bool with_ends, const char *what)
+{
+	if (a->samples == b->samples && a->periods == b->periods && a->stacks == b->stacks &&
+	    a->period_stacks == b->period_stacks && (!with_ends || a->ends == b->ends) &&
+	    !memcmp(&a->counts, &b->counts, sizeof(a->counts)))
+		return;
+	fprintf(stderr, "%s\n", what);
+	show(a);
+	show(b);
+	abort();
+}
+
+static void add_sum(struct sum *to, const struct sum *from)
+{
+	to->samples += from->samples;
+	to->periods += from->periods;
+	to->stacks += from->stacks;
+	to->period_stacks += from->period_stacks;
+	to->ends += from->ends;
+	to->whole = from->whole;
+	to->counts.samples += from->counts.samples;
+	to->counts.without_chain += from->counts.without_chain;
+	to->counts.deferred += from->counts.deferred;
+	to->counts.frames_left_out += from->counts.frames_left_out;
+	to->counts.unknown_contexts += from->counts.unknown_contexts;
+}
+
+/* Three parts of the time, one of them maybe a moment. */
+static struct sum count_parts(const struct capture *c, struct tale *t, struct asked a)
+{
+	uint64_t from_ns = TALE_BEGIN_NS + (a.setting->compare & 15) * 40u;
+	const struct timespan parts[] = {
+		{ 0, from_ns - 1 },
+		{ from_ns, from_ns + (a.setting->compare & 64 ? 0 : 300) },
+		{ from_ns + (a.setting->compare & 64 ? 1 : 301), UINT64_MAX },
+	};
+	struct sum all = { 0 };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct sum one;
+
+		a.span = parts[i];
+		one = count_at(c, t, &a);
+		tale_must(!i || one.whole == all.whole);
+		add_sum(&all, &one);
+	}
+	return all;
+}
+
+/* ---- reports ---- */
+
+/* What a view says; owned.  *picked: how many samples that is of. */
+static char *say(const struct capture *c, const struct asked *a, const struct report_view *view,
+		 uint64_t *picked)
+{
+	struct report_query query = { .thread_count = a->threads,
+				      .roots = { .symfs = NOWHERE },
+				      .demangle = true };
+	struct report_ask ask = { .weight_name = "samples", .head = "", .around = "[f1]" };
+	struct filter filter;
+	char *text = NULL;
+	const char *bad;
+	struct report r;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	make_filter(a, &filter);
+	query.filter = &filter;
+	if (view->keys)
+		tale_must(!sortkeys_parse(&ask.keys, view->keys, &bad, &bytes));
+	query.fields = GROUP_COMM | sortkeys_fields(&ask.keys);
+	tale_must(to && !(a->sliced ? report_open_later(c, &r) : report_open(c, &r)));
+	tale_must(!report_make(&r, &query));
+	*picked = r.picked;
+	tale_must(r.picked == r.sampled.samples);
+	if (view->write(&r, &ask, to) == -ENOENT)
+		fputs("none", to);
+	fclose(to);
+	report_done(&r);
+	filter_done(&filter);
+	return text;
+}
+
+/* "...stack 12", line by line. */
+static uint64_t sum_of_lines(const char *text)
+{
+	uint64_t sum = 0;
+
+	for (const char *end; *text; text = end + 1) {
+		const char *number;
+
+		end = strchr(text, '\n');
+		tale_must(end);
+		for (number = end; number > text && number[-1] != ' '; number--)
+			;
+		sum += strtoull(number, NULL, 10);
+	}
+	return sum;
+}
+
+static void compare_reports(const struct tale_capture *a, const struct tale_capture *b,
+			    const struct asked *how, const struct asked *other)
+{
+	size_t count;
+	const struct report_view *views = report_views(&count);
+	const struct report_view *view = &views[how->setting->compare / 4 % count];
+	uint64_t picked[2];
+	char *one = say(a->c, how, view, &picked[0]), *two = say(b->c, other, view, &picked[1]);
+
+	tale_must(picked[0] == picked[1]);
+	if (strcmp(one, two) != 0) {
+		fprintf(stderr, "%s:\n%s\n%s\n", view->name, one, two);
+		abort();
+	}
+	if (!strcmp(view->name, "folded"))
+		tale_must(sum_of_lines(one) == picked[0]);
+	free(one);
+	free(two);
+}
+
+/* ---- all of it ---- */
+
+static void compare(struct tale *t, const struct setting *s, const struct writer_opts *opts)
+{
+	struct tale_capture ours = tale_open(t, *opts, false);
+	const struct asked whole = { s, TIMESPAN_ALL, false, 1 };
+	struct asked other = { s, TIMESPAN_ALL, true, 2 };
+	struct sum a, b;
+
+	if (s->compare % 4 == 3) {
+		compare_reports(&ours, &ours, &whole, &other);
+	} else {
+		a = count_at(ours.c, t, &whole);
+		if (s->compare % 4 == 0)
+			b = count_at(ours.c, t, &other);
+		else if (s->compare % 4 == 1)
+			b = count_parts(ours.c, t, other);
+		if (s->compare % 4 < 2)
+			agree(&a, &b, true, s->compare % 4 ? "parts" : "all as a slice");
+	}
+	if (s->compare % 4 == 2 && !t->objects.size_bytes) {
+		struct tale_capture plain = tale_open(t, *opts, true);
+
+		b = count_at(plain.c, t, &whole);
+		agree(&a, &b, s->layout == LAYOUT_COPIES, "perf's");
+		tale_must(a.whole == b.whole && a.broken == b.broken);
+		tale_close(&plain);
+	}
+	tale_close(&ours);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct tale *t = calloc(1, sizeof(*t));
+	struct writer_attr attrs[REC_ATTRS];
+	const struct writer_opts opts = {
+		.attrs = attrs, .attr_count = REC_ATTRS, .level = 1, .uuid = "fuzz"
+	};
+	struct setting s;
+	uint8_t b;
+
+	tale_must(t);
+	t->in = cursor_of(data, size_bytes);
+	t->now_ns = TALE_BEGIN_NS;
+	b = cursor_u8(&t->in);
+	s.layout = b % LAYOUTS;
+	s.narrow_frames = b & 16;
+	s.jits = b & 32;
+	t->liar = b & 64;
+	s.fields = GROUP_COMM | cursor_u8(&t->in) % 64u;
+	s.filter = cursor_u8(&t->in);
+	s.compare = cursor_u8(&t->in);
+	make_attrs(s.layout, attrs);
+	tell(t, &s);
+	compare(t, &s, &opts);
+	tale_done(t);
+	free(t);
+	return 0;
+}

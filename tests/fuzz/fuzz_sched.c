@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * fuzz_sched - who ran, waited and slept, when what is told of it contradicts itself
+ *
+ * A tale (tale.h) of switches, wakeups, migrations, forks and exits in any order, and of losses, is read from
+ * frames of ours, from those at once, and from a file as perf has it.  Whatever it says, a thread's times add
+ * up to what it lived, its intervals touch, and parts of the time to the whole.  The first byte chooses what
+ * of this is looked at.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/hashidx.h"
+#include "analyze/load.h"
+#include "analyze/sched/offcpu.h"
+#include "analyze/sched/schedstat.h"
+#include "format/switchinfo.h"
+#include "format/tracing.h"
+#include "tests/fuzz/tale.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+enum { EVENTS = SCHEDEV_KINDS, FIRST_ID = 300, ATTRS = REC_ATTRS + EVENTS };
+
+#define FIELD(decl, off, size) "\tfield:" decl ";\toffset:" #off ";\tsize:" #size ";\tsigned:0;\n"
+#define COMMON                                    \
+	FIELD("unsigned short common_type", 0, 2) \
+	FIELD("unsigned char common_flags", 2, 1) \
+	FIELD("unsigned char common_preempt_count", 3, 1) FIELD("int common_pid", 4, 4)
+#define TASK FIELD("char comm[16]", 8, 16) FIELD("pid_t pid", 24, 4) FIELD("int prio", 28, 4)
+
+/* By enum schedev_kind; the ids are those of FIRST_ID on. */
+static const struct tracing_event formats[EVENTS] = {
+	{ "sched",
+	  "name: sched_switch\nID: 300\nformat:\n" COMMON FIELD("char prev_comm[16]", 8, 16)
+		  FIELD("pid_t prev_pid", 24, 4) FIELD("int prev_prio", 28, 4)
+			  FIELD("long prev_state", 32, 8) FIELD("char next_comm[16]", 40, 16)
+				  FIELD("pid_t next_pid", 56, 4)
+					  FIELD("int next_prio", 60, 4) "\nprint fmt: \"\"\n" },
+	{ "sched", "name: sched_wakeup\nID: 301\nformat:\n" COMMON TASK "\nprint fmt: \"\"\n" },
+	{ "sched", "name: sched_wakeup_new\nID: 302\nformat:\n" COMMON TASK "\nprint fmt: \"\"\n" },
+	{ "sched",
+	  "name: sched_migrate_task\nID: 303\nformat:\n" COMMON TASK "\nprint fmt: \"\"\n" },
+	{ "sched",
+	  "name: sched_process_fork\nID: 304\nformat:\n" COMMON FIELD("char child_comm[16]", 8, 16)
+		  FIELD("pid_t child_pid", 24, 4) "\nprint fmt: \"\"\n" },
+	{ "sched",
+	  "name: sched_process_exit\nID: 305\nformat:\n" COMMON TASK "\nprint fmt: \"\"\n" },
+};
+
+#define RAW_BYTES (64 + SWITCHINFO_BYTES)
+
+/* ---- events ---- */
+
+static void put_comm(struct tale *t, uint8_t *out)
+{
+	uint8_t b = cursor_u8(&t->in);
+
+	memset(out, 0, 16);
+	if (b >= 240)
+		memset(out, 'x', 16); /* without an end */
+	else
+		snprintf((char *)out, 16, "c%u", b % 8);
+}
+
+/* The fields of an event; SCHEDEV_SWITCH is the one that has more than a thread. */
+static void put_fields(struct tale *t, uint8_t *raw, unsigned kind)
+{
+	static const uint64_t states[] = { 0,    1,     2,     4,     8,          0x10,  0x20, 0x40,
+					   0x80, 0x100, 0x402, 0x101, 1ull << 40, 0x110, 1,    0 };
+	uint8_t how = cursor_u8(&t->in);
+	const struct switchinfo info = { .policy = how >> 4 & 7,
+					 .syscall = how & 16 ? 5 : 0,
+					 .weight = how & 32 ? 1u + how : 0 };
+
+	memset(raw, 0, RAW_BYTES);
+	le16_store(raw, (uint16_t)(FIRST_ID + kind));
+	put_comm(t, raw + 8);
+	le32_store(raw + 24, tale_id(t));
+	le32_store(raw + 28, how);
+	if (kind != SCHEDEV_SWITCH)
+		return;
+	le64_store(raw + 32, states[how & 15]);
+	put_comm(t, raw + 40);
+	le32_store(raw + 56, tale_id(t));
+	le32_store(raw + 60, how);
+	if (how & 64)
+		switchinfo_encode(&info, raw + RAW_BYTES - SWITCHINFO_BYTES);
+}
+
+static void add_event(struct tale *t, unsigned kind)
+{
+	uint8_t how = cursor_u8(&t->in);
+	uint64_t time_ns = tale_time(t);
+	size_t chain = how & 4, size = 64 + 8 * chain;
+	uint32_t tid = tale_id(t), cpu = how & 3;
+	struct tale_record *r;
+
+	le64_store(t->rec + 8, FIRST_ID + kind);
+	le64_store(t->rec + 16, 0);
+	le32_store(t->rec + 24, how & 8 ? tale_id(t) : tid);
+	le32_store(t->rec + 28, tid);
+	le64_store(t->rec + 32, time_ns);
+	le64_store(t->rec + 40, how >= 252 ? 0xfffeu + (how & 3) : cpu);
+	le64_store(t->rec + 48, 1);
+	le64_store(t->rec + 56, chain);
+	for (size_t i = 0; i < chain; i++)
+		le64_store(t->rec + 64 + 8 * i, tale_address(t));
+	le32_store(t->rec + size, RAW_BYTES);
+	put_fields(t, t->rec + size + 4, kind);
+	if (how >= 128 && how < 132) /* one that does not fit */
+		le32_store(t->rec + size, 40);
+	size += 4 + RAW_BYTES;
+	tale_add(t, EBX_STREAM_SCHED, rec_finish(t->rec, size, PERF_RECORD_SAMPLE, 0), time_ns,
+		 (int)cpu);
+	r = &t->list[t->count - 1];
+	if (t->liar && how >= 132 && how < 136)
+		r->said_ns += 50;
+	if (how >= 224 && how < 240)
+		tale_flush(t);
+}
+
+/* One of the first event: it ran. */
+static void add_sample(struct tale *t)
+{
+	const uint64_t chain[] = { tale_address(t), tale_address(t) };
+	struct rec_sample s = { .chain = chain, .chain_count = 2 };
+	size_t size;
+
+	s.pid = s.tid = tale_id(t);
+	s.time_ns = tale_time(t);
+	size = rec_sample(t->rec, &s);
+	tale_add(t, EBX_STREAM_CPU, size, s.time_ns, 0);
+}
+
+static void tell(struct tale *t)
+{
+	while (tale_goes_on(t)) {
+		uint8_t deed = cursor_u8(&t->in) % 64;
+
+		if (deed < 12 && tale_deed(t, deed, deed & 1 ? FIRST_ID : REC_SIDE_ID))
+			continue;
+		if (deed == 12)
+			add_sample(t);
+		else if (deed < 48)
+			add_event(t, SCHEDEV_SWITCH);
+		else
+			add_event(t, 1 + deed % (EVENTS - 1));
+	}
+}
+
+/* ---- the order of events ---- */
+
+struct order {
+	uint64_t last_ns, hash;
+	uint32_t count, stacks;
+};
+
+static int on_event(void *ctx, const struct sched_event *e, uint32_t number)
+{
+	struct order *o = ctx;
+
+	tale_must(number == o->count++ && e->time_ns >= o->last_ns);
+	o->last_ns = e->time_ns;
+	/* Numbers of stacks are those of the order in which frames are read. */
+	tale_must((e->stack != SCHEDEV_NONE) == (e->kind == SCHEDEV_SWITCH && e->weight));
+	o->stacks += e->stack != SCHEDEV_NONE;
+	o->hash = hash_pair(o->hash, e->time_ns);
+	o->hash = hash_pair(o->hash, (uint64_t)e->tid << 32 | e->next_tid);
+	o->hash = hash_pair(o->hash, (uint64_t)e->cpu << 32 | e->state << 8 | e->kind);
+	return 0;
+}
+
+static bool wants_all(void *ctx, uint32_t first, uint32_t count)
+{
+	return count;
+}
+
+static int on_stack(void *ctx, const struct sched_event *e, struct perf_sample *sample)
+{
+	uint32_t *left = ctx;
+
+	tale_must(*left && e->weight && sample->time_ns == e->time_ns);
+	--*left;
+	return 0;
+}
+
+/* -EAGAIN: frames do not say what is in them. */
+static int walk(const struct capture *c, bool whole, struct order *out)
+{
+	struct order o = { 0 };
+	const struct schedflow_taker taker = { wants_all, on_stack, &o.stacks };
+	struct strings *names;
+	struct schedflow *f;
+	int err;
+
+	tale_must(!strings_new(&names) && !schedflow_open(c, names, whole, &f));
+	err = schedflow_walk(f, on_event, &o);
+	tale_must(!err || (err == -EAGAIN && !whole));
+	if (!err) {
+		tale_must(schedflow_stack_count(f) == o.stacks);
+		tale_must(!schedflow_stacks(f, &taker) && !o.stacks);
+	}
+	schedflow_free(f);
+	strings_free(names);
+	*out = o;
+	return err;
+}
+
+static void check_order(const struct capture *ours, const struct capture *plain)
+{
+	struct order whole, again, parts, other;
+
+	tale_must(!walk(ours, true, &whole) && !walk(ours, true, &again));
+	tale_must(whole.hash == again.hash && whole.count == again.count);
+	if (!walk(ours, false, &parts))
+		tale_must(parts.hash == whole.hash && parts.count == whole.count);
+	tale_must(!walk(plain, true, &other));
+	tale_must(other.hash == whole.hash && other.count == whole.count);
+}
+
+/* ---- intervals ---- */
+
+#define THREADS_MAX 8192
+
+struct lives {
+	const struct schedrun *run;
+	uint64_t end_ns[THREADS_MAX]; /* of each thread's last interval */
+	bool begun[THREADS_MAX];
+};
+
+static int begin(void *ctx, const struct schedrun *run)
+{
+	memset(ctx, 0, sizeof(struct lives));
+	((struct lives *)ctx)->run = run;
+	return 0;
+}
+
+static int on_interval(void *ctx, const struct timeline_interval *i)
+{
+	struct lives *l = ctx;
+	size_t count;
+
+	(void)timeline_threads(l->run->timeline, &count);
+	tale_must(i->thread < count && count <= THREADS_MAX && i->state < TIMELINE_STATES);
+	tale_must(i->from_ns <= i->to_ns);
+	if (i->state != TIMELINE_RUN && i->state != TIMELINE_WAIT)
+		tale_must(i->from_ns < i->to_ns);
+	if (l->begun[i->thread])
+		tale_must(l->end_ns[i->thread] == i->from_ns);
+	l->begun[i->thread] = true;
+	l->end_ns[i->thread] = i->to_ns;
+	return 0;
+}
+
+/* ---- sums ---- */
+
+struct sum {
+	uint64_t elapsed_ns, ns[TIMELINE_STATES];
+	uint64_t switches, wakeups, threads, broken, lost, hash;
+};
+
+/* 0, or -ENODATA. */
+static int add_up(const struct capture *c, const struct filter *filter, struct sum *out)
+{
+	struct lives *lives = malloc(sizeof(*lives));
+	struct strings *names;
+	struct schedstat s;
+	struct schedrun run = { 0 };
+	struct sum sum = { 0 };
+	int err;
+
+	tale_must(lives && !strings_new(&names));
+	{
+		const struct schedrun_user users[] = { schedstat_user(&s, filter, true),
+						       { begin, on_interval, NULL, lives } };
+
+		err = schedrun_make(c, names, filter, users, 2, &run);
+	}
+	tale_must(!err || err == -ENODATA);
+	if (!err)
+		tale_must(!schedstat_finish(&s));
+	for (size_t i = 0; i < s.thread_count; i++) {
+		const struct schedstat_thread *th = &s.threads[i];
+		uint64_t ns = 0;
+
+		for (unsigned k = 0; k < TIMELINE_STATES; k++) {
+			ns += th->ns[k];
+			sum.ns[k] += th->ns[k];
+		}
+		tale_must(ns == th->elapsed_ns);
+		sum.elapsed_ns += ns;
+		sum.hash += hash_pair(hash_pair(th->tid, ns), th->ns[TIMELINE_RUN] ^ th->runs);
+		sum.hash += hash_pair(th->voluntary, th->wakeups);
+	}
+	sum.switches = s.switches;
+	sum.wakeups = s.wakeups;
+	sum.threads = s.thread_count;
+	sum.lost = s.lost;
+	sum.broken = s.broken;
+	schedrun_done(&run);
+	schedstat_done(&s);
+	strings_free(names);
+	free(lives);
+	*out = sum;
+	return err;
+}
+
+static void agree(const struct sum *a, const struct sum *b, const char *what)
+{
+	if (!memcmp(a, b, sizeof(*a)))
+		return;
+	fprintf(stderr, "%s: %llu threads, %llu ns, and %llu, %llu\n", what,
+		(unsigned long long)a->threads, (unsigned long long)a->elapsed_ns,
+		(unsigned long long)b->threads, (unsigned long long)b->elapsed_ns);
+	abort();
+}
+
+/* Three parts that touch: both ends of a span belong to it, so each begins where the other ends. */
+static void check_parts(const struct capture *c, const struct sum *whole)
+{
+	struct filter filter;
+	struct sum all = { 0 }, one;
+	uint64_t from_ns = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		filter_init(&filter);
+		filter.span.from_ns = from_ns;
+		filter.span.to_ns = i == 2 ? UINT64_MAX : TALE_BEGIN_NS + 500 * (i + 1);
+		from_ns = filter.span.to_ns;
+		tale_must(!add_up(c, &filter, &one));
+		filter_done(&filter);
+		all.elapsed_ns += one.elapsed_ns;
+		for (unsigned k = 0; k < TIMELINE_STATES; k++)
+			all.ns[k] += one.ns[k];
+	}
+	tale_must(all.elapsed_ns == whole->elapsed_ns);
+	tale_must(!memcmp(all.ns, whole->ns, sizeof(all.ns)));
+}
+
+/* ---- time off the CPU ---- */
+
+/* With the time on it, what waits and samples share is what the threads lived. */
+static void check_wall(const struct capture *c, const struct sum *whole)
+{
+	struct strings *names;
+	struct filter filter;
+	struct offcpu_query q = { .filter = &filter };
+	struct offcpu o = { 0 };
+	struct sampler *s = NULL;
+	struct load_scan scan;
+	struct model *m;
+	uint64_t ns = 0;
+	size_t count;
+
+	filter_init(&filter);
+	tale_must(!strings_new(&names) && !groups_new(GROUP_COMM, 1, &q.groups));
+	tale_must(!load_model(c, names, NULL, &m, &scan));
+	q.wall = capture_attrs(c, &count);
+	tale_must(!offcpu_load(c, m, names, &q, &s, &o));
+	tale_must(!sampler_finish(s) && !sampler_settle(s));
+	for (size_t i = 0; i < sampler_stacks(s)->entry_count; i++)
+		ns += sampler_stacks(s)->entries[i].period_sum;
+	if (ns != whole->elapsed_ns) {
+		fprintf(stderr, "wall: %llu of %llu ns\n", (unsigned long long)ns,
+			(unsigned long long)whole->elapsed_ns);
+		abort();
+	}
+	sampler_free(s);
+	offcpu_done(&o);
+	load_scan_done(&scan);
+	model_free(m);
+	groups_free(q.groups);
+	filter_done(&filter);
+	strings_free(names);
+}
+
+/* ---- all of it ---- */
+
+/* how: what is looked at, since each of it takes as long as all the rest. */
+static void check(struct tale *t, const struct writer_opts *opts, unsigned how)
+{
+	struct tale_capture ours = tale_open(t, *opts, false), plain = tale_open(t, *opts, true);
+	struct filter filter;
+	struct sum one, two;
+	int err;
+
+	filter_init(&filter);
+	if (how == 0) {
+		check_order(ours.c, plain.c);
+	} else {
+		err = add_up(ours.c, &filter, &one);
+		if (how == 1) {
+			tale_must(add_up(plain.c, &filter, &two) == err);
+			agree(&one, &two, "perf's");
+		} else if (!err) {
+			(how == 2 ? check_parts : check_wall)(ours.c, &one);
+		}
+	}
+	filter_done(&filter);
+	tale_close(&ours);
+	tale_close(&plain);
+}
+
+static void make_attrs(struct writer_attr attrs[ATTRS], uint64_t ids[EVENTS])
+{
+	rec_attrs(attrs);
+	for (unsigned i = 0; i < EVENTS; i++) {
+		ids[i] = FIRST_ID + i;
+		attrs[REC_ATTRS + i] = attrs[2];
+		attrs[REC_ATTRS + i].attr.type = PERF_TYPE_TRACEPOINT;
+		attrs[REC_ATTRS + i].attr.config = ids[i];
+		attrs[REC_ATTRS + i].ids = &ids[i];
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct tale *t = calloc(1, sizeof(*t));
+	struct writer_feature feature = { .bit = PERFFILE_TRACING_DATA };
+	struct writer_attr attrs[ATTRS];
+	uint64_t ids[EVENTS];
+	const struct writer_opts opts = {
+		.attrs = attrs,
+		.attr_count = size_bytes && data[0] & 2 ? ATTRS - 2 : ATTRS, /* without forks */
+		.features = &feature,
+		.feature_count = 1,
+		.level = 1,
+		.uuid = "fuzz",
+	};
+	uint8_t *tracing = NULL, how;
+
+	tale_must(t && !tracing_build(formats, EVENTS, NULL, &tracing, &feature.size_bytes));
+	feature.data = tracing;
+	t->in = cursor_of(data, size_bytes);
+	t->now_ns = TALE_BEGIN_NS;
+	how = cursor_u8(&t->in);
+	t->liar = how & 1;
+	make_attrs(attrs, ids);
+	tell(t);
+	check(t, &opts, how / 4 % 4);
+	tale_done(t);
+	free(tracing);
+	free(t);
+	return 0;
+}

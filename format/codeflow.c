@@ -29,8 +29,9 @@ struct flow {
 	const struct codeflow_code *code;
 	uint64_t *starts; /* ascending */
 	size_t start_count;
-	bool *is_endless; /* by start: no way through it comes back */
-	uint16_t *at;     /* by byte of the code: the number of its frame, from 1 on */
+	uint8_t *start_bits; /* by byte of the code: most are no start, and need no search */
+	bool *is_endless;    /* by start: no way through it comes back */
+	uint16_t *at;        /* by byte of the code: the number of its frame, from 1 on */
 	struct codeframe *frames;
 	size_t frame_count;
 	uint16_t *slots;      /* by hash: the number of a frame, 0: free */
@@ -77,20 +78,30 @@ static uint16_t number_of(struct flow *f, const struct codeframe *frame)
 	return f->slots[slot];
 }
 
-/* The number of the function that begins there; start_count: none. */
-static size_t start_at(const struct flow *f, uint64_t pc)
+/* How many starts are below pc. */
+static size_t starts_below(const uint64_t *starts, size_t count, uint64_t pc)
 {
-	size_t lo = 0, hi = f->start_count;
+	size_t lo = 0, hi = count;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (f->starts[mid] < pc)
+		if (starts[mid] < pc)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < f->start_count && f->starts[lo] == pc ? lo : f->start_count;
+	return lo;
+}
+
+/* The number of the function of this code that begins there; start_count: none. */
+static size_t start_at(const struct flow *f, uint64_t pc)
+{
+	uint64_t offset = pc - f->code->vaddr;
+
+	if (offset >= f->code->size_bytes || !(f->start_bits[offset / 8] & 1u << offset % 8))
+		return f->start_count;
+	return starts_below(f->starts, f->start_count, pc);
 }
 
 /*
@@ -283,8 +294,18 @@ static size_t count_endless(const struct flow *f)
 	return count;
 }
 
+static void mark_starts(struct flow *f)
+{
+	for (size_t i = 0; i < f->start_count; i++) {
+		uint64_t offset = f->starts[i] - f->code->vaddr;
+
+		f->start_bits[offset / 8] |= (uint8_t)(1u << offset % 8);
+	}
+}
+
 static void run_all(struct flow *f)
 {
+	mark_starts(f);
 	memset(f->at, 0, f->code->size_bytes * sizeof(*f->at));
 	f->stats = (struct codeflow_stats){ 0 };
 	f->called.count = 0;
@@ -362,16 +383,22 @@ static int hand_out(const struct flow *f, codeflow_row_fn fn, void *ctx)
 int codeflow_rows(const struct codeflow_code *code, const uint64_t *starts, size_t start_count,
 		  codeflow_row_fn fn, void *ctx, struct codeflow_stats *stats)
 {
-	struct flow f = { .code = code, .start_count = start_count };
+	struct flow f = { .code = code };
+	size_t below;
 
 	if (code->size_bytes > CODEFLOW_MAX_BYTES || code->vaddr > UINT64_MAX - code->size_bytes)
 		return -EOVERFLOW;
+	below = starts_below(starts, start_count, code->vaddr);
+	start_count = starts_below(starts, start_count, code->vaddr + code->size_bytes) - below;
+	starts = start_count ? starts + below : NULL;
+	f.start_count = start_count;
 	f.at = calloc(code->size_bytes + 1, sizeof(*f.at));
+	f.start_bits = calloc(code->size_bytes / 8 + 1, 1);
 	f.frames = malloc(FRAMES_MAX * sizeof(*f.frames));
 	f.slots = calloc(SLOTS, sizeof(*f.slots));
 	f.is_endless = calloc(start_count + 1, sizeof(*f.is_endless));
 	f.starts = malloc((start_count + 1) * sizeof(*f.starts));
-	if (!f.at || !f.frames || !f.slots || !f.is_endless || !f.starts)
+	if (!f.at || !f.start_bits || !f.frames || !f.slots || !f.is_endless || !f.starts)
 		f.err = -ENOMEM;
 	else if (start_count)
 		memcpy(f.starts, starts, start_count * sizeof(*starts));
@@ -385,6 +412,7 @@ int codeflow_rows(const struct codeflow_code *code, const uint64_t *starts, size
 	if (stats)
 		*stats = f.stats;
 	free(f.at);
+	free(f.start_bits);
 	free(f.frames);
 	free(f.slots);
 	free(f.is_endless);

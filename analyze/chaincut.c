@@ -6,9 +6,6 @@
 #include "analyze/model.h"
 #include "format/cursor.h"
 
-/* Linux 6.18: the user part follows in a record of its own; a cookie stands in its place. */
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
-
 /* The cpumode a marker switches to; 0: a marker of the future. */
 static unsigned marker_mode(uint64_t marker)
 {
@@ -98,7 +95,7 @@ void chaincut_do(const uint8_t *chain, size_t count, const struct chaincut_conte
 		next = marker_mode(addr);
 		if (next) {
 			mode = next;
-		} else if (addr == CONTEXT_USER_DEFERRED) {
+		} else if (addr == CHAINCUT_USER_DEFERRED) {
 			out->deferred++;
 			begin = ++i + 1; /* the cookie is no address */
 		} else {

@@ -16,6 +16,12 @@
 
 #define CHAINCUT_RUNS 8 /* stretches of one chain that are told apart */
 
+/*
+ * PERF_CONTEXT_USER_DEFERRED (Linux 6.19): the user part follows in a record of its own; a cookie stands
+ * in its place.
+ */
+#define CHAINCUT_USER_DEFERRED ((uint64_t)-640)
+
 struct chaincut_run {
 	const uint8_t *frames; /* u64 each, innermost first; borrowed from the chain */
 	size_t count;          /* never 0 */

@@ -116,12 +116,19 @@ struct worker {
 	struct second_pass *pass;
 	struct attrfinder finder;
 	struct sampler *sampler;
-	struct unwinder_seat *seat; /* has room for one chain; NULL: no stack copies */
-	struct members *members;    /* NULL: no sample tells of other events */
-	struct record_iter *it;     /* NULL: not needed yet */
+	struct unwinder_seat *seat;   /* has room for one chain; NULL: no stack copies */
+	struct laterchains_room room; /* has room for one chain, too */
+	struct members *members;      /* NULL: no sample tells of other events */
+	struct record_iter *it;       /* NULL: not needed yet */
 	struct load_stats stats;
 	pthread_t thread;
 };
+
+/* Whether the chain of a sample stays where it is only until the next one. */
+static bool has_one_chain(const struct worker *w)
+{
+	return w->seat || w->pass->query->later;
+}
 
 static bool is_table(const struct capture_attr *attr)
 {
@@ -196,6 +203,8 @@ static int count_parsed(struct worker *w, struct perf_sample *sample,
 				       &info);
 	else
 		told = stack_told(p->stacks_told, sample, &info);
+	if (p->query->later && laterchains_join(p->query->later, sample, &w->room))
+		return -ENOMEM;
 	return sampler_put(w->sampler, sample, &where, told ? &info : NULL);
 }
 
@@ -251,7 +260,7 @@ static int count_kept(struct worker *w, size_t first, size_t count)
 				(const struct perf_event_header *)(kept->words + word);
 
 			err = count_sample(w, header);
-			if (!err && w->seat)
+			if (!err && has_one_chain(w))
 				err = sampler_flush(w->sampler);
 			word += keptframes_words(header);
 		}
@@ -273,7 +282,7 @@ static int count_frames(struct worker *w, size_t first, size_t count)
 	while (!err && record_iter_next(w->it, &rec) == 1) {
 		if (rec.header->type == PERF_RECORD_SAMPLE)
 			err = count_sample(w, rec.header);
-		if (!err && (w->seat || !record_iter_keeps(w->it)))
+		if (!err && (has_one_chain(w) || !record_iter_keeps(w->it)))
 			err = sampler_flush(w->sampler);
 	}
 	return err;
@@ -428,6 +437,7 @@ static int count_all(struct second_pass *p, const struct model *model, struct sa
 	}
 	for (unsigned i = 0; i < count; i++) {
 		unwinder_seat_free(workers[i].seat);
+		free(workers[i].room.words);
 		members_free(workers[i].members);
 		if (!err && i)
 			err = sampler_join(workers[0].sampler, workers[i].sampler);

@@ -16,6 +16,7 @@
 #include "analyze/filter.h"
 #include "analyze/jitmaps.h"
 #include "analyze/keptframes.h"
+#include "analyze/laterchains.h"
 #include "analyze/model.h"
 #include "analyze/sampler.h"
 #include "format/capture.h"
@@ -34,6 +35,7 @@ struct load_scan {
 	struct embedded *files; /* that the capture carries */
 	struct jitmaps jits;
 	struct keptframes kept; /* of a slice: all its samples; empty: read them from the file */
+	struct laterchains later;
 };
 
 /*
@@ -63,16 +65,17 @@ bool load_has_stream(const struct capture *c, size_t attr);
 bool load_stream_is_of_one(const struct capture *c);
 
 struct load_query {
-	size_t attr;                   /* index of the event */
-	const struct filter *filter;   /* NULL: all */
-	struct groups *groups;         /* whose samples are kept apart; NULL: those of comms */
-	bool sum_groups;               /* sampler_sum_groups() */
-	struct codeparts_set *parts;   /* for who wants names only; NULL: every address counts */
-	uint64_t sample_ns;            /* weighs as much in place of its period; 0: the period */
-	const struct strings *names;   /* the model's */
-	const char *symfs;             /* where to find files for stack copies; NULL: "/" */
-	const struct keptframes *kept; /* of load_scan, for the slice of the filter; NULL: none */
-	unsigned thread_count;         /* 0: as many as there are CPUs, at most 8 */
+	size_t attr;                     /* index of the event */
+	const struct filter *filter;     /* NULL: all */
+	struct groups *groups;           /* whose samples are kept apart; NULL: those of comms */
+	bool sum_groups;                 /* sampler_sum_groups() */
+	struct codeparts_set *parts;     /* for who wants names only; NULL: every address counts */
+	uint64_t sample_ns;              /* weighs as much in place of its period; 0: the period */
+	const struct strings *names;     /* the model's */
+	const char *symfs;               /* where to find files for stack copies; NULL: "/" */
+	const struct keptframes *kept;   /* of load_scan, for the slice of the filter; NULL: none */
+	const struct laterchains *later; /* of load_scan; NULL: none */
+	unsigned thread_count;           /* 0: as many as there are CPUs, at most 8 */
 };
 
 struct load_stats {

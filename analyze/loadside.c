@@ -163,6 +163,8 @@ static int see_side(struct first_pass *p, const struct perf_event_header *header
 		return 0;
 	if (see_lost(p, &side))
 		return 0;
+	if (side.type == PERFREC_LATER)
+		return laterchains_add(&p->scan->later, side.id.tid, &side.later);
 	if (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2)
 		see_kernel(p->scan, &side);
 	return model_add(p->model, &side);
@@ -307,6 +309,7 @@ static int run_first_pass(const struct capture *c, struct first_pass *p)
 static int begin_anew(struct strings *names, struct first_pass *p)
 {
 	memset(p->scan->attr_lost, 0, p->scan->attr_count * sizeof(*p->scan->attr_lost));
+	laterchains_done(&p->scan->later);
 	model_free(p->model);
 	p->model = NULL;
 	p->jits_added = false;
@@ -339,7 +342,7 @@ static int read_side(const struct capture *c, struct strings *names, const struc
 
 	if (!err && members_any(c))
 		err = members_new(c, &p->members);
-	if (err || !slice || !sideslice_is_worth(c, slice))
+	if (err || !slice || laterchains_any(c) || !sideslice_is_worth(c, slice))
 		return err ? err : read_all(c, names, p);
 	err = run_slice(c, slice, p);
 	if (err != -ESTALE)
@@ -396,4 +399,5 @@ void load_scan_done(struct load_scan *scan)
 	embedded_free(scan->files);
 	scan->files = NULL;
 	keptframes_done(&scan->kept);
+	laterchains_done(&scan->later);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/chaincut.h"
 #include "analyze/linecache.h"
 #include "analyze/load.h"
 #include "analyze/naming.h"
@@ -128,6 +129,7 @@ struct script_memory {
 	size_t made_bytes;
 	char *sample; /* the text of this one */
 	size_t sample_bytes, sample_room;
+	struct laterchains_room room; /* for its chain */
 };
 
 int script_begin(struct script *s)
@@ -159,6 +161,7 @@ void script_end(struct script *s)
 		fclose(m->maker);
 	free(m->made);
 	free(m->sample);
+	free(m->room.words);
 	free(m->files);
 	linecache_free(m->lines);
 	free(m);
@@ -407,6 +410,7 @@ static int put_chain(const struct frames *f, const struct perf_sample *sample)
 			       : addr == PERF_CONTEXT_USER ? PERF_RECORD_MISC_USER
 							   : PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 			is_return = false;
+			i += addr == CHAINCUT_USER_DEFERRED; /* the cookie is no address */
 			continue;
 		}
 		if (is_return && f->copied && mode == PERF_RECORD_MISC_USER)
@@ -538,7 +542,7 @@ static void write_cgroup(const struct script *s, uint64_t id, unsigned asked, FI
 static int write_stack(const struct script *s, const struct perf_sample *sample,
 		       const struct perf_event_attr *attr, uint32_t space, unsigned asked, FILE *to)
 {
-	struct perf_sample walked;
+	struct perf_sample walked = *sample;
 	struct frames f = {
 		.s = s,
 		.user_space = space,
@@ -555,15 +559,15 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 	if (!(asked & SCRIPT_IP))
 		return 0;
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN) {
-		if (s->seat) {
-			walked = *sample;
+		if (s->seat)
 			f.copied = unwinder_sample(s->seat, &walked, attr->sample_regs_user, space,
 						   &info);
-		}
 		m->sample_bytes = 0;
-		err = put(m, "\n", 1);
+		err = laterchains_join(s->later, &walked, &m->room);
 		if (!err)
-			err = put_chain(&f, f.copied ? &walked : sample);
+			err = put(m, "\n", 1);
+		if (!err)
+			err = put_chain(&f, &walked);
 		fwrite(m->sample, 1, m->sample_bytes, to);
 		return err;
 	}

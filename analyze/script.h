@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "analyze/containernames.h"
+#include "analyze/laterchains.h"
 #include "analyze/model.h"
 #include "analyze/sym/resolve.h"
 #include "analyze/tracetext.h"
@@ -59,9 +60,10 @@ struct script {
 	const struct model *model;
 	const struct strings *names;
 	struct resolver *resolver;
-	struct tracetext *trace;    /* NULL: tracepoints have no text */
-	struct unwinder_seat *seat; /* NULL: no sample has a copy of a stack */
-	int event_width;            /* of the longest event name */
+	struct tracetext *trace;         /* NULL: tracepoints have no text */
+	struct unwinder_seat *seat;      /* NULL: no sample has a copy of a stack */
+	const struct laterchains *later; /* user parts that came later */
+	int event_width;                 /* of the longest event name */
 	bool any_chain; /* an event of the file has stacks: where they are shown, comms are not padded */
 	bool ns;        /* times with nine decimals */
 	unsigned fields;                         /* 0: the event's own */

@@ -13,11 +13,12 @@
 #include <string.h>
 
 #include "format/cursor.h"
+#include "format/perfrec.h"
 
 #define AHEAD_BYTES        (1 << 20)
 #define EVENT_UPDATE_NAME  2   /* PERF_EVENT_UPDATE__NAME */
 #define PLAUSIBLE_TYPE_MAX 127 /* perf's types end at 83 today */
-#define KERNEL_TYPE_MAX    22  /* PERF_RECORD_CALLCHAIN_DEFERRED */
+#define KERNEL_TYPE_MAX    PERFREC_LATER
 
 struct walk {
 	struct capture *c;

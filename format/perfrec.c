@@ -19,16 +19,6 @@
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
 	 PERF_SAMPLE_PERIOD)
 
-/* count elements of elem_bytes each, or NULL. */
-static const uint8_t *cursor_array(struct cursor *c, uint64_t count, size_t elem_bytes)
-{
-	if (count > cursor_left(c) / elem_bytes) {
-		c->bad = true;
-		return NULL;
-	}
-	return cursor_bytes(c, (size_t)count * elem_bytes);
-}
-
 /*
  * struct read_format.  Of one event the value stands before its times and the id behind them; of a group
  * the times come first.

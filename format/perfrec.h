@@ -123,6 +123,15 @@ struct perfrec_cgroup {
 	const char *path;
 };
 
+#define PERFREC_LATER 22 /* PERF_RECORD_CALLCHAIN_DEFERRED, Linux 6.19 */
+
+/* The user part of the stacks of a thread's samples with this cookie. */
+struct perfrec_later {
+	uint64_t cookie;
+	const uint8_t *frames; /* u64 each, innermost first; in the record */
+	size_t count;
+};
+
 /* A side-band record that this room understands; type tells which member is valid. */
 struct perfrec_side {
 	uint32_t type; /* PERF_RECORD_* */
@@ -135,6 +144,7 @@ struct perfrec_side {
 		struct perfrec_ksymbol ksymbol; /* PERF_RECORD_KSYMBOL */
 		struct perfrec_lost lost;       /* PERF_RECORD_LOST; LOST_SAMPLES (id 0) */
 		struct perfrec_cgroup cgroup;   /* PERF_RECORD_CGROUP */
+		struct perfrec_later later;     /* PERFREC_LATER */
 	};
 };
 

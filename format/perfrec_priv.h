@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* Inside perfrec: how every record begins. */
+/* Inside perfrec: how every record begins, and what samples and others have in common. */
 #ifndef EBPREC_FORMAT_PERFREC_PRIV_H
 #define EBPREC_FORMAT_PERFREC_PRIV_H
 
@@ -32,6 +32,16 @@ static inline int head_read(const void *rec, size_t size_bytes, struct cursor *c
 	if (told_bytes != size_bytes)
 		return parse_fail(err, -EBADMSG, 6, "record size is not what its header says");
 	return 0;
+}
+
+/* count elements of elem_bytes each, or NULL. */
+static inline const uint8_t *cursor_array(struct cursor *c, uint64_t count, size_t elem_bytes)
+{
+	if (count > cursor_left(c) / elem_bytes) {
+		c->bad = true;
+		return NULL;
+	}
+	return cursor_bytes(c, (size_t)count * elem_bytes);
 }
 
 #endif

@@ -233,6 +233,11 @@ static int side_body(struct cursor *c, const struct head *h, const struct perf_e
 		s->cgroup.id = cursor_u64(c);
 		s->cgroup.path = cursor_str(c);
 		return 0;
+	case PERFREC_LATER:
+		s->later.cookie = cursor_u64(c);
+		s->later.count = cursor_u64(c);
+		s->later.frames = cursor_array(c, s->later.count, 8);
+		return 0;
 	default:
 		return -ENOTSUP;
 	}

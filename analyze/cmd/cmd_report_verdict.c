@@ -38,7 +38,7 @@ static void say_stacks(const struct report *r)
 		say_note("  %" PRIu64 " samples have no stack at all, but one address",
 			 r->sampled.without_chain);
 	if (r->sampled.deferred)
-		say_note("  %" PRIu64 " user stacks were to come later, and are not read yet",
+		say_note("  %" PRIu64 " user stacks were to come later, and did not",
 			 r->sampled.deferred);
 }
 

@@ -255,6 +255,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		run.script.names = r->names;
 		run.script.ns = o->ns;
 		run.script.containers = r->containers;
+		run.script.later = &r->scan.later;
 		run.script.fields = asked->fields;
 		run.script.more = asked->more;
 		prepare_events(r->capture, &run.script);

@@ -273,6 +273,7 @@ static int count_samples(struct report *r, const struct report_query *query,
 		.names = r->names,
 		.symfs = query->roots.symfs,
 		.kept = r->scan.kept.words ? &r->scan.kept : NULL,
+		.later = r->scan.later.key_count ? &r->scan.later : NULL,
 		.thread_count = query->thread_count,
 	};
 

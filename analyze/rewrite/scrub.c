@@ -21,7 +21,7 @@
 /* A turn by so much cuts the range between programs (0x55...) and libraries (0x7f...). */
 #define USER_TURN_MIN  0x200000000000ULL
 #define USER_TURN_MASK 0x04fffffff000ULL
-#define LAST_KNOWN     22 /* PERF_RECORD_CALLCHAIN_DEFERRED */
+#define LAST_KNOWN     PERFREC_LATER
 
 /* ---- texts ---- */
 
@@ -135,6 +135,9 @@ static void edit_side(struct scrub *s, const struct perf_event_attr *attr, uint8
 
 		scrub_symbol(s, name, strlen(name));
 		move(s, rec + 8);
+	} else if (!err && side.type == PERFREC_LATER) {
+		for (size_t i = 0; i < side.later.count; i++)
+			move(s, rec + (side.later.frames - rec) + 8 * i);
 	} else if (h->type == PERF_RECORD_TEXT_POKE && h->size >= 16) {
 		move(s, rec + 8);
 	}

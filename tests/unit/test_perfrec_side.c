@@ -206,6 +206,26 @@ static void perfrec_comm_knows_exec(void **state)
 	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &side_attr, &s, NULL), -EBADMSG);
 }
 
+static void later_frames_are_told_and_bounded(void **state)
+{
+	const struct perf_event_attr attr = { .sample_id_all = 0 };
+	struct perfrec_side s;
+	struct rec r;
+
+	begin(&r, PERFREC_LATER, PERF_RECORD_MISC_USER);
+	put64(&r, 0x300000002);
+	put64(&r, 2);
+	put64(&r, 0x401000);
+	put64(&r, 0x402000);
+	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &attr, &s, NULL), 0);
+	assert_true(s.later.cookie == 0x300000002 && s.later.count == 2);
+	assert_int_equal(le64_load(s.later.frames + 8), 0x402000);
+	for (uint64_t count = 3; count; count <<= 7) {
+		le64_store(r.bytes + 16, count);
+		assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &attr, &s, NULL), -EBADMSG);
+	}
+}
+
 static void perfrec_task_lost_ksymbol_cgroup(void **state)
 {
 	struct perfrec_side s;
@@ -448,6 +468,7 @@ int main(void)
 		cmocka_unit_test(perfrec_mmap2_without_build_id_has_the_inode),
 		cmocka_unit_test(perfrec_mmap_is_executable_unless_misc_says_data),
 		cmocka_unit_test(perfrec_comm_knows_exec),
+		cmocka_unit_test(later_frames_are_told_and_bounded),
 		cmocka_unit_test(perfrec_task_lost_ksymbol_cgroup),
 		cmocka_unit_test(perfrec_reads_the_first_tail_of_a_stretched_record),
 		cmocka_unit_test(perfrec_true_size_leaves_other_records_alone),

@@ -349,7 +349,11 @@ static int write_answer(struct report *r, const struct report_opts *opts,
 
 static void say_empty(const struct report *r, const struct report_opts *opts)
 {
-	if (!r->stats.event_samples)
+	if (!r->stats.event_samples && capture_feature(r->capture, PERFFILE_DIR_FORMAT).size_bytes)
+		say_note(
+			"'%s' has no samples: those of 'perf record --threads' are in files beside it, which are not read (record without it)",
+			opts->input);
+	else if (!r->stats.event_samples)
 		say_note("'%s' has no samples of the event", opts->input);
 	else
 		say_note("none of the %" PRIu64 " samples in '%s' passes the filters%s",

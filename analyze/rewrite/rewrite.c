@@ -44,7 +44,7 @@ static size_t copy_features(const struct capture *c,
 {
 	static const uint64_t left_out = 1U << PERFFILE_BUILD_ID | 1U << PERFFILE_SAMPLE_TIME |
 					 1U << PERFFILE_COMPRESSED | 1U << 18 /* AUXTRACE */ |
-					 1U << 24 /* DIR_FORMAT */;
+					 1U << PERFFILE_DIR_FORMAT;
 	struct capture_bytes b;
 	size_t count = 0;
 	unsigned bit;

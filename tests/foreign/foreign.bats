@@ -48,7 +48,7 @@ setup_file() {
 		recorded pipe.data $cpu -g -o -
 		recorded pipe-z.data $cpu -g -z -o -
 		recorded dwarf.data $cpu --call-graph dwarf,4096
-		recorded several.data -e cpu-clock -e task-clock -e page-faults -c 10000 -g
+		recorded several.data -e cpu-clock -e task-clock -e page-faults -F 997 -g
 		recorded trace.data -e sched:sched_switch -e sched:sched_wakeup -e syscalls:sys_enter_read -g -a
 		recorded group.data -e '{cpu-clock,page-faults}:S'
 		recorded thread.data $cpu -g -a --per-thread || recorded thread.data $cpu -g --per-thread
@@ -204,6 +204,15 @@ told() {
 		tries $kind 0 ebprec report part.data
 		perf script -f -i part.data >/dev/null 2>err || fail "$kind: perf cannot read its slice: $(head -3 err)"
 	done
+}
+
+@test "a folder of perf's: the file in it is named, and what else would have to be read" {
+	perf record -q -e cpu-clock -F 499 -g -a --threads -o folder.data bash load.sh 2>perf.err >&2 ||
+		fail "$(cat perf.err)"
+	run -1 --separate-stderr ebprec report folder.data
+	same "ebprec: cannot open 'folder.data': Is a directory (name the file in it)" "$stderr"
+	run -0 --separate-stderr ebprec report --folded folder.data/data
+	same "ebprec: 'folder.data/data' has no samples: those of 'perf record --threads' are in files beside it, which are not read (record without it)" "$stderr"
 }
 
 @test "a slice in a file has of each event what the slice has" {

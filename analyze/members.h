@@ -5,7 +5,8 @@
  * Of a group that is sampled together (perf record -e '{cycles,instructions}:S') only the leader has
  * samples, and each carries the counts of all members (PERF_SAMPLE_READ).  A member's sample is what
  * its count has grown by since the one before, and none where it has not: so perf tells of them, and
- * so does this.  Counts are kept by id, a member on one CPU or of one thread; samples must come in the
+ * so does this.  Counts are kept by id, a member on one CPU or of one thread; of events that threads inherit
+ * (perf since 6.12) by thread, too, as each counts from 0 under the same id.  Samples must come in the
  * order of the file, or of time, from its beginning.
  */
 #ifndef EBPREC_ANALYZE_MEMBERS_H
@@ -36,14 +37,14 @@ typedef int (*members_fn)(void *ctx, const struct perf_sample *sample,
 			  const struct capture_attr *attr);
 /*
  * Calls fn with a copy of the sample for each event that it counts something of, its id and period set.
- * Counts under an id that no event has are passed over.
+ * Counts under an id that no event has are passed over.  -ENOMEM.
  */
 int members_each(struct members *m, const struct perf_sample *sample, members_fn fn, void *ctx);
 
 /*
  * For a copy of the file that leaves samples out: counts of a sample that is kept become what they would
- * be if those left out had never counted.  Changes its bytes, which must be the caller's.
+ * be if those left out had never counted.  Changes its bytes, which must be the caller's.  -ENOMEM.
  */
-void members_rebase(struct members *m, const struct perf_sample *sample, bool kept);
+int members_rebase(struct members *m, const struct perf_sample *sample, bool kept);
 
 #endif

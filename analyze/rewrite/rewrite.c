@@ -278,8 +278,8 @@ static void see_counts(struct rewrite *rw, const struct perf_event_header *heade
 	struct perf_sample sample;
 
 	if (header->type == PERF_RECORD_SAMPLE && rw->members && members_are_in(attr) &&
-	    !perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
-		members_rebase(rw->members, &sample, kept);
+	    !rw->members_err && !perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
+		rw->members_err = members_rebase(rw->members, &sample, kept);
 }
 
 /* The record, or a copy without what the kernel did not mean, and with what a join or an edit
@@ -353,7 +353,7 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	time_ns = time_of(r, &attr->attr, &cpu);
 	if (type == PERF_RECORD_SAMPLE ? !is_wanted(rw, time_ns) : time_ns > span->to_ns) {
 		see_counts(rw, r->header, attr, false);
-		return 0;
+		return rw->members_err;
 	}
 	if (stream == CAPTURE_STREAM_MIXED || stream >= EBX_STREAM_END)
 		stream = stream_of(r, attr);
@@ -363,6 +363,8 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 		return 0;
 	}
 	header = mended(rw, r, attr, &time_ns);
+	if (rw->members_err)
+		return rw->members_err;
 	return header ? put(rw, stream, header, time_ns, cpu) : 0;
 }
 

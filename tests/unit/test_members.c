@@ -141,7 +141,7 @@ static void a_member_has_what_it_grew_by_and_a_copy_the_same(void **state)
 
 		assert_int_equal(members_each(m, &s, tell, text), 0);
 		assert_string_equal(text, steps[i].told);
-		members_rebase(cut, &s, steps[i].kept);
+		assert_int_equal(members_rebase(cut, &s, steps[i].kept), 0);
 		if (!steps[i].kept)
 			continue;
 		*text = '\0';
@@ -183,12 +183,65 @@ static void whoever_is_told_may_stop_it(void **state)
 	done(&p);
 }
 
+/* Two threads, each of which counts from 0 under the same ids. */
+static void inherited_events_are_counted_by_thread(void **state)
+{
+	const struct {
+		uint32_t tid;
+		struct count counts[2];
+		const char *told;
+	} turns[] = {
+		{ 5, { { 11, 100 }, { 12, 7 } }, "11+100 12+7" },
+		{ 6, { { 11, 3 }, { 12, 1 } }, "11+3 12+1" },
+		{ 5, { { 11, 150 }, { 12, 7 } }, "11+50" },
+		{ 6, { { 11, 3 }, { 12, 9 } }, "12+8" },
+	};
+	uint64_t format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	_Alignas(8) uint8_t rec[8 * ANY_WORDS + 8];
+	struct members *m, *copy;
+	struct capture *c;
+	uint8_t *attr;
+	struct perf p;
+
+	begin_file(&p);
+	attr = p.file.data + ATTR_AT;
+	le64_store(attr + offsetof(struct perf_event_attr, sample_type),
+		   PERF_SAMPLE_READ | PERF_SAMPLE_TID);
+	le64_store(attr + offsetof(struct perf_event_attr, read_format), format);
+	attr[40] |= 2; /* inherit */
+	end_file(&p);
+	assert_int_equal(capture_from_bytes(p.file.data, p.file.size_bytes, &c, NULL), 0);
+	assert_int_equal(members_new(c, &m), 0);
+	assert_int_equal(members_new(c, &copy), 0);
+	for (size_t i = 0; i < sizeof(turns) / sizeof(*turns); i++) {
+		size_t size = put_counts(rec, format, turns[i].counts, 2);
+		struct perf_sample s;
+		char told[100] = "";
+
+		memmove(rec + 16, rec + 8, size - 8); /* pid and tid stand before the counts */
+		le32_store(rec + 8, 5);
+		le32_store(rec + 12, turns[i].tid);
+		s = parse(c, rec, rec_finish(rec, size + 8, PERF_RECORD_SAMPLE, 0));
+		assert_int_equal(members_each(m, &s, tell, told), 0);
+		assert_string_equal(told, turns[i].told);
+		/* A copy without the first sample: its thread begins with what it grew by. */
+		assert_int_equal(members_rebase(copy, &s, i > 0), 0);
+		if (i == 2)
+			assert_int_equal(perfrec_count(&s, 0).value, 50);
+	}
+	members_free(m);
+	members_free(copy);
+	capture_close(c);
+	done(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_are_found_whatever_stands_beside_them),
 		cmocka_unit_test(a_member_has_what_it_grew_by_and_a_copy_the_same),
 		cmocka_unit_test(whoever_is_told_may_stop_it),
+		cmocka_unit_test(inherited_events_are_counted_by_thread),
 	};
 
 	return cmocka_run_group_tests_name("members", tests, NULL, NULL);

@@ -199,6 +199,21 @@ static void jump(struct flow *f, uint64_t to, const struct codeframe *frame)
 }
 
 /*
+ * Whether a function that keeps a frame pointer begins there: push %rbp; mov %rsp,%rbp.  Code written by hand jumps to
+ * such with arguments on the stack (V8 enters C++ so): it is a function of its own, and what jumps there
+ * leaves to it a stack of which its own instructions do not tell all.
+ */
+static bool takes_over(const struct flow *f, uint64_t pc, const struct codeframe *frame)
+{
+	static const uint8_t begins[] = { 0x55, 0x48, 0x89, 0xe5 };
+	uint64_t at = pc - f->code->vaddr;
+
+	return !codeframe_is_empty(frame) && at < f->code->size_bytes &&
+	       f->code->size_bytes - at >= sizeof(begins) &&
+	       !memcmp(f->code->data + at, begins, sizeof(begins));
+}
+
+/*
  * Makes of the frame what it is behind the instruction.  True: the way goes on there.  A jump to where only a
  * register knows is a call when nothing is on the stack, else a switch, whose cases mostly follow.
  */
@@ -216,10 +231,14 @@ static bool follow(struct flow *f, const ZydisDecodedInstruction *in, const Zydi
 		return false;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		is_told = target_of(in, op, pc, &to);
-		if (is_told)
+		if (is_told && takes_over(f, to, frame)) {
+			add_function(f, to);
+			f->adds_up = false;
+		} else if (is_told) {
 			jump(f, to, frame);
-		else
+		} else {
 			f->comes_back = true;
+		}
 		return !is_told && !codeframe_is_empty(frame);
 	case ZYDIS_CATEGORY_COND_BR:
 		if (target_of(in, op, pc, &to))

@@ -39,9 +39,11 @@ need_uprobe_links() {
 	[ "$(printf '6.10\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.10 ] || skip "uprobes are perf events here"
 }
 
-# before_uprobe_links CMD... - runs CMD as on a kernel where uprobes are perf events
+# before_uprobe_links CMD... - runs CMD as on a kernel where uprobes are perf events.  The tree may lie where
+# other users cannot read it.
 before_uprobe_links() {
-	LD_PRELOAD=$BUILD/tests/faults/olderkernel.so "$@"
+	cp "$BUILD/tests/faults/olderkernel.so" "$BATS_TEST_TMPDIR/"
+	LD_PRELOAD=$BATS_TEST_TMPDIR/olderkernel.so "$@"
 }
 
 # hiding DIR CMD... - runs CMD, and nobody else, with an empty folder in the place of DIR below /sys.

@@ -142,6 +142,20 @@ static void jumps_are_followed(void **state)
 	assert_string_equal(FLOW(JMP_RAX, PUSH_RBX, RET), "0:sp+8 2:-");
 }
 
+/* A function that is entered by a jump, with arguments on the stack, begins anew; who jumps there has no rules. */
+static void a_stack_that_is_handed_over_is_not_the_jumpers(void **state)
+{
+	assert_string_equal(
+		FLOW(PUSH_RBX, PUSH_RBX, JMP(1), HLT, PUSH_RBP, RBP_FROM_RSP, NOP, LEAVE, RET),
+		"0:- 5:sp+8 6:sp+16,fp-2 9:bp+16,fp-2 11:sp+8");
+	/* With an empty stack it is a jump like others. */
+	assert_string_equal(FLOW(JMP(1), HLT, PUSH_RBP, RBP_FROM_RSP, NOP, LEAVE, RET),
+			    "0:sp+8 2:- 3:sp+8 4:sp+16,fp-2 7:bp+16,fp-2 9:sp+8");
+	/* And to anything else, too. */
+	assert_string_equal(FLOW(PUSH_RBX, JMP(1), HLT, PUSH_RBP, NOP, POP_RBP, POP_RBX, RET),
+			    "0:sp+8 1:sp+16 3:- 4:sp+16 5:sp+24,fp-3 7:sp+16 8:sp+8");
+}
+
 static void what_does_not_add_up_is_not_believed(void **state)
 {
 	assert_string_equal(FLOW(PUSH_RBX, RET), "0:-");        /* returns to what it pushed */
@@ -244,6 +258,7 @@ int main(void)
 		cmocka_unit_test(frame_pointer_is_a_way_to_the_frame),
 		cmocka_unit_test(register_of_frames_may_hold_anything),
 		cmocka_unit_test(jumps_are_followed),
+		cmocka_unit_test(a_stack_that_is_handed_over_is_not_the_jumpers),
 		cmocka_unit_test(what_does_not_add_up_is_not_believed),
 		cmocka_unit_test(who_knows_the_callers_register_is_none_of_ours),
 		cmocka_unit_test(unknown_stack_has_no_rule),

@@ -28,7 +28,7 @@ hot() {
 
 @test "node, whose map is gone before the report" {
 	command -v node >/dev/null || skip "needs node"
-	ebprec record -q -F 499 -o x.data -- node --perf-basic-prof hot.js
+	ebprec record -q -F 499 -o x.data -- node --perf-basic-prof --no-turbo-inlining hot.js
 	rm -f /tmp/perf-*.map
 	hot '^node'
 	contains "$(ebprec info --objects x.data)" "perf-"
@@ -42,7 +42,7 @@ hot() {
 	ebprec record -q -F 499 -o x.data -- unshare --pid --fork --mount --propagation $spread \
 		--mount-proc sh -c '
 		mount -t tmpfs none /tmp
-		cat >/tmp/hot.js && node --perf-basic-prof /tmp/hot.js && sleep 0.5
+		cat >/tmp/hot.js && node --perf-basic-prof --no-turbo-inlining /tmp/hot.js && sleep 0.5
 		umount -l /tmp' <hot.js
 	hot '^node'
 	[ -z "$(ls /tmp/perf-1.map /tmp/perf-2.map 2>/dev/null)" ]
@@ -55,7 +55,7 @@ hot() {
 		mkdir -p "root/$dir" && mount --rbind "/$dir" "root/$dir"
 	done
 	cp hot.js root/work
-	ebprec record -q -F 499 -o x.data -- chroot root sh -c 'cd /work && node --perf-prof hot.js' ||
+	ebprec record -q -F 499 -o x.data -- chroot root sh -c 'cd /work && node --perf-prof --no-turbo-inlining hot.js' ||
 		status=$?
 	for dir in bin lib lib64 usr proc dev; do umount -l "root/$dir"; done
 	[ -n "$(ls root/work/jit-*.dump)" ]

@@ -415,6 +415,7 @@ int codeflow_rows(const struct codeflow_code *code, const uint64_t *starts, size
 	f.start_bits = calloc(code->size_bytes / 8 + 1, 1);
 	f.frames = malloc(FRAMES_MAX * sizeof(*f.frames));
 	f.slots = calloc(SLOTS, sizeof(*f.slots));
+	/* NOLINTNEXTLINE: never 0, as starts are in memory */
 	f.is_endless = calloc(start_count + 1, sizeof(*f.is_endless));
 	f.starts = malloc((start_count + 1) * sizeof(*f.starts));
 	if (!f.at || !f.start_bits || !f.frames || !f.slots || !f.is_endless || !f.starts)

@@ -30,7 +30,7 @@ int sampler_join(struct sampler *s, struct sampler *from)
 {
 	int err = vec_reserve(&s->joined, &s->joined_capacity, s->joined_count + 1);
 
-	assert(!s->finished && !from->finished && !from->joined_count);
+	assert(s->whole && from->whole && !from->item_count && !from->joined_count);
 	places_finish(&from->places);
 	sampler_free_caches(from);
 	from->number_count = from->places.count;
@@ -55,8 +55,7 @@ int sampler_finish(struct sampler *s)
 	uint32_t *numbers = calloc(s->places.count + 1, sizeof(*numbers));
 	int err = numbers ? 0 : -ENOMEM;
 
-	assert(!s->item_count && !s->finished);
-	s->finished = true;
+	assert(s->whole && !s->item_count);
 	places_finish(&s->places);
 	sampler_free_caches(s);
 	if (!err)
@@ -69,7 +68,6 @@ int sampler_finish(struct sampler *s)
 		for (size_t k = 0; k < s->joined[i]->number_count; k++)
 			s->joined[i]->numbers[k] = numbers[s->joined[i]->numbers[k]];
 	s->numbers = numbers;
-	s->number_count = s->places.count;
 	return 0;
 }
 
@@ -103,14 +101,14 @@ static void *join_pair(void *arg)
 }
 
 /* The last half of the list to the first.  Where no thread can be started, the caller does it. */
-static int join_half(struct sampler **list, size_t count)
+static int join_half(struct sampler **list, size_t *count)
 {
 	struct pair pairs[THREADS_AT_ONCE];
-	size_t half = count / 2 < THREADS_AT_ONCE ? count / 2 : THREADS_AT_ONCE, started = 0;
+	size_t half = *count / 2 < THREADS_AT_ONCE ? *count / 2 : THREADS_AT_ONCE, started = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < half; i++)
-		pairs[i] = (struct pair){ .to = list[i], .from = list[count - 1 - i] };
+		pairs[i] = (struct pair){ .to = list[i], .from = list[--*count] };
 	while (started + 1 < half &&
 	       !pthread_create(&pairs[started].thread, NULL, join_pair, &pairs[started]))
 		started++;
@@ -126,7 +124,7 @@ static int join_half(struct sampler **list, size_t count)
 
 int sampler_settle(struct sampler *s)
 {
-	size_t count = s->joined_count + 1, half;
+	size_t count = s->joined_count + 1;
 	struct sampler **list = calloc(count, sizeof(*list));
 	int err = 0;
 
@@ -136,11 +134,8 @@ int sampler_settle(struct sampler *s)
 	for (size_t i = 1; i < count; i++)
 		list[i] = s->joined[i - 1];
 	s->joined_count = 0;
-	while (!err && count > 1) {
-		half = count / 2 < THREADS_AT_ONCE ? count / 2 : THREADS_AT_ONCE;
-		err = join_half(list, count);
-		count -= half;
-	}
+	while (!err && count > 1)
+		err = join_half(list, &count);
 	while (--count) /* after a failure */
 		sampler_free(list[count]);
 	free(list);

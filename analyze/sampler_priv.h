@@ -66,7 +66,6 @@ struct item {
 };
 
 struct sampler {
-	bool finished;
 	unsigned shrink; /* caches have 1 / 2^shrink of their slots */
 	bool sums_groups;
 	struct sampler_sum *sums; /* by group */
@@ -75,13 +74,13 @@ struct sampler {
 	struct places places;
 	struct sampler **joined; /* whose stacks are still to be added; owned */
 	size_t joined_count, joined_capacity;
-	uint32_t *numbers; /* what the places of its stacks are now; NULL: the same */
-	size_t number_count;
+	uint32_t *numbers;   /* what the places of its stacks are now; NULL: the same */
+	size_t number_count; /* of who is joined */
 	struct sampler_counts counts;
 	struct mapcache *maps;
 	struct whose *whose;
 	struct trails *trails;
-	struct stack_slot *whole;
+	struct stack_slot *whole; /* NULL: it counts no more */
 	struct item *items;
 	size_t item_count;
 	uint8_t missed[SAMPLER_BATCH]; /* items whose stack no look-up has found so far */

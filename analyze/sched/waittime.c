@@ -327,7 +327,7 @@ uint64_t waittime_share(struct waittime_kind *k, uint64_t ns, uint32_t weight)
 	upto = (double)k->exact_ns * (k->seen / k->sampled) + 0.5;
 	/* Rounding may make more of it, and of all of time a number that no uint64_t is. */
 	upto_ns = upto < (double)k->exact_ns ? (uint64_t)upto : k->exact_ns;
-	if (upto_ns > k->exact_ns || k->seen >= k->sampled)
+	if (k->seen >= k->sampled)
 		upto_ns = k->exact_ns;
 	share_ns = upto_ns > k->given_ns ? upto_ns - k->given_ns : 0;
 	k->given_ns += share_ns;

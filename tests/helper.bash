@@ -34,9 +34,13 @@ as_nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"
 }
 
-# Linux that ends many uprobes at once, without CAP_SYS_ADMIN (record/uprobes.h).
+# has_uprobe_links RELEASE - whether Linux of this release ends many uprobes at once, without CAP_SYS_ADMIN (record/uprobes.h)
+has_uprobe_links() {
+	[ "$(printf '6.10\n%s\n' "$1" | sort -V | head -n 1)" = 6.10 ]
+}
+
 need_uprobe_links() {
-	[ "$(printf '6.10\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.10 ] || skip "uprobes are perf events here"
+	has_uprobe_links "$(uname -r)" || skip "uprobes are perf events here"
 }
 
 # before_uprobe_links CMD... - runs CMD as on a kernel where uprobes are perf events.  The tree may lie where

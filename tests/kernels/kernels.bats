@@ -264,9 +264,8 @@ found() {
 	contains "$(cat two_caps.err)" "see kernel.kptr_restrict"
 	contains "$(cat two_caps.err)" "cannot read the format of sched:sched_switch"
 	# Before 6.10 uprobes are perf events, which take more.
-	release=$(cat "$EBPREC_KERNEL/release")
 	want=
-	[ "$(printf '6.10\n%s\n' "$release" | sort -V | head -n 1)" = 6.10 ] ||
+	has_uprobe_links "$(cat "$EBPREC_KERNEL/release")" ||
 		want="ebprec: cannot listen for marks in '$(command -v ebprec)': Permission denied (CAP_SYS_ADMIN is missing, which uprobes take; --without mark does without), skipping"
 	same "$want" "$(words more_caps)"
 	folded more_caps.data | grep ';do_syscall_64;' >/dev/null

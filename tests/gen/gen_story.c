@@ -11,6 +11,7 @@
  *	TIME kmap START BYTES SYMBOL		the kernel's own, named after SYMBOL
  *	TIME ksym ADDR BYTES NAME		TIME unksym ADDR BYTES NAME
  *	TIME lost COUNT
+ *	TIME later PID TID COOKIE ADDR,...	the user part of samples that have m:-640,COOKIE in their chain
  *	TIME sample PID TID CPU PERIOD CHAIN...	u:ADDR,... k:ADDR,... innermost first; m:NUMBER raw
  *	TIME switch CPU PID TID STATE COMM NEXT_TID NEXT_COMM [SYSCALL WEIGHT CHAIN...]
  *					STATE is the tracepoint's number; SYSCALL -1: none
@@ -33,6 +34,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "format/perfrec.h"
 #include "format/procargs.h"
 #include "format/switchinfo.h"
 #include "format/tracing.h"
@@ -173,6 +175,24 @@ static bool add_chain(struct story *s, char *part, size_t *count)
 	while ((addr = strsep(&rest, ",")) && *count < 8000)
 		le64_store(s->rec + 64 + 8 * (*count)++, strtoull(addr, NULL, 0));
 	return true;
+}
+
+static int put_later(struct story *s, uint64_t time_ns, char *rest)
+{
+	uint64_t pid = number(&rest), tid = number(&rest);
+	size_t size = 24;
+	char *addr;
+
+	le64_store(s->rec + 8, number(&rest));
+	while ((addr = strsep(&rest, ",")) && size < 64000) {
+		le64_store(s->rec + size, strtoull(addr, NULL, 0));
+		size += 8;
+	}
+	le64_store(s->rec + 16, (size - 24) / 8);
+	size = rec_tail(s->rec, size, (uint32_t)pid, (uint32_t)tid, time_ns);
+	return writer_record(s->w, EBX_STREAM_SIDE, s->rec,
+			     rec_finish(s->rec, size, PERFREC_LATER, PERF_RECORD_MISC_USER),
+			     time_ns, -1);
 }
 
 static int put_sample(struct story *s, uint64_t time_ns, char *rest)
@@ -427,6 +447,8 @@ static int put(struct story *s, char *line)
 		return put_task(s, SCHED_WAKEUP_NEW_ID, time_ns, line);
 	if (!strcmp(verb, "child"))
 		return put_task(s, SCHED_FORK_ID, time_ns, line);
+	if (!strcmp(verb, "later"))
+		return put_later(s, time_ns, line);
 	if (!strcmp(verb, "sample"))
 		return put_sample(s, time_ns, line);
 	if (!strcmp(verb, "kallsyms"))

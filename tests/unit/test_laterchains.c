@@ -105,7 +105,7 @@ static void equal_parts_are_kept_once_and_the_first_counts(void **state)
 /* Three samples for each part, which comes behind them. */
 static void make(struct maker *m, bool plain)
 {
-	const uint64_t frames[] = { REC_MMAP2_AT + 0x10, REC_MMAP2_AT + 0x20 };
+	uint64_t frames[] = { REC_MMAP2_AT + 0x10, REC_MMAP2_AT + 0x20 };
 	uint64_t chain[] = { LATER, 0 };
 	struct rec_sample s = { .pid = 10, .tid = 10, .chain = chain, .chain_count = 2 };
 	size_t size;
@@ -122,6 +122,7 @@ static void make(struct maker *m, bool plain)
 				 0);
 		if (i % 3 < 2)
 			continue;
+		frames[0] = REC_MMAP2_AT + 0x10 + i / 3 % 2 * 0x100;
 		le64_store(m->rec + 8, i / 3);
 		le64_store(m->rec + 16, 2);
 		memcpy(m->rec + 24, frames, sizeof(frames));
@@ -160,8 +161,9 @@ static void samples_are_counted_with_the_parts_that_came_later(void **state)
 		assert_int_equal(sampler_counts(s)->samples, 300);
 		assert_int_equal(sampler_counts(s)->deferred, 0);
 		stacks = sampler_stacks(s);
-		assert_int_equal(stacks->entry_count, 1);
-		assert_int_equal(stacks->node_count, STACKS_FIRST_NODE + 2);
+		assert_int_equal(stacks->entry_count, 2);
+		assert_int_equal(stacks->node_count, STACKS_FIRST_NODE + 3);
+		assert_int_equal(stacks->entries[0].sample_count, 150);
 		sampler_free(s);
 		load_scan_done(&scan);
 		model_free(model);

@@ -29,7 +29,7 @@ struct rewrite {
 	struct timespan span;            /* of the filter, or all */
 	struct writer *w;
 	struct members *members; /* of a slice whose samples tell of other events; else NULL */
-	int members_err;         /* of members */
+	int members_err;         /* -ENOMEM: a count could not be kept; nothing more is copied */
 	struct rewrite_stats stats;
 	_Alignas(8) uint8_t copy[PERFFILE_RECORD_MAX]; /* of a record that had to be changed */
 };

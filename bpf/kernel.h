@@ -246,6 +246,10 @@ struct trace_event_raw_kfree_skb {
 	void *rx_sk; /* since c53795d48ee8, 6.11; the tracepoint's fourth argument */
 };
 
+struct trace_event_raw_tcp_retransmit_skb {
+	int err; /* since 6.17; the tracepoint's third argument, and not 0 of what was not sent */
+};
+
 /* Tracepoints that a kernel may lack: both are since 6e6eda44b939, 6.3. */
 typedef void (*btf_trace_sock_send_length)(void *, struct sock *, int, int);
 

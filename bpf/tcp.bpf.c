@@ -292,6 +292,14 @@ static __always_inline __u32 segments_of(struct sk_buff *skb)
 	return segments ? segments : 1;
 }
 
+/* What could not be sent again is told, too, where there is an error to tell it by. */
+static __always_inline bool was_sent(const __u64 *args)
+{
+	if (!bpf_core_field_exists(((struct trace_event_raw_tcp_retransmit_skb *)0)->err))
+		return true;
+	return !*(const volatile int *)&args[2];
+}
+
 SEC("tp_btf/tcp_retransmit_skb")
 int BPF_PROG(tcp_again, struct sock *sk, struct sk_buff *skb)
 {
@@ -300,7 +308,7 @@ int BPF_PROG(tcp_again, struct sock *sk, struct sk_buff *skb)
 	__u32 segments = segments_of(skb);
 	struct tcp_value *v;
 
-	if (!now && filter)
+	if ((!now && filter) || !was_sent(ctx))
 		return 0;
 	if (now)
 		ADD(now->retransmits, segments);

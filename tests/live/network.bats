@@ -5,11 +5,8 @@
 load ../helper
 load metrics
 
-setup_file() {
-	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
-	cd "$BATS_FILE_TMPDIR" || return
-	export HERE=$BATS_TEST_DIRNAME
-	# A network of its own: nobody else's packets.
+# record_network - a recording of a network of its own: nobody else's packets
+record_network() {
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare -n bash -c '
 		ip link set lo up
@@ -21,6 +18,14 @@ setup_file() {
 		ip addr add 10.9.0.1/24 dev q0
 		ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:01 dev q0
 		tc qdisc add dev q0 root tbf rate 1mbit burst 2048 limit 12600
+		ip link add slow0 type veth peer name slow1 address 02:00:00:00:00:02
+		echo 1 >/proc/sys/net/ipv6/conf/slow0/disable_ipv6
+		echo 1 >/proc/sys/net/ipv6/conf/slow1/disable_ipv6
+		ip link set slow0 up
+		ip link set slow1 up
+		ip addr add 10.9.1.1/24 dev slow0
+		ip neigh add 10.9.1.2 lladdr 02:00:00:00:00:02 dev slow0
+		tc qdisc add dev slow0 root tbf rate 8kbit burst 1600 limit 8000
 		stat -Lc %i /proc/self/ns/net >netns
 		cat /proc/net/dev >dev0
 		cat /proc/net/snmp >snmp0
@@ -29,6 +34,7 @@ setup_file() {
 		ebprec record -q --with tcp,net,locks --slower 100ms --each -o n.data -- sh -c "
 			datagrams 10.9.0.2 >datagrams
 			perl $HERE/silent.pl >silent &
+			perl $HERE/congested.pl 10.9.1.2 >congested &
 			perl $HERE/resend.pl ends >resend &
 			perl $HERE/tcp.pl >truth
 			futexes >locks
@@ -39,7 +45,26 @@ setup_file() {
 		cat /proc/net/snmp >snmp1
 		cat /proc/net/snmp6 >snmp61
 		cat /proc/net/netstat >netstat1
-		tc -s qdisc show dev q0 >qdisc' || true
+		tc -s qdisc show dev q0 >qdisc
+		tc -s qdisc show dev slow0 >slow_qdisc' || true
+}
+
+# retransmitted - segments that were sent again, as the recording has them
+retransmitted() {
+	echo $(($(field n.data tcp '' retransmits) + $(field n.data tcp '' synack_retransmits)))
+}
+
+setup_file() {
+	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
+	cd "$BATS_FILE_TMPDIR" || return
+	export HERE=$BATS_TEST_DIRNAME
+	# Timers of TCP may interrupt a thread whose events the machine hides (docs/TESTING.md), one recording
+	# in twenty: it is made again.  What the instrument itself loses is missing of each.
+	for try in 1 2 3; do
+		record_network
+		[ "$(snmp RetransSegs)" != "$(retransmitted)" ] || break
+		echo "# recording $try: $(retransmitted) of $(snmp RetransSegs) segments that were sent again" >&3
+	done
 	# shellcheck disable=SC2094 # a program that has this name, and a file
 	ebprec record -q --with locks --slower 50ms -o l.data -- \
 		perf record -q -e lock:contention_end -o locks.perf holders >holders || true
@@ -117,11 +142,21 @@ dev() {
 	same 110 "$error"
 	ebprec metrics tcp_connects -i n.data --top 0 >all
 	grep -q "127.0.0.1 .* $port .*ETIMEDOUT$" all || fail "port $port: $(cat all)"
-	same "$(snmp RetransSegs)" $(($(field n.data tcp '' retransmits) + $(field n.data tcp '' synack_retransmits)))
+	same "$(snmp RetransSegs)" "$(retransmitted)"
 	same "$(snmp ActiveOpens)" "$(($(field n.data tcp '' connects) + $(field n.data tcp '' failed)))"
 	# One was in the queue when who listens went away: nobody accepted it.
 	same "$(snmp PassiveOpens)" $(($(field n.data tcp '' accepts) + 1))
 	[ "$(snmp RetransSegs)" -ge 1 ]
+}
+
+@test "tcp: what could not be sent again, as it still waits to be sent, is not counted as sent" {
+	read -r pid port error <congested
+	same 110 "$error"
+	ebprec metrics tcp_connects -i n.data --top 0 | grep -q "10.9.1.1 .* $port .*ETIMEDOUT$"
+	read -r sent dropped waits <<<"$(tr '\n' ' ' <slow_qdisc |
+		sed 's/.* Sent [0-9]* bytes \([0-9]*\) pkt (dropped \([0-9]*\),.*backlog [0-9A-Za-z]* \([0-9]*\)p.*/\1 \2 \3/')"
+	same 0 "$dropped"
+	same $((sent + waits - 4 - 1)) "$(field n.data tcp "pid=$pid" retransmits)"
 }
 
 # ss_said END NAME - a number of what ss said of that end; nothing of it: 0

@@ -260,6 +260,12 @@ static int pick_stacks(struct report *r, const struct report_query *query)
 	return err;
 }
 
+/* User parts that came after their samples; NULL: none did. */
+static const struct laterchains *later_of(const struct report *r)
+{
+	return r->scan.later.key_count ? &r->scan.later : NULL;
+}
+
 static int count_samples(struct report *r, const struct report_query *query,
 			 struct codeparts_set *parts, struct sampler **out)
 {
@@ -273,7 +279,7 @@ static int count_samples(struct report *r, const struct report_query *query,
 		.names = r->names,
 		.symfs = query->roots.symfs,
 		.kept = r->scan.kept.words ? &r->scan.kept : NULL,
-		.later = r->scan.later.key_count ? &r->scan.later : NULL,
+		.later = later_of(r),
 		.thread_count = query->thread_count,
 	};
 
@@ -287,6 +293,7 @@ static int count_waits(struct report *r, const struct report_query *query, struc
 	const struct offcpu_query how = { .filter = query->filter,
 					  .groups = r->groups,
 					  .wakers = query->wakers,
+					  .later = later_of(r),
 					  .wall = query->wall ? &attrs[query->attr] : NULL,
 					  .times = query->times };
 

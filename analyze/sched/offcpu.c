@@ -65,6 +65,8 @@ struct waker {
 
 struct loader {
 	const struct filter *filter;
+	const struct laterchains *later; /* NULL: none */
+	struct laterchains_room room;    /* has room for one chain: the sampler keeps none */
 	struct offcpu_times *times;
 	struct sampler *sampler;
 	struct offcpu *out;
@@ -97,6 +99,12 @@ static uint32_t waker_of(const struct loader *l, const struct sched_event *e,
 		if (l->wakers[low - 1].tid == e->tid)
 			return l->wakers[low - 1].end;
 	return OFFCPU_NO_WAKER;
+}
+
+/* Gives the stack its user part, if that came later. */
+static int join_later(struct loader *l, struct perf_sample *s)
+{
+	return l->later ? laterchains_join(l->later, s, &l->room) : 0;
 }
 
 static int add_part(struct loader *l, struct perf_sample *s, const struct model_where *where,
@@ -138,7 +146,7 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 	struct model_where where;
 	const struct waittime_stack *w;
 	struct offcpu_end end = { .walk_end = SAMPLER_END_UNKNOWN, .comm = MODEL_NONE };
-	int err = 0;
+	int err;
 
 	/* Of who is ending perf does not say who it is: it has no id any more. */
 	if (e->stack >= l->times->waits.stack_count || e->tid != s->tid)
@@ -152,7 +160,8 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 		end.walk_end = 1u + info.stack.why;
 	end.waker = waker_of(l, e, w);
 	sampler_where(l->sampler, s, &where);
-	if (w->kind != WAITTIME_NO_KIND)
+	err = join_later(l, s);
+	if (!err && w->kind != WAITTIME_NO_KIND)
 		err = add_part(l, s, &where, w->kind, w->ns, e->weight, &end);
 	if (!err && w->queue_kind != WAITTIME_NO_KIND)
 		err = add_part(l, s, &where, w->queue_kind, w->queue_ns, e->weight, &end);
@@ -302,6 +311,8 @@ static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
 		end.walk_end = 1u + info.why;
 	l->out->facts.on_samples++;
 	err = end_of(l->out, &end, &number);
+	if (!err)
+		err = join_later(l, &s);
 	if (err)
 		return err;
 	sampler_where(l->sampler, &s, &where);
@@ -386,6 +397,7 @@ static void loader_done(struct loader *l)
 {
 	free(l->lives);
 	free(l->wakers);
+	free(l->room.words);
 }
 
 static int read_times(const struct capture *c, struct strings *names,
@@ -403,7 +415,10 @@ int offcpu_load(const struct capture *c, const struct model *model, struct strin
 {
 	struct offcpu_times own = { 0 };
 	struct offcpu fresh = { 0 };
-	struct loader l = { .filter = query->filter, .cpu_attr = query->wall, .out = &fresh };
+	struct loader l = { .filter = query->filter,
+			    .later = query->later,
+			    .cpu_attr = query->wall,
+			    .out = &fresh };
 	const struct schedflow_taker taker = { wants_stack, add_stack, &l };
 	int err = 0;
 

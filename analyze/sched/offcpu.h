@@ -19,6 +19,7 @@
 #include "analyze/filter.h"
 #include "analyze/groups.h"
 #include "analyze/hashidx.h"
+#include "analyze/laterchains.h"
 #include "analyze/model.h"
 #include "analyze/naming.h"
 #include "analyze/sampler.h"
@@ -70,8 +71,9 @@ struct offcpu_times {
 
 struct offcpu_query {
 	const struct filter *filter;
-	struct groups *groups; /* as for sampler_new() */
-	bool wakers;           /* keep apart by who ended the wait */
+	struct groups *groups;           /* as for sampler_new() */
+	bool wakers;                     /* keep apart by who ended the wait */
+	const struct laterchains *later; /* user parts that came later; NULL: none */
 	/*
 	 * Also the time on a CPU, as the samples of this event share it, and what a report of waits
 	 * leaves out: all adds up to the time that threads lived.  NULL: no.

@@ -18,7 +18,7 @@ BPFTOOL	?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 INSTALL	?= install
 
 CFLAGS	?= -O2 -g
-WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith \
+WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wfloat-conversion \
 	   -Wno-unused-parameter $(if $(CI),-Werror)
 EB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DEBPREC_VERSION='"$(VERSION)"' -I. $(WARN)
 EB_LDFLAGS :=
@@ -34,6 +34,9 @@ ifneq ($(SAN),)
 override O := $(O)/san-$(subst $(comma),-,$(SAN))
 EB_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
 EB_LDFLAGS += -fsanitize=$(SAN)
+ifneq ($(findstring undefined,$(SAN)),)
+EB_CFLAGS += -fsanitize=float-cast-overflow # which is not one of the undefined ones
+endif
 endif
 
 ifeq ($(V),0)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "analyze/bounded.h"
 #include "analyze/vec.h"
 
 int durations_add(struct durations *d, uint64_t ns)
@@ -74,7 +75,7 @@ uint64_t durations_quantile(const struct durations *d, double share)
 
 	if (!d->count)
 		return 0;
-	rank = (size_t)(share * (double)d->count);
+	rank = bounded_part(share * (double)d->count, d->count);
 	if ((double)rank < share * (double)d->count)
 		rank++; /* rounded up */
 	return d->ns[rank ? rank - 1 : 0];

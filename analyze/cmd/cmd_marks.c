@@ -8,6 +8,7 @@
 
 #include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
+#include "analyze/bounded.h"
 #include "analyze/durations.h"
 #include "analyze/marklist.h"
 #include "analyze/model.h"
@@ -272,14 +273,22 @@ static void put_summary(const struct shown *s)
 	}
 }
 
-static void put_bar(const struct timespan *hull, const struct markspan *span)
+/* In which of the bar's columns a time within the hull lies. */
+static int column_of(const struct timespan *hull, uint64_t time_ns)
 {
 	double scale = (double)(hull->to_ns - hull->from_ns) / BAR_COLUMNS;
-	int from = scale > 0 ? (int)((double)(span->start_ns - hull->from_ns) / scale) : 0;
-	int to = scale > 0 ? (int)((double)(span->end_ns - hull->from_ns) / scale) : BAR_COLUMNS;
+
+	return (int)bounded_part((double)(time_ns - hull->from_ns) / scale, BAR_COLUMNS);
+}
+
+static void put_bar(const struct timespan *hull, const struct markspan *span)
+{
+	bool moment = hull->from_ns == hull->to_ns;
+	int from = moment ? 0 : column_of(hull, span->start_ns);
+	int to = moment ? BAR_COLUMNS : column_of(hull, span->end_ns);
 
 	from = from >= BAR_COLUMNS ? BAR_COLUMNS - 1 : from;
-	to = to <= from ? from + 1 : to > BAR_COLUMNS ? BAR_COLUMNS : to;
+	to = to <= from ? from + 1 : to;
 	putchar('|');
 	for (int i = 0; i < BAR_COLUMNS; i++)
 		putchar(i < from || i >= to ? ' ' : '=');

@@ -9,6 +9,7 @@
 #include "analyze/report/callgraph.h"
 #include "analyze/report/calltree.h"
 #include "analyze/report/folded.h"
+#include "analyze/bounded.h"
 #include "analyze/vec.h"
 
 /* ---- folded ---- */
@@ -100,7 +101,7 @@ static int write_functions(struct report *r, const struct report_ask *ask, FILE 
 		return err;
 	err = flat_make(&r->stacks, ask->weight, &keys, &ask->keys, r->names, ask->by_total, &flat);
 	if (!err) {
-		style.min_cost = (uint64_t)(ask->min_percent / 100 * (double)flat.sum);
+		style.min_cost = bounded_part(ask->min_percent / 100 * (double)flat.sum, flat.sum);
 		fputs(ask->head, to);
 		flat_write(&flat, &keys, &ask->keys, r->names, &style, to);
 		flat_done(&flat);

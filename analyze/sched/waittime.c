@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/bounded.h"
 #include "analyze/vec.h"
 #include "analyze/sched/waitreason.h"
 
@@ -325,10 +326,8 @@ uint64_t waittime_share(struct waittime_kind *k, uint64_t ns, uint32_t weight)
 
 	k->seen += (double)weight * (double)ns;
 	upto = (double)k->exact_ns * (k->seen / k->sampled) + 0.5;
-	/* Rounding may make more of it, and of all of time a number that no uint64_t is. */
-	upto_ns = upto < (double)k->exact_ns ? (uint64_t)upto : k->exact_ns;
-	if (k->seen >= k->sampled)
-		upto_ns = k->exact_ns;
+	/* Rounding may make more of it. */
+	upto_ns = k->seen >= k->sampled ? k->exact_ns : bounded_part(upto, k->exact_ns);
 	share_ns = upto_ns > k->given_ns ? upto_ns - k->given_ns : 0;
 	k->given_ns += share_ns;
 	return share_ns;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * bounded - reckoning with what a capture says, which may be any number
+ *
+ * Shares are reckoned in doubles: of all of 2^64 - 1 a double makes 2^64, which is no uint64_t any more, and the
+ * language does not say what becomes of it.  Nothing else in analyze/ makes an integer of a double.
+ */
+#ifndef EBPREC_ANALYZE_BOUNDED_H
+#define EBPREC_ANALYZE_BOUNDED_H
+
+#include <stdint.h>
+
+/* A double without its decimals; 0 to most, whatever it is: of what is no number it is 0. */
+static inline uint64_t bounded_part(double value, uint64_t most)
+{
+	if (!(value >= 1))
+		return 0;
+	/* What is below the double next to most is at most that: doubles lie that far apart. */
+	return value < (double)most ? (uint64_t)value : most;
+}
+
+#endif

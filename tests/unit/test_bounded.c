@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/bounded.h"
+
+static void decimals_are_cut(void **state)
+{
+	assert_int_equal(bounded_part(0.99, 10), 0);
+	assert_int_equal(bounded_part(1, 10), 1);
+	assert_int_equal(bounded_part(7.9, 10), 7);
+	assert_int_equal(bounded_part(10, 10), 10);
+}
+
+static void all_of_the_largest_is_the_largest(void **state)
+{
+	const double two_64 = 18446744073709551616.0;
+
+	assert_true(bounded_part((double)UINT64_MAX, UINT64_MAX) == UINT64_MAX);
+	assert_true(bounded_part(nextafter(two_64, 0), UINT64_MAX) == UINT64_MAX - 2047);
+	/* A double is more than what it was made of, or less. */
+	assert_true(bounded_part((double)(UINT64_MAX - 3000), UINT64_MAX - 3000) <=
+		    UINT64_MAX - 3000);
+	assert_true(bounded_part((double)((1ull << 53) + 1), (1ull << 53) + 1) >= 1ull << 53);
+	assert_true(bounded_part((double)((1ull << 53) + 3), (1ull << 53) + 3) == (1ull << 53) + 3);
+}
+
+static void what_is_out_of_range_is_its_end(void **state)
+{
+	assert_int_equal(bounded_part(11, 10), 10);
+	assert_int_equal(bounded_part(1e300, 10), 10);
+	assert_int_equal(bounded_part(INFINITY, 10), 10);
+	assert_int_equal(bounded_part(-1, 10), 0);
+	assert_int_equal(bounded_part(-INFINITY, 10), 0);
+	assert_int_equal(bounded_part(NAN, 10), 0);
+	assert_int_equal(bounded_part(5, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(decimals_are_cut),
+		cmocka_unit_test(all_of_the_largest_is_the_largest),
+		cmocka_unit_test(what_is_out_of_range_is_its_end),
+	};
+
+	return cmocka_run_group_tests_name("bounded", tests, NULL, NULL);
+}

@@ -34,9 +34,11 @@ struct setting {
 
 /* ---- samples ---- */
 
-static void make_attrs(enum layout layout, struct writer_attr attrs[REC_ATTRS])
+static void make_attrs(enum layout layout, bool later, struct writer_attr attrs[REC_ATTRS])
 {
 	rec_attrs(attrs);
+	if (later)
+		tale_defers(&attrs[0].attr);
 	for (size_t i = 0; i < REC_ATTRS; i++) {
 		struct perf_event_attr *a = &attrs[i].attr;
 
@@ -79,7 +81,10 @@ static size_t put_chain(struct tale *t, size_t size)
 			le64_store(t->rec + size, le64_load(t->rec + size - 8)); /* recursion */
 		else
 			le64_store(t->rec + size, tale_address(t));
+		if (t->later && le64_load(t->rec + size) == TALE_DEFERRED && ++i < count)
+			le64_store(t->rec + (size += 8), tale_cookie(t));
 	}
+	size = from + 8 + 8 * count;
 	le64_store(t->rec + from, count);
 	return size;
 }
@@ -372,6 +377,7 @@ static struct sum count_at(const struct capture *c, struct tale *t, const struct
 	q.filter = &filter;
 	q.names = names;
 	q.kept = scan.kept.words ? &scan.kept : NULL;
+	q.later = scan.later.key_count ? &scan.later : NULL;
 	tale_must(!load_samples(c, m, &q, &sampler, &stats));
 	tale_must(!sampler_finish(sampler) && !sampler_settle(sampler));
 	sum_up(m, names, q.groups, sampler, &out);
@@ -571,10 +577,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	s.narrow_frames = b & 16;
 	s.jits = b & 32;
 	t->liar = b & 64;
+	t->later = b & 128;
 	s.fields = GROUP_COMM | cursor_u8(&t->in) % 64u;
 	s.filter = cursor_u8(&t->in);
 	s.compare = cursor_u8(&t->in);
-	make_attrs(s.layout, attrs);
+	make_attrs(s.layout, t->later, attrs);
 	tell(t, &s);
 	compare(t, &s, &opts);
 	tale_done(t);

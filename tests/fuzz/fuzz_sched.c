@@ -109,6 +109,10 @@ static void add_event(struct tale *t, unsigned kind)
 	le64_store(t->rec + 56, chain);
 	for (size_t i = 0; i < chain; i++)
 		le64_store(t->rec + 64 + 8 * i, tale_address(t));
+	if (chain && t->later && how & 16) {
+		le64_store(t->rec + 64 + 8 * 2, TALE_DEFERRED);
+		le64_store(t->rec + 64 + 8 * 3, tale_cookie(t));
+	}
 	le32_store(t->rec + size, RAW_BYTES);
 	put_fields(t, t->rec + size + 4, kind);
 	if (how >= 128 && how < 132) /* one that does not fit */
@@ -126,12 +130,16 @@ static void add_event(struct tale *t, unsigned kind)
 /* One of the first event: it ran. */
 static void add_sample(struct tale *t)
 {
-	const uint64_t chain[] = { tale_address(t), tale_address(t) };
+	uint64_t chain[] = { tale_address(t), tale_address(t) };
 	struct rec_sample s = { .chain = chain, .chain_count = 2 };
 	size_t size;
 
 	s.pid = s.tid = tale_id(t);
 	s.time_ns = tale_time(t);
+	if (t->later && s.pid & 1) {
+		chain[0] = TALE_DEFERRED;
+		chain[1] = tale_cookie(t);
+	}
 	size = rec_sample(t->rec, &s);
 	tale_add(t, EBX_STREAM_CPU, size, s.time_ns, 0);
 }
@@ -141,7 +149,8 @@ static void tell(struct tale *t)
 	while (tale_goes_on(t)) {
 		uint8_t deed = cursor_u8(&t->in) % 64;
 
-		if (deed < 12 && tale_deed(t, deed, deed & 1 ? FIRST_ID : REC_SIDE_ID))
+		if ((deed < 12 || deed == 13) &&
+		    tale_deed(t, deed, deed & 1 ? FIRST_ID : REC_SIDE_ID))
 			continue;
 		if (deed == 12)
 			add_sample(t);
@@ -360,6 +369,7 @@ static void check_wall(const struct capture *c, const struct sum *whole)
 	tale_must(!strings_new(&names) && !groups_new(GROUP_COMM, 1, &q.groups));
 	tale_must(!load_model(c, names, NULL, &m, &scan));
 	q.wall = capture_attrs(c, &count);
+	q.later = &scan.later;
 	tale_must(!offcpu_load(c, m, names, &q, &s, &o));
 	tale_must(!sampler_finish(s) && !sampler_settle(s));
 	for (size_t i = 0; i < sampler_stacks(s)->entry_count; i++)
@@ -439,7 +449,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	t->now_ns = TALE_BEGIN_NS;
 	how = cursor_u8(&t->in);
 	t->liar = how & 1;
+	t->later = how & 16;
 	make_attrs(attrs, ids);
+	if (t->later)
+		tale_defers(&attrs[0].attr);
 	tell(t);
 	check(t, &opts, how / 4 % 4);
 	tale_done(t);

@@ -26,6 +26,7 @@
 #define TALE_BEGIN_NS    100000u
 #define TALE_PAGE        0x1000u
 #define TALE_HIGH        0xffffffff81000000u /* where a kernel lies */
+#define TALE_DEFERRED    ((uint64_t)-640)    /* a user part comes later; its cookie follows */
 
 _Noreturn static inline void tale_fail(const char *truth, int line)
 {
@@ -46,7 +47,8 @@ struct tale_record {
 struct tale {
 	struct cursor in;
 	uint64_t now_ns;
-	bool liar; /* frames of the side-band believe what is not so */
+	bool liar;  /* frames of the side-band believe what is not so */
+	bool later; /* user parts of stacks may come in records of their own */
 	struct buf bytes;
 	struct tale_record *list;
 	size_t count, capacity;
@@ -249,6 +251,41 @@ static inline void tale_cgroup(struct tale *t)
 	tale_side(t, rec_finish(t->rec, size, PERF_RECORD_CGROUP, 0), time_ns, 0);
 }
 
+/* Few, so that a stack and its part meet. */
+static inline uint64_t tale_cookie(struct tale *t)
+{
+	uint8_t b = cursor_u8(&t->in);
+
+	return b >= 248 ? TALE_DEFERRED + (b & 3) : b % 6;
+}
+
+/* Says of an event that it has such parts. */
+static inline void tale_defers(struct perf_event_attr *attr)
+{
+	uint8_t *flags = (uint8_t *)attr + 40;
+
+	le64_store(flags, le64_load(flags) | 1ull << 39);
+}
+
+/* The user part of a stack. */
+static inline void tale_part(struct tale *t)
+{
+	uint32_t tid = tale_id(t);
+	uint8_t how = cursor_u8(&t->in);
+	size_t count = how & 7, size = 24;
+	uint64_t time_ns;
+
+	le64_store(t->rec + 8, tale_cookie(t));
+	le64_store(t->rec + 16, how >= 248 ? UINT64_MAX / 4 : count);
+	for (size_t i = 0; i < count; i++, size += 8)
+		le64_store(t->rec + size, !i && how & 8 ? PERF_CONTEXT_USER
+					  : how >= 240  ? tale_cookie(t)
+							: tale_address(t));
+	time_ns = tale_time(t);
+	size = rec_tail(t->rec, size, how & 16 ? tale_id(t) : tid, tid, time_ns);
+	tale_side(t, rec_finish(t->rec, size, PERFREC_LATER, 0), time_ns, PERF_RECORD_MISC_USER);
+}
+
 /* id: of an event, or of none. */
 static inline void tale_lost(struct tale *t, uint64_t id)
 {
@@ -285,7 +322,7 @@ static inline void tale_raw(struct tale *t)
 	tale_side(t, 8 + body, t->now_ns, how & 32 ? PERF_RECORD_MISC_USER : 0);
 }
 
-/* What of the side-band `deed` means, if it means any of it. */
+/* What of the side-band `deed` means, if it means any of it: 0 to 10 do, and 13 with user parts. */
 static inline bool tale_deed(struct tale *t, uint8_t deed, uint64_t lost_id)
 {
 	switch (deed) {
@@ -316,6 +353,10 @@ static inline bool tale_deed(struct tale *t, uint8_t deed, uint64_t lost_id)
 	case 10:
 		tale_flush(t);
 		return true;
+	case 13:
+		if (t->later)
+			tale_part(t);
+		return t->later;
 	default:
 		return false;
 	}

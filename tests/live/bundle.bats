@@ -66,6 +66,7 @@ load_of_all_kinds() {
 	mv mine.new mine
 	./mine 20 >/dev/null &
 	pid=$!
+	await test "/proc/$pid/exe" -ef mine
 	rm mine
 	ebprec record -q --bundle -F 997 -d 0.4 -o x.data -p "$pid"
 	kill "$pid"

@@ -105,10 +105,7 @@ near() {
 end_ms() {
 	local began
 	"$@" -q -o end.data 3>&- &
-	for _ in {1..400}; do
-		[ ! -e end.data ] || break
-		sleep 0.05
-	done
+	await test -e end.data
 	began=$(date +%s%N)
 	kill -INT $!
 	wait $!
@@ -116,11 +113,21 @@ end_ms() {
 	echo $((($(date +%s%N) - began) / 1000000))
 }
 
+# shortest_end_ms CMD... - of three times, as the others may have waited for a CPU
+shortest_end_ms() {
+	local shortest took
+	for _ in 1 2 3; do
+		took=$(end_ms "$@") || return
+		[ "${shortest:-$took}" -lt "$took" ] || shortest=$took
+	done
+	echo "$shortest"
+}
+
 @test "probes end together, not one after the other" {
 	need_uprobe_links
 	set -- "$BUILD/ebprec-record" -a --with heap --heap-lib libc.so.6
-	alone=$(before_uprobe_links end_ms "$@")
-	together=$(end_ms "$@")
+	alone=$(before_uprobe_links shortest_end_ms "$@")
+	together=$(shortest_end_ms "$@")
 	[ $((together * 3)) -lt "$alone" ] || fail "$together ms, $alone as perf events"
 }
 

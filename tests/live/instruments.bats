@@ -238,10 +238,8 @@ of() {
 	same 0 "$(field m.data block comm=dd errors)"
 	[ "$(field m.data block comm=work read_bytes)" -ge $((53 * 4096)) ] ||
 		fail "work read $(field m.data block comm=work read_bytes)"
-	# Nor is it the kernel's worker's that handed it to the disk; that may read something of its own.
-	others=$(ebprec metrics block -i m.data --json --top 0 |
-		sed -n 's/.*"comm": "kworker.*"read_bytes": \([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
-	[ "$others" -lt $((53 * 4096)) ] || fail "kworkers read $others"
+	# So it is not the kernel's worker's that handed it to the disk; what that read itself, for others, is not
+	# known.  That nothing is counted for both, diskstats say: the next test.
 }
 
 @test "block: all requests are those of /proc/diskstats" {

@@ -15,7 +15,8 @@
 #            before the first stub, which finds functions that are called for the first time, is "_init" to
 #            it: that symbol has no size, and lasts until the next one.
 #   data     perf names what lies outside of all code; no program runs there.
-#   bpf      A BPF program that came or went while perf recorded; perf does not always know it.
+#   bpf      A BPF program that came or went while perf recorded; perf does not always know it, and who has no name
+#            for it names the mapping, which is the kernel's where no module ends that.
 #   stale    perf keeps the mappings of the program before an exec.
 #   marker   A broken chain of frame pointers ended in a number that looks like a context marker (-1
 #            to -4095).  perf drops the whole stack, ebprec the marker.
@@ -27,7 +28,7 @@ use warnings;
 
 # What may stand in place of a frame: a character that no line holds -> what ebprec has there.
 my %free = ("\1" => '[^;]+', "\2" => '(?:[^;]*@plt|\[[^;]*\])', "\3" => '.+', "\4" => '\[[^;]*\]',
-	"\5" => '(?:\[unknown\]|bpf_[^;]*)');
+	"\5" => '(?:\[unknown\]|\[kernel\.kallsyms\]|bpf_[^;]*)');
 my %want;	# line without its count -> samples, as perf has them
 my %reason;	# line -> why it holds one of these
 my %files;	# path -> what is in it

@@ -53,6 +53,16 @@ lost() {
 	ebprec info -i "$1" | sed -n '/"lost": {/,/}/s/.*"samples": \([0-9]*\).*/\1/p'
 }
 
+# again CMD... - runs CMD, which records x.data, three times at most, until no mapping is lost: on a busy machine
+# a small ring may have no room for one, and stacks end in no known file then.  It is told, and counted.
+again() {
+	for _ in 1 2 3; do
+		"$@"
+		[ "$(account x.data lost side_records)" -gt 0 ] || return 0
+		echo "# recorded again: mappings were lost" >&3
+	done
+}
+
 # shares_are_right FILE COMM - 3:2:1, and the whole chain of calls in at least 98 of 100 stacks.
 shares_are_right() {
 	ebprec report --folded -i "$1" --comm "$2" >folded 2>verdict
@@ -70,7 +80,7 @@ shares_are_right() {
 }
 
 @test "an ordinary user records a command: known shares, whole stacks, a file that perf reads" {
-	as_nobody ./ebprec record -q -F 997 -o x.data -- ./lean 1 >told
+	again as_nobody ./ebprec record -q -F 997 -o x.data -- ./lean 1 >told
 	same "600 65534" "$(stat -c '%a %u' x.data)"
 	finished x.data
 	shares_are_right x.data lean
@@ -88,7 +98,7 @@ shares_are_right() {
 }
 
 @test "children, what they exec, and threads are followed" {
-	as_nobody ./ebprec record -q -F 997 -o x.data -- sh -c './lean 0.4 >a & (exec ./lean 0.4 >b); wait'
+	again as_nobody ./ebprec record -q -F 997 -o x.data -- sh -c './lean 0.4 >a & (exec ./lean 0.4 >b); wait'
 	finished x.data
 	shares_are_right x.data lean
 	same 2 "$(perf script -f -i x.data --comm lean -F pid 2>/dev/null | sort -u | wc -l)"
@@ -97,7 +107,7 @@ shares_are_right() {
 @test "a running process of one's own" {
 	as_nobody ./lean 30 >told 3>&- &
 	pid=$(child $! lean)
-	as_nobody ./ebprec record -q -F 997 -d 1 -o x.data -p "$pid"
+	again as_nobody ./ebprec record -q -F 997 -d 1 -o x.data -p "$pid"
 	kill "$pid"
 	wait
 	finished x.data
@@ -108,7 +118,7 @@ shares_are_right() {
 	mkdir -m 700 closed
 	mkdir -m 777 closed/open
 	cp ebprec-record lean closed/open
-	(cd closed/open && as_nobody ./ebprec-record -q -F 997 -o x.data -- ./lean 0.7 >told)
+	(cd closed/open && again as_nobody ./ebprec-record -q -F 997 -o x.data -- ./lean 0.7 >told)
 	shares_are_right closed/open/x.data lean
 }
 
@@ -224,7 +234,7 @@ shares_are_right() {
 @test "little memory to lock makes rings smaller, not recordings fail" {
 	(
 		ulimit -l 0
-		as_nobody ./ebprec record -q -m 64M -F 997 -o x.data -- ./lean 0.7 >told
+		again as_nobody ./ebprec record -q -m 64M -F 997 -o x.data -- ./lean 0.7 >told
 	)
 	finished x.data
 	shares_are_right x.data lean
@@ -286,7 +296,8 @@ shares_are_right() {
 }
 
 @test "root without BPF records the whole machine" {
-	ebprec record -q --no-bpf -a -F 997 -o x.data ./lean 1 >told
+	# A place for all: on a busy machine the recorder may get no CPU for as long.
+	again ebprec record -q --no-bpf -a -m 64M -F 997 -o x.data ./lean 1 >told
 	contains "$(ebprec info -i x.data)" "finished"
 	shares_are_right x.data lean
 	ebprec report --folded -i x.data --annotate >folded 2>/dev/null

@@ -4,14 +4,27 @@
 
 load ../helper
 
-# One recording for all tests: a program that waits in known ways, beside one that switches often.
+# record_waits - a program that waits in known ways, beside one that switches often
+record_waits() {
+	local stolen_ms
+	stolen_ms=$(stolen_ms)
+	# All of the stacks: how many the bound on their cost leaves depends on the machine.
+	ebprec record -aq --max-overhead 100 -o w.data -- sh -c 'pingpong 5000 >counted & waits cold >truth; wait' || true
+	echo $(($(stolen_ms) - stolen_ms)) >stolen
+}
+
+# One recording for all tests.
 setup_file() {
 	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
 	cd "$BATS_FILE_TMPDIR" || return
-	# All of the stacks: how many the bound on their cost leaves depends on the machine.
-	stolen_ms=$(stolen_ms)
-	ebprec record -aq --max-overhead 100 -o w.data -- sh -c 'pingpong 5000 >counted & waits cold >truth; wait' || true
-	echo $(($(stolen_ms) - stolen_ms)) >stolen
+	# On a busy machine the first wait may be over before there is a table for its stack, which says so: then it
+	# is recorded again, with the table that was kept.
+	for try in 1 2 3; do
+		record_waits
+		late=$(ebprec report --wakers --pid "$(awk '$4 == "waiter" { print $2 }' truth)" w.data 2>&1 >/dev/null |
+			grep 'in waits: \(unwind table not ready\|address in no known file\)') || break
+		echo "# recording $try: $late" >&3
+	done
 }
 
 setup() {
@@ -142,8 +155,8 @@ waited() {
 	ebprec report -q --off-cpu --folded --tid "$pid" --time ",$time" w.data >waits.folded
 	# No wait is shorter than it was made; a busy machine makes it longer, but not in this state.
 	[ "$(waited wait_sleeping nanosleep)" -ge 400 ] || fail "slept: $(waited wait_sleeping nanosleep)"
-	[ "$(waited wait_for_lock futex)" -ge 190 ] || fail "lock: $(waited wait_for_lock futex)"
-	[ "$(waited wait_for_pipe pipe)" -ge 100 ] || fail "pipe: $(waited wait_for_pipe pipe)"
+	[ "$(waited wait_for_lock futex)" -ge 199 ] || fail "lock: $(waited wait_for_lock futex)"
+	[ "$(waited wait_for_pipe pipe)" -ge 199 ] || fail "pipe: $(waited wait_for_pipe pipe)"
 	# The kernel says how often it waited for the disk: a file system in memory gives nothing to wait for.
 	faults=$(awk '/^faults/ { print $2 }' truth)
 	pages=$(waited wait_for_pages 'page fault')
@@ -165,11 +178,13 @@ waited() {
 
 @test "the wait for the lock names who gave it away" {
 	ebprec report -q --wakers --folded --pid "$pid" --time ",$time" w.data >wakers.folded
-	grep -qE '^waiter;.*;wait_for_lock;.*;\[futex\];\[woken by\];.*;release_lock;hold_lock;.*;\[holder\] [0-9]+$' wakers.folded
-	grep -qE '^waiter;.*;wait_for_pipe;.*;\[pipe\];\[woken by\];.*;feed_pipe;.*;\[feeder\] [0-9]+$' wakers.folded
+	grep -qE '^waiter;.*;wait_for_lock;.*;\[futex\];\[woken by\];.*;release_lock;hold_lock;.*;\[holder\] [0-9]+$' wakers.folded ||
+		fail "$(grep -E ';(wait_for_lock|\[futex\]);' wakers.folded)"
+	grep -qE '^waiter;.*;wait_for_pipe;.*;\[pipe\];\[woken by\];.*;feed_pipe;.*;\[feeder\] [0-9]+$' wakers.folded ||
+		fail "$(grep -E ';(wait_for_pipe|\[pipe\]);' wakers.folded)"
 	# A timer wakes who sleeps, whoever happened to run.
 	grep -E ';wait_sleeping;.*;\[nanosleep\];\[woken by\]' wakers.folded >timers
-	same 0 "$(grep -cvE ';\[interrupt\] [0-9]+$' timers)"
+	same "" "$(grep -vE ';\[interrupt\] [0-9]+$' timers)"
 }
 
 @test "stacks stay within what they may cost, and none is taken for nothing" {

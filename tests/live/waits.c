@@ -9,8 +9,9 @@
  * waits FILE - waits in known ways for known times, and tells what the kernel counted
  *
  * A child process sleeps 10 times 50 ms, waits 200 ms for a lock that the thread "holder" has,
- * reads 10 bytes that the thread "feeder" writes 20 ms apart, faults in FILE (made here, 8 MiB),
- * and spins for 300 ms of CPU time; each in a function of its own.  Then it waits, and the parent
+ * reads 10 bytes, for each of which it waits until the thread "feeder" has seen that for 20 ms, faults
+ * in FILE (made here, 8 MiB), and spins for 300 ms of CPU time; each in a function of its own.  On a busy
+ * machine these waits are longer, never shorter.  Then it waits, and the parent
  * prints what the kernel counted for each of its threads, and when:
  *
  *	faults MAJOR				of the child
@@ -22,6 +23,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +39,7 @@
 
 struct meeting {
 	pthread_mutex_t lock;
+	atomic_uint waits;          /* how many waits for others have begun, or are about to */
 	int held[2], fed[2], go[2]; /* pipes */
 };
 
@@ -53,6 +56,23 @@ static void wait_sleeping(void)
 		sleep_ms(50);
 }
 
+/* Until the first thread is asleep in its wait number N, from 1 on. */
+static void see_waiting(struct meeting *m, unsigned n)
+{
+	char text[256], state = 0;
+
+	while (atomic_load(&m->waits) < n)
+		sleep_ms(1);
+	for (; state != 'S'; sleep_ms(1)) {
+		int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+		ssize_t size = read(fd, text, sizeof(text) - 1);
+
+		text[size > 0 ? size : 0] = 0;
+		(void)sscanf(text, "%*d (%*[^)]) %c", &state);
+		close(fd);
+	}
+}
+
 static void release_lock(struct meeting *m)
 {
 	pthread_mutex_unlock(&m->lock);
@@ -66,6 +86,7 @@ static void *hold_lock(void *arg)
 	pthread_setname_np(pthread_self(), "holder");
 	pthread_mutex_lock(&m->lock);
 	(void)!write(m->held[1], &byte, 1);
+	see_waiting(m, 1);
 	sleep_ms(200);
 	release_lock(m);
 	(void)!read(m->go[0], &byte, 1);
@@ -74,6 +95,7 @@ static void *hold_lock(void *arg)
 
 static void wait_for_lock(struct meeting *m)
 {
+	atomic_fetch_add(&m->waits, 1);
 	pthread_mutex_lock(&m->lock);
 	pthread_mutex_unlock(&m->lock);
 }
@@ -84,7 +106,8 @@ static void *feed_pipe(void *arg)
 	char byte = 'f';
 
 	pthread_setname_np(pthread_self(), "feeder");
-	for (int i = 0; i < 10; i++) {
+	for (unsigned i = 0; i < 10; i++) {
+		see_waiting(m, 2 + i);
 		sleep_ms(20);
 		(void)!write(m->fed[1], &byte, 1);
 	}
@@ -96,8 +119,10 @@ static void wait_for_pipe(struct meeting *m)
 {
 	char byte;
 
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < 10; i++) {
+		atomic_fetch_add(&m->waits, 1);
 		(void)!read(m->fed[0], &byte, 1);
+	}
 }
 
 static unsigned long wait_for_pages(const volatile char *pages)

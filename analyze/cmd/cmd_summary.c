@@ -175,9 +175,12 @@ static void show_quality(struct view *v, const struct report *r)
 
 /* ---- the page ---- */
 
-/* The rest of the page, when the samples have been counted. */
+/*
+ * The rest of the page, when the samples have been counted.  The processes end when they have been shown: of a
+ * million the room is wanted for the mappings of those that waited.
+ */
 static int show(struct view *v, struct report *r, const struct summary_opts *o,
-		const struct picked *p, const struct summary *s, const struct who *w,
+		const struct picked *p, struct summary *s, struct who *w,
 		struct offcpu_times *times, const struct tally *t)
 {
 	int err;
@@ -187,6 +190,8 @@ static int show(struct view *v, struct report *r, const struct summary_opts *o,
 	show_quality(v, r);
 	cmd_summary_cpus(v, r->capture, r->scan.span_known ? r->scan.span.from_ns : 0);
 	err = who_show(v, r, s, w, o->rows, o->json);
+	summary_done(s);
+	who_done(w);
 	if (!err)
 		err = show_functions(v, r, p->weight, o->rows);
 	if (!err)

@@ -53,6 +53,7 @@ static int row_of(struct summary *s, struct hashidx *index, const struct group *
 		.comm = g->comm,
 		.life = life,
 		.cgroup = UINT32_MAX,
+		.strip = SUMMARY_NO_STRIP,
 		.first_ns = g->time_ns,
 		.last_ns = g->time_ns,
 	};
@@ -61,18 +62,34 @@ static int row_of(struct summary *s, struct hashidx *index, const struct group *
 	return 0;
 }
 
-static void add(struct summary *s, struct summary_row *row, const struct group *g,
-		uint64_t sample_count, uint64_t period_sum)
+static int slices_of(struct summary *s, struct summary_row *row, uint64_t **out)
+{
+	if (row->strip == SUMMARY_NO_STRIP) {
+		if (vec_reserve(&s->strips, &s->strip_capacity, s->strip_count + 1))
+			return -ENOMEM;
+		memset(s->strips[s->strip_count], 0, sizeof(*s->strips));
+		row->strip = (uint32_t)s->strip_count++;
+	}
+	*out = s->strips[row->strip];
+	return 0;
+}
+
+static int add(struct summary *s, struct summary_row *row, const struct group *g,
+	       uint64_t sample_count, uint64_t period_sum)
 {
 	uint64_t slice = g->time_ns > s->from_ns ? (g->time_ns - s->from_ns) / s->slice_ns : 0;
+	uint64_t *slices;
+	int err = slices_of(s, row, &slices);
 
+	if (err)
+		return err;
 	if (slice >= SUMMARY_SLICES)
 		slice = SUMMARY_SLICES - 1;
 	row->samples += sample_count;
 	row->period += period_sum;
-	row->slices[slice] += sample_count;
-	if (row->slices[slice] > s->busiest)
-		s->busiest = row->slices[slice];
+	slices[slice] += sample_count;
+	if (slices[slice] > s->busiest)
+		s->busiest = slices[slice];
 	if (g->time_ns < row->first_ns)
 		row->first_ns = g->time_ns;
 	if (g->time_ns >= row->last_ns) {
@@ -81,6 +98,7 @@ static void add(struct summary *s, struct summary_row *row, const struct group *
 		row->comm = g->comm;
 	}
 	s->samples += sample_count;
+	return 0;
 }
 
 static int by_samples(const void *va, const void *vb)
@@ -108,7 +126,7 @@ static int add_group(const struct report *r, const struct proclist *known, struc
 	err = row_of(out, index, g,
 		     proclist_at(known, g->pid, g->time_ns, g->time_ns + out->slice_ns), &row);
 	if (!err)
-		add(out, &out->rows[row], g, sample_count, period_sum);
+		err = add(out, &out->rows[row], g, sample_count, period_sum);
 	return err;
 }
 
@@ -173,6 +191,7 @@ int summary_add_runs(struct summary *s, const struct schedstat *runs, const stru
 void summary_done(struct summary *s)
 {
 	free(s->rows);
+	free(s->strips);
 	*s = (struct summary){ 0 };
 }
 
@@ -183,11 +202,12 @@ void summary_strip(const struct summary *s, const struct summary_row *row,
 	size_t levels = sizeof(marks) - 1;
 
 	for (size_t i = 0; i < SUMMARY_SLICES; i++) {
-		uint64_t level = s->busiest ? row->slices[i] * levels / s->busiest : 0;
+		uint64_t samples = row->strip == SUMMARY_NO_STRIP ? 0 : s->strips[row->strip][i];
+		uint64_t level = s->busiest ? samples * levels / s->busiest : 0;
 
 		if (level >= levels)
 			level = levels - 1;
-		out[i] = row->slices[i] ? marks[level] : ' ';
+		out[i] = samples ? marks[level] : ' ';
 	}
 	out[SUMMARY_SLICES] = '\0';
 }

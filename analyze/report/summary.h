@@ -22,15 +22,20 @@ struct summary_row {
 	uint32_t pid, comm; /* as in struct group: the last one */
 	uint32_t life;      /* its place in the list of processes; UINT32_MAX: not known */
 	uint32_t cgroup;    /* in the names: its last */
+	uint32_t strip;     /* whose slices are its own; SUMMARY_NO_STRIP: it has no samples */
 	uint64_t samples, period;
 	uint64_t run_ns;            /* on a CPU, by context switches */
 	uint64_t first_ns, last_ns; /* slices: when they begin */
-	uint64_t slices[SUMMARY_SLICES];
 };
+
+#define SUMMARY_NO_STRIP UINT32_MAX
 
 struct summary {
 	struct summary_row *rows; /* most samples first, then longest on a CPU, then by pid */
 	size_t count, capacity;
+	/* Samples of each slice: of a million processes few have any. */
+	uint64_t (*strips)[SUMMARY_SLICES];
+	size_t strip_count, strip_capacity;
 	uint64_t samples;
 	uint64_t busiest; /* samples of the fullest slice, of all rows */
 	uint64_t from_ns, slice_ns;

@@ -41,13 +41,13 @@ static void rows_add_up_and_their_slices_too(void **state)
 	assert_int_equal(s.rows[0].pid, 8);
 	assert_int_equal(s.rows[1].samples, 10);
 	assert_int_equal(s.rows[1].period, 100);
-	assert_int_equal(s.rows[1].slices[0], 7);
-	assert_int_equal(s.rows[1].slices[39], 3);
+	assert_int_equal(s.strips[s.rows[1].strip][0], 7);
+	assert_int_equal(s.strips[s.rows[1].strip][39], 3);
 	assert_int_equal(s.rows[1].first_ns, 1000000);
 	assert_int_equal(s.rows[1].last_ns, 1039000);
 	for (size_t i = 0; i < s.count; i++)
 		for (size_t k = 0; k < SUMMARY_SLICES; k++)
-			sum += s.rows[i].slices[k];
+			sum += s.strips[s.rows[i].strip][k];
 	assert_int_equal(sum, s.samples);
 	summary_done(&s);
 	stacks_done(&r.stacks);
@@ -80,6 +80,8 @@ static void who_ran_too_shortly_for_a_sample_has_a_row(void **state)
 	assert_int_equal(s.rows[1].pid, 12);
 	assert_int_equal(s.rows[2].pid, 9);
 	assert_int_equal(s.rows[2].samples, 0);
+	assert_int_equal(s.strip_count, 1); /* room for slices is for who has samples */
+	assert_true(s.rows[2].strip == SUMMARY_NO_STRIP);
 	assert_int_equal(s.samples, 6);
 	summary_done(&s);
 	stacks_done(&r.stacks);
@@ -88,8 +90,9 @@ static void who_ran_too_shortly_for_a_sample_has_a_row(void **state)
 
 static void a_strip_shows_how_full_slices_are(void **state)
 {
-	struct summary s = { .busiest = 100 };
-	struct summary_row row = { .slices = { 100, 99, 50, 1, 0, 1 } };
+	uint64_t strips[2][SUMMARY_SLICES] = { { 0 }, { 100, 99, 50, 1, 0, 1 } };
+	struct summary s = { .busiest = 100, .strips = strips, .strip_count = 2 };
+	struct summary_row row = { .strip = 1 };
 	char strip[SUMMARY_SLICES + 1];
 
 	summary_strip(&s, &row, strip);
@@ -99,7 +102,10 @@ static void a_strip_shows_how_full_slices_are(void **state)
 	assert_int_equal(strip[4], ' ');
 	assert_int_equal(strip[5], '.');
 	s.busiest = 0;
-	memset(row.slices, 0, sizeof(row.slices));
+	row.strip = 0;
+	summary_strip(&s, &row, strip);
+	assert_int_equal(strspn(strip, " "), SUMMARY_SLICES);
+	row.strip = SUMMARY_NO_STRIP;
 	summary_strip(&s, &row, strip);
 	assert_int_equal(strspn(strip, " "), SUMMARY_SLICES);
 }

@@ -306,6 +306,11 @@ int waittime_finish(struct waittime *w)
 	free(w->open);
 	w->open = NULL;
 	w->open_capacity = 0;
+	if (!w->whole) { /* nobody asks any more how long a thread was on a CPU */
+		free(w->threads);
+		w->threads = NULL;
+		w->thread_count = w->thread_capacity = 0;
+	}
 	return err;
 }
 

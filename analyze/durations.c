@@ -13,7 +13,7 @@ int durations_add(struct durations *d, uint64_t ns)
 	if (vec_reserve(&d->ns, &d->capacity, d->count + 1))
 		return -ENOMEM;
 	d->ns[d->count++] = ns;
-	d->sum_ns += ns;
+	d->sum_ns = bounded_add(d->sum_ns, ns);
 	return 0;
 }
 

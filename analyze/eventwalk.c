@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/vec.h"
 #include "format/cursor.h"
 
@@ -55,7 +56,7 @@ int eventwalk_samples(const struct capture *c, uint32_t stream_mask, const struc
 	while (!err && record_iter_next(it, &rec) == 1) {
 		if (rec.header->type != PERF_RECORD_SAMPLE) {
 			if (lost)
-				*lost += eventwalk_lost(c, rec.header, of);
+				*lost = bounded_add(*lost, eventwalk_lost(c, rec.header, of));
 		} else if (event_of(c, rec.header) == of) {
 			err = fn(ctx, rec.header);
 		}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* The first pass of load: the side-band becomes a model. */
+#include "analyze/bounded.h"
 #include "analyze/load.h"
 
 #include <errno.h>
@@ -137,7 +138,8 @@ static bool see_lost(struct first_pass *p, const struct perfrec_side *side)
 	attr = capture_attr_by_id(p->finder.c, side->lost.id);
 	if (!attr || capture_attr_is_side(attr))
 		return false;
-	p->scan->attr_lost[attr - p->finder.attrs] += side->lost.count;
+	p->scan->attr_lost[attr - p->finder.attrs] = bounded_add(
+		p->scan->attr_lost[attr - p->finder.attrs], side->lost.count);
 	return true;
 }
 

@@ -6,6 +6,7 @@
  * first has arrived.  What a batch finds is what its samples would have found one by one; a field of
  * a cache is only written and read in one step, and within it in the order of the samples.
  */
+#include "analyze/bounded.h"
 #include "analyze/sampler_priv.h"
 
 #include "analyze/vec.h"
@@ -329,6 +330,7 @@ static int add_entry(struct sampler *s, struct item *item)
 
 static int count_all(struct sampler *s)
 {
+	struct stacks_entry *e;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < s->item_count; i++) {
@@ -340,8 +342,9 @@ static int count_all(struct sampler *s)
 			err = add_entry(s, item);
 		if (err)
 			break;
-		s->stacks.entries[item->entry - 1].sample_count++;
-		s->stacks.entries[item->entry - 1].period_sum += item->period;
+		e = &s->stacks.entries[item->entry - 1];
+		e->sample_count++;
+		e->period_sum = bounded_add(e->period_sum, item->period);
 	}
 	return err;
 }

@@ -2,6 +2,7 @@
 /* sampler_whole - how a sampler is made and taken apart */
 #include <assert.h>
 
+#include "analyze/bounded.h"
 #include "analyze/sampler_priv.h"
 #include "analyze/vec.h"
 
@@ -47,7 +48,7 @@ int sampler_add_to_sum(struct sampler *s, uint32_t group, const struct sampler_s
 		s->sum_count = (size_t)group + 1;
 	}
 	s->sums[group].sample_count += sum->sample_count;
-	s->sums[group].period_sum += sum->period_sum;
+	s->sums[group].period_sum = bounded_add(s->sums[group].period_sum, sum->period_sum);
 	return 0;
 }
 

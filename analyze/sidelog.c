@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "analyze/bounded.h"
 #include "analyze/timesort.h"
 #include "analyze/vec.h"
 
@@ -119,10 +120,10 @@ static int to_event(struct sidelog *log, struct strings *names, const struct per
 		log->counts.exits++;
 		return -ENOENT;
 	case PERF_RECORD_LOST:
-		log->counts.lost_events += side->lost.count;
+		log->counts.lost_events = bounded_add(log->counts.lost_events, side->lost.count);
 		return -ENOENT;
 	case PERF_RECORD_LOST_SAMPLES:
-		log->counts.lost_samples += side->lost.count;
+		log->counts.lost_samples = bounded_add(log->counts.lost_samples, side->lost.count);
 		return -ENOENT;
 	default:
 		sidelog_add_unread(log, side->type, false);

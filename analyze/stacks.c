@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/stacks.h"
 
+#include "analyze/bounded.h"
 #include "analyze/vec.h"
 
 int stacks_init(struct stacks *s)
@@ -126,7 +127,7 @@ int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample
 	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE) {
 		if (key_equal(&s->entries[id].key, key)) {
 			s->entries[id].sample_count += sample_count;
-			s->entries[id].period_sum += period;
+			s->entries[id].period_sum = bounded_add(s->entries[id].period_sum, period);
 			return 0;
 		}
 	}
@@ -314,7 +315,8 @@ static int join_entries(struct stacks *s, const struct stacks *from, const uint3
 		if (err)
 			break;
 		s->entries[entry].sample_count += from->entries[i].sample_count;
-		s->entries[entry].period_sum += from->entries[i].period_sum;
+		s->entries[entry].period_sum = bounded_add(s->entries[entry].period_sum,
+							   from->entries[i].period_sum);
 	}
 	return err;
 }

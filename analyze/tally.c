@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/bounded.h"
 #include "analyze/members.h"
 #include "format/perfrec.h"
 
@@ -70,7 +71,7 @@ static void add_frames(const struct capture *c, struct tally *t)
 		s->frame_count++;
 		s->record_count += f->record_count;
 		s->sample_count += f->sample_count;
-		s->lost_count += f->lost_count;
+		s->lost_count = bounded_add(s->lost_count, f->lost_count);
 		s->file_bytes += f->file_bytes;
 		s->raw_bytes += f->raw_bytes;
 		raw_unknown[stream] |= !f->raw_bytes;
@@ -153,13 +154,15 @@ static void add_lost(const struct capture *c, const struct record *r, struct tal
 	const struct capture_attr *attrs = capture_attrs(c, &t->attr_count);
 	const struct perf_event_attr *attr = t->attr_count ? &attrs->attr : &none;
 	struct perfrec_side side;
+	struct tally_attr *of;
 
 	if (perfrec_side(r->header, r->header->size, attr, &side, NULL))
 		return;
 	if (side.type == PERF_RECORD_LOST_SAMPLES)
 		side.lost.id = perfrec_identifier(r->header, r->header->size, attr);
-	attr_of(c, side.lost.id, t)->lost_count += side.lost.count;
-	t->lost_count += side.lost.count;
+	of = attr_of(c, side.lost.id, t);
+	of->lost_count = bounded_add(of->lost_count, side.lost.count);
+	t->lost_count = bounded_add(t->lost_count, side.lost.count);
 }
 
 static void add_record(const struct capture *c, const struct record *r, struct members *members,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/eventwalk.h"
 #include "analyze/vec.h"
 
@@ -63,8 +64,11 @@ static void see_lost(struct loader *to, const struct perfrec_lost *lost)
 	const struct capture_attr *attr = capture_attr_by_id(to->c, lost->id);
 	size_t count;
 
-	if (attr)
-		to->l->lost[attr - capture_attrs(to->c, &count)] += lost->count;
+	if (attr) {
+		uint64_t *sum = &to->l->lost[attr - capture_attrs(to->c, &count)];
+
+		*sum = bounded_add(*sum, lost->count);
+	}
 }
 
 static int see(void *ctx, const struct perfrec_side *side)

@@ -8,6 +8,7 @@
 
 #include "analyze/bigmem.h"
 #include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/report/difftab.h"
 #include "analyze/report/keytab.h"
@@ -291,6 +292,8 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 				      : add_functions(d, side, r, quantum_ns);
 	if (err)
 		return say_error("cannot compare '%s': %s", path, strerror(-err));
+	if (!d->opts->quiet)
+		cmd_report_periods(r, path);
 	if (!d->samples[side] && !d->opts->quiet)
 		say_note("'%s' has no samples that were asked for", path);
 	return 0;

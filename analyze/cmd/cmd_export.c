@@ -128,6 +128,8 @@ static int export(const struct exporter *e, const struct export_opts *o, struct 
 		cmd_fetch_verdict(p->roots.roots.fetcher);
 	if (err)
 		return say_error("cannot export '%s': %s", o->input, strerror(-err));
+	if (!o->quiet)
+		cmd_report_periods(r, o->input);
 	if (!o->quiet && !r->picked)
 		say_note("'%s' has no samples that were asked for", o->input);
 	if (o->output && strcmp(o->output, "-") != 0)

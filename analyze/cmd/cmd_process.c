@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
+#include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/cmd_summary_who.h"
 #include "analyze/export/exporter.h"
 #include "analyze/feature.h"
@@ -234,7 +236,7 @@ static void show_life(struct view *v, const struct process *p)
 
 	for (size_t i = 0; i < p->runs.count; i++)
 		if (p->runs.rows[i].pid == row.pid)
-			row.run_ns += p->runs.rows[i].run_ns;
+			row.run_ns = bounded_add(row.run_ns, p->runs.rows[i].run_ns);
 	who_show_life(v, &p->who, row.pid, p->ask->json);
 	who_show_cpu_time(v, &p->who, &row);
 }
@@ -449,6 +451,8 @@ static int answer(const struct process_ask *ask, struct report *r, struct picked
 	if (status)
 		return status;
 	err = gather(&p, picked);
+	if (!err && !ask->quiet)
+		cmd_report_periods(r, ask->input);
 	if (err)
 		status = say_error("cannot report '%s': %s", ask->input, strerror(-err));
 	else if (!p.program_count && !p.samples)

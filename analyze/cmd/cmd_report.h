@@ -5,7 +5,9 @@
 
 #include "analyze/report/report.h"
 
-/* Says on stderr how far the report can be trusted. */
+/* Says so on stderr when the periods of the report are not those of the file. */
+void cmd_report_periods(const struct report *r, const char *path);
+/* Says on stderr how far the report can be trusted: the same, too. */
 void cmd_report_verdict(const struct report *r, const char *path);
 
 #endif

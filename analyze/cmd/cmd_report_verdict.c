@@ -148,6 +148,14 @@ static void say_waits(const struct offcpu_facts *f)
 			 f->lost ? " (record with a larger -m)" : "");
 }
 
+void cmd_report_periods(const struct report *r, const char *path)
+{
+	if (r->period_shift)
+		say_note("file: the periods of '%s' add up to more than a number can be; they are "
+			 "divided by 2^%u here, and shares may be wrong",
+			 path, r->period_shift);
+}
+
 void cmd_report_verdict(const struct report *r, const char *path)
 {
 	if (r->waits.facts.total_ns || r->waits.facts.before_ns)
@@ -159,4 +167,5 @@ void cmd_report_verdict(const struct report *r, const char *path)
 	}
 	say_losses(r);
 	say_file(r, path);
+	cmd_report_periods(r, path);
 }

@@ -7,6 +7,7 @@
 
 #include "analyze/bigmem.h"
 #include "analyze/cmd/cmd_fetch.h"
+#include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/cmd_summary_more.h"
 #include "analyze/cmd/cmd_summary_who.h"
 #include "analyze/cmd/cmd_open.h"
@@ -260,6 +261,8 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	}
 	if (!o->quiet)
 		cmd_fetch_verdict(p->roots.roots.fetcher);
+	if (!o->quiet)
+		cmd_report_periods(r, o->input);
 	if (!err)
 		err = who_load(r, p, &whole, &s, &times, &w);
 	if (!err)

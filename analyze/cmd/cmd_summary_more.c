@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/report/flat.h"
 #include "analyze/report/keytab.h"
 #include "analyze/marklist.h"
@@ -163,7 +164,8 @@ static size_t add_up_marks(const struct marklist *m, const struct filter *filter
 	for (size_t i = 0; i < count; i++) {
 		if (kept && !by_name(&list[kept - 1], &list[i])) {
 			list[kept - 1].count++;
-			list[kept - 1].span_ns += list[i].span_ns;
+			list[kept - 1].span_ns = bounded_add(list[kept - 1].span_ns,
+							     list[i].span_ns);
 		} else {
 			list[kept++] = list[i];
 		}

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyze/bounded.h"
 #include "analyze/sched/schedrun.h"
 #include "analyze/vec.h"
 
@@ -27,7 +28,7 @@ struct maker {
 
 static void add(struct stat *s, uint64_t ns)
 {
-	s->total_ns += ns;
+	s->total_ns = bounded_add(s->total_ns, ns);
 	s->max_ns = ns > s->max_ns ? ns : s->max_ns;
 	s->min_ns = !s->count || ns < s->min_ns ? ns : s->min_ns;
 	s->count++;
@@ -101,7 +102,7 @@ static void choose(struct maker *m)
 		m->all.min_ns = !m->all.count || s->min_ns < m->all.min_ns ? s->min_ns
 									   : m->all.min_ns;
 		m->all.max_ns = s->max_ns > m->all.max_ns ? s->max_ns : m->all.max_ns;
-		m->all.total_ns += s->total_ns;
+		m->all.total_ns = bounded_add(m->all.total_ns, s->total_ns);
 		m->all.count += s->count;
 		m->stats[kept++] = *s;
 	}

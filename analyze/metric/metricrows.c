@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/metric/metricname.h"
 #include "analyze/metric/syscallcat.h"
 #include "analyze/tpformat.h"
@@ -227,7 +228,8 @@ static int take(struct walk *w, const struct perf_event_header *h)
 static void see_lost(struct walk *w, const struct perf_event_header *h)
 {
 	for (size_t i = 0; i < w->m->count; i++)
-		w->m->lost += eventwalk_lost(w->m->c, h, w->m->tables[i].attr);
+		w->m->lost = bounded_add(w->m->lost,
+					 eventwalk_lost(w->m->c, h, w->m->tables[i].attr));
 }
 
 static int see(struct walk *w, const struct perf_event_header *h)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/vec.h"
 
 enum merge { MERGE_LAST, MERGE_IS, MERGE_ADD, MERGE_MAX, MERGE_NOW };
@@ -110,7 +111,8 @@ static void merge_field(const struct metric_field *f, uint64_t *to, const uint64
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (how == MERGE_ADD || (how == MERGE_NOW && now))
-			to[i] += from[i];
+			to[i] = f->kind == METRIC_SIGNED ? bounded_add_signed(to[i], from[i])
+							 : bounded_add(to[i], from[i]);
 		else if (how == MERGE_LAST || (how == MERGE_IS && is) ||
 			 (how == MERGE_MAX && from[i] > to[i]))
 			to[i] = from[i];

@@ -94,11 +94,11 @@ static uint64_t next_random(uint64_t *state)
 static void set_divisors(const struct difftab *d, const double *seconds, struct draw *draw)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		uint64_t sum = 0;
+		double sum = 0; /* a block may be drawn more than once */
 
 		for (int b = 0; b < DIFFTAB_BLOCKS; b++)
-			sum += draw->times[side][b] * d->total[side][b];
-		draw->divisor[side] = seconds ? seconds[side] : (double)sum;
+			sum += draw->times[side][b] * (double)d->total[side][b];
+		draw->divisor[side] = seconds ? seconds[side] : sum;
 	}
 }
 
@@ -120,11 +120,11 @@ static int make_draws(const struct difftab *d, const double *seconds, struct dra
 
 static double value_of(const struct item *item, const struct draw *draw, int side)
 {
-	uint64_t sum = 0;
+	double sum = 0;
 
 	for (int b = 0; b < DIFFTAB_BLOCKS; b++)
-		sum += draw->times[side][b] * item->cost[side][b];
-	return draw->divisor[side] > 0 ? (double)sum / draw->divisor[side] : 0;
+		sum += draw->times[side][b] * (double)item->cost[side][b];
+	return draw->divisor[side] > 0 ? sum / draw->divisor[side] : 0;
 }
 
 static int by_value(const void *va, const void *vb)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/namer.h"
 #include "analyze/report/interrupted.h"
 
@@ -314,7 +315,8 @@ static int make_stacks(struct report *r, const struct report_query *query)
 	if (!err) {
 		keptframes_done(&r->scan.kept);
 		if (r->scan.attr_lost && !query->off_cpu)
-			r->counts.lost_samples += r->scan.attr_lost[query->attr];
+			r->counts.lost_samples = bounded_add(r->counts.lost_samples,
+							     r->scan.attr_lost[query->attr]);
 		err = sampler_finish(sampler); /* symbol tables will need the room */
 		r->sampled = *sampler_counts(sampler);
 	}
@@ -329,6 +331,28 @@ static int make_stacks(struct report *r, const struct report_query *query)
 	return err;
 }
 
+/*
+ * What all views add up is part of the sum of these, which therefore has to fit, also into what readers of
+ * exports have.  No recorder gets there; who wrote other periods into a file gets shares still.
+ */
+static void bound_periods(struct report *r)
+{
+	unsigned __int128 stacks = 0, sums = 0;
+	unsigned shift = 0;
+
+	for (size_t i = 0; i < r->stacks.entry_count; i++)
+		stacks += r->stacks.entries[i].period_sum;
+	for (size_t i = 0; i < r->sum_count; i++)
+		sums += r->sums[i].period_sum;
+	while (stacks >> shift > INT64_MAX || sums >> shift > INT64_MAX)
+		shift++;
+	for (size_t i = 0; shift && i < r->stacks.entry_count; i++)
+		r->stacks.entries[i].period_sum >>= shift;
+	for (size_t i = 0; shift && i < r->sum_count; i++)
+		r->sums[i].period_sum >>= shift;
+	r->period_shift = shift;
+}
+
 static int make(struct report *r, const struct report_query *query)
 {
 	int err = load_later(r, query);
@@ -340,6 +364,8 @@ static int make(struct report *r, const struct report_query *query)
 		err = make_stacks(r, query);
 	if (!err && query->off_cpu)
 		err = offcpu_add_reasons(&r->waits, &r->stacks, &r->naming, r->names);
+	if (!err)
+		bound_periods(r);
 	if (!err)
 		stacks_finish(&r->stacks);
 	if (!err)

@@ -49,6 +49,8 @@ struct report {
 	struct load_stats stats;
 	struct offcpu waits; /* with off_cpu */
 	int kallsyms_err;    /* 0, or why there are no kernel names: kallsyms_of_capture() */
+	/* What periods were divided by, as a power of two: their sum was more than INT64_MAX. */
+	unsigned period_shift;
 };
 
 struct report_query {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/vec.h"
 
 unsigned summary_fields(void)
@@ -180,7 +181,8 @@ int summary_add_runs(struct summary *s, const struct schedstat *runs, const stru
 		err = row_of(s, &index, &g, proclist_at(known, th->pid, th->start_ns, th->end_ns),
 			     &row);
 		if (!err)
-			s->rows[row].run_ns += th->ns[TIMELINE_RUN];
+			s->rows[row].run_ns = bounded_add(s->rows[row].run_ns,
+							  th->ns[TIMELINE_RUN]);
 	}
 	hashidx_done(&index);
 	if (s->count)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/sched/waitreason.h"
 
 static enum wait_reason reason_of(const struct offcpu *o, const struct stacks *s,
@@ -144,7 +145,7 @@ int offcpu_add_reasons(struct offcpu *o, struct stacks *s, struct naming *n, str
 		return err;
 	}
 	for (size_t i = 0; i < fresh.entry_count; i++)
-		fresh.entries[i].period_sum = (fresh.entries[i].period_sum + 500) / 1000;
+		fresh.entries[i].period_sum = bounded_add(fresh.entries[i].period_sum, 500) / 1000;
 	stacks_done(s);
 	*s = fresh;
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/eventwalk.h"
 #include "analyze/hashidx.h"
 #include "analyze/tpformat.h"
@@ -295,7 +296,7 @@ uint64_t schedev_lost_of(const struct schedev *s, const uint64_t *lost_by_attr)
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < s->source_count; i++)
-		lost += lost_by_attr[s->sources[i].attr - s->attrs];
+		lost = bounded_add(lost, lost_by_attr[s->sources[i].attr - s->attrs]);
 	return lost;
 }
 
@@ -304,7 +305,7 @@ uint64_t schedev_lost(const struct schedev *s, const struct perf_event_header *r
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < s->source_count; i++)
-		lost += eventwalk_lost(s->c, record, s->sources[i].attr);
+		lost = bounded_add(lost, eventwalk_lost(s->c, record, s->sources[i].attr));
 	return lost;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/vec.h"
 
 #define STREAMS (1u << EBX_STREAM_SCHED)
@@ -310,7 +311,7 @@ static int see_lost(struct schedflow *f, const struct record *rec)
 	uint64_t lost = schedev_lost(f->reader, rec->header);
 
 	if (f->whole)
-		f->facts.lost += lost;
+		f->facts.lost = bounded_add(f->facts.lost, lost);
 	else if (lost && f->frames[rec->frame].stream != CAPTURE_STREAM_MIXED)
 		return -EAGAIN;
 	return 0;

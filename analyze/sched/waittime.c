@@ -267,10 +267,10 @@ static double add_up_kinds(struct waittime *w, uint32_t thread)
 	for (uint32_t id = w->threads[thread].kinds; id != WAITTIME_NO_KIND; id = k->next) {
 		k = &w->kinds[id];
 		k->wanted = true;
-		w->sums.total_ns += k->exact_ns;
+		w->sums.total_ns = bounded_add(w->sums.total_ns, k->exact_ns);
 		if (!(k->sampled > 0))
 			continue;
-		w->sums.with_stack_ns += k->exact_ns;
+		w->sums.with_stack_ns = bounded_add(w->sums.with_stack_ns, k->exact_ns);
 		scale = (double)k->exact_ns / k->sampled;
 		variance += scale * scale * k->variance;
 	}
@@ -293,9 +293,9 @@ int waittime_finish(struct waittime *w)
 		variance += add_up_kinds(w, (uint32_t)i);
 		w->sums.switches += w->threads[i].waits;
 		w->sums.stacks += w->threads[i].stacks;
-		w->sums.before_ns += w->threads[i].before_ns;
-		w->sums.unknown_ns += w->threads[i].unknown_ns;
-		w->sums.on_ns += w->threads[i].on_ns;
+		w->sums.before_ns = bounded_add(w->sums.before_ns, w->threads[i].before_ns);
+		w->sums.unknown_ns = bounded_add(w->sums.unknown_ns, w->threads[i].unknown_ns);
+		w->sums.on_ns = bounded_add(w->sums.on_ns, w->threads[i].on_ns);
 		if (w->whole)
 			err = add_rest(w, (uint32_t)i);
 	}

@@ -116,6 +116,14 @@ static size_t put_copy(struct tale *t, size_t size)
 	return size + 8;
 }
 
+/* Such that their sum is no number any more, where each view is made of one sum of them. */
+static uint64_t make_period(struct tale *t, const struct setting *s)
+{
+	uint8_t b = cursor_u8(&t->in);
+
+	return s->compare % 4 == 3 && b >= 240 ? UINT64_MAX >> (b & 3) : b;
+}
+
 /* Of the first event, or of the one that nobody asks for. */
 static void add_sample(struct tale *t, const struct setting *s, bool other)
 {
@@ -136,7 +144,7 @@ static void add_sample(struct tale *t, const struct setting *s, bool other)
 	le32_store(t->rec + 28, how & 8 ? tale_id(t) : pid);
 	le64_store(t->rec + 32, time_ns);
 	le64_store(t->rec + 40, cpu == 3 ? 0xfffe : cpu);
-	le64_store(t->rec + 48, how & 64 ? cursor_u8(&t->in) : 1000);
+	le64_store(t->rec + 48, how & 64 ? make_period(t, s) : 1000);
 	if (s->layout == LAYOUT_COUNTS)
 		size = put_counts(t, size);
 	size = put_chain(t, size);
@@ -466,7 +474,13 @@ static char *say(const struct capture *c, const struct asked *a, const struct re
 	struct report_query query = { .thread_count = a->threads,
 				      .roots = { .symfs = NOWHERE },
 				      .demangle = true };
-	struct report_ask ask = { .weight_name = "samples", .head = "", .around = "[f1]" };
+	struct report_ask ask = {
+		.weight = a->setting->filter & 64 ? CALLTREE_PERIOD : CALLTREE_SAMPLES,
+		.min_percent = a->setting->filter & 32 ? 100 : 0,
+		.weight_name = "samples",
+		.head = "",
+		.around = "[f1]",
+	};
 	struct filter filter;
 	char *text = NULL;
 	const char *bad;
@@ -522,7 +536,7 @@ static void compare_reports(const struct tale_capture *a, const struct tale_capt
 		fprintf(stderr, "%s:\n%s\n%s\n", view->name, one, two);
 		abort();
 	}
-	if (!strcmp(view->name, "folded"))
+	if (!strcmp(view->name, "folded") && !(how->setting->filter & 64))
 		tale_must(sum_of_lines(one) == picked[0]);
 	free(one);
 	free(two);

@@ -40,12 +40,25 @@ static void what_is_out_of_range_is_its_end(void **state)
 	assert_int_equal(bounded_part(5, 0), 0);
 }
 
+static void sums_stay_at_their_end(void **state)
+{
+	assert_true(bounded_add(UINT64_MAX - 5, 5) == UINT64_MAX);
+	assert_true(bounded_add(UINT64_MAX - 5, 4) == UINT64_MAX - 1);
+	assert_true(bounded_add(UINT64_MAX - 5, 6) == UINT64_MAX);
+	assert_true(bounded_add(UINT64_MAX, UINT64_MAX) == UINT64_MAX);
+	assert_true(bounded_add_signed((uint64_t)-3, 5) == 2);
+	assert_true(bounded_add_signed(3, (uint64_t)-5) == (uint64_t)-2);
+	assert_true(bounded_add_signed(INT64_MAX, 1) == INT64_MAX);
+	assert_true(bounded_add_signed((uint64_t)INT64_MIN, (uint64_t)-1) == (uint64_t)INT64_MIN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decimals_are_cut),
 		cmocka_unit_test(all_of_the_largest_is_the_largest),
 		cmocka_unit_test(what_is_out_of_range_is_its_end),
+		cmocka_unit_test(sums_stay_at_their_end),
 	};
 
 	return cmocka_run_group_tests_name("bounded", tests, NULL, NULL);

@@ -79,6 +79,22 @@ static void metricsum_adds_by_the_names_of_fields(void **state)
 	metricsum_done(&s);
 }
 
+static void metricsum_of_too_much_is_the_largest_number(void **state)
+{
+	static const uint32_t by_pid[] = { PID };
+	struct metric_table t = table();
+	struct metricsum s;
+
+	metricsum_init(&s, &t, by_pid, 1, false);
+	add(&s, 0, 7, 1, UINT64_MAX - 2, 0, UINT64_MAX, 7);
+	add(&s, 0, 7, 1, 2, 0, 1, 8);
+	assert_true(metricsum_slots(&s, 0)[COUNT] == UINT64_MAX);
+	add(&s, 0, 7, 1, 3, 0, 1, 8);
+	assert_true(metricsum_slots(&s, 0)[COUNT] == UINT64_MAX);
+	assert_true(metricsum_slots(&s, 0)[NOW] == UINT64_MAX);
+	metricsum_done(&s);
+}
+
 /* What a process left behind after its end was told must not make the end forgotten. */
 static void metricsum_keeps_what_a_later_row_does_not_say(void **state)
 {
@@ -163,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metricsum_adds_by_the_names_of_fields),
+		cmocka_unit_test(metricsum_of_too_much_is_the_largest_number),
 		cmocka_unit_test(metricsum_keeps_what_a_later_row_does_not_say),
 		cmocka_unit_test(metricsum_groups_by_a_number_that_adds_up),
 		cmocka_unit_test(metricsum_folds_to_the_same_sums),

@@ -153,7 +153,9 @@ between() {
 		near $((vol - 1 - lost)) "$(field m.data runq "pid=$pid" voluntary)" $((5 + lost))
 		near $((invol - lost)) "$(field m.data runq "pid=$pid" involuntary)" $((3 + lost))
 		run_us=$(($(field m.data runq "pid=$pid" run_ns) / 1000))
-		near $((cpu_us * 8 / 10 - 1000)) "$run_us" $((100000 + cpu_us))
+		# A switch is of who comes, or of who leaves: sched.bats
+		least_us=$((cpu_us * 8 / 10 - 1000 - 20 * (vol + invol)))
+		near $least_us "$run_us" $((100000 + 2 * cpu_us - least_us))
 	done
 	truth work
 	# 29 sleeps of a millisecond, each on another CPU than the one before, and none is missing; nor is its

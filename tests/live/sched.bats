@@ -52,9 +52,10 @@ json() {
 			my (undef, $pid, $tid, $name, $run, $wait, $vol, $invol) = split / /;
 			my $t = $by{$tid} or die "no thread $tid";
 			# The kernel counts a switch to who comes, we to who leaves: half a microsecond, and as much
-			# as all recorders do in it.  And what the kernel did not tell of: some hide their agents.
+			# as all recorders do in it, and more where a CPU has just been idle; 2 to 11 us were seen.
+			# And what the kernel did not tell of: some hide their agents.
 			# What a hypervisor takes in the middle of a switch is of one or of the other.
-			my $most = 5000 * ($vol + $invol) + 500000 + $t->{unknown_ns} + $stolen;
+			my $most = 20000 * ($vol + $invol) + 500000 + $t->{unknown_ns} + $stolen;
 			print STDERR "$name: run $t->{run_ns} $run, wait $t->{wait_ns} $wait, switches ",
 				"$t->{voluntary} $vol, $t->{involuntary} $invol\n";
 			# Nor does it count what a hypervisor or an interrupt took meanwhile; the clock does.  Of a thread
@@ -138,7 +139,7 @@ json() {
 		open my $f, "<", "truth2";
 		<$f> =~ /waiter (\d+) \d+ (\d+) (\d+)/ or die;
 		print STDERR "run $t->{run_ns} $1, switches $t->{voluntary} $2, $t->{involuntary} $3\n";
-		my $most = 5000 * ($2 + $3) + 500000 + $t->{unknown_ns} + 1e6 * $ENV{stolen_ms};
+		my $most = 20000 * ($2 + $3) + 500000 + $t->{unknown_ns} + 1e6 * $ENV{stolen_ms};
 		die if $t->{run_ns} < $1 - $most - 0.02 * $1 || $t->{run_ns} > $1 + $most + 0.2 * $1;
 		die if $t->{voluntary} != $2 || $t->{involuntary} != $3;' <p.json
 }
@@ -160,7 +161,7 @@ waited() {
 	# The kernel says how often it waited for the disk: a file system in memory gives nothing to wait for.
 	faults=$(awk '/^faults/ { print $2 }' truth)
 	pages=$(waited wait_for_pages 'page fault')
-	[ "$faults" -ge 0 ] && [ "$pages" -ge $((faults >= 1000)) ] ||
+	[ "$faults" -ge 0 ] && [ "$pages" -ge $((faults >= 250)) ] ||
 		fail "$faults major faults, $pages ms: $(grep wait_for_pages waits.folded)"
 	same 0000 "$(waited spin nanosleep)$(waited spin futex)$(waited spin pipe)$(waited spin 'page fault')"
 	# All of it is as exact as the timeline.

@@ -10,7 +10,7 @@
  *
  * A child process sleeps 10 times 50 ms, waits 200 ms for a lock that the thread "holder" has,
  * reads 10 bytes, for each of which it waits until the thread "feeder" has seen that for 20 ms, faults
- * in FILE (made here, 8 MiB), and spins for 300 ms of CPU time; each in a function of its own.  On a busy
+ * in FILE (made here, 2 MiB), and spins for 300 ms of CPU time; each in a function of its own.  On a busy
  * machine these waits are longer, never shorter.  Then it waits, and the parent
  * prints what the kernel counted for each of its threads, and when:
  *
@@ -35,7 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_BYTES (8u << 20)
+#define FILE_BYTES (2u << 20)
 
 struct meeting {
 	pthread_mutex_t lock;

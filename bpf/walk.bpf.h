@@ -345,10 +345,12 @@ static __always_inline struct walk_map *walk_map_of(struct walk_state *w, __u64 
  */
 static __always_inline void walk_guess(struct walk_state *w, const struct walk_map *m, bool stepped)
 {
-	__u32 why = m->kind == WALK_NO_ROOM ? UNWIND_NO_ROOM : UNWIND_NO_CFI;
+	__u32 why = m->kind == WALK_NO_ROOM     ? UNWIND_NO_ROOM
+		    : m->kind == WALK_UNREACHED ? UNWIND_NO_FILE
+						: UNWIND_NO_CFI;
 
 	w->why = why;
-	if (stepped && !w->regs.fp && why == UNWIND_NO_CFI) {
+	if (stepped && !w->regs.fp && why != UNWIND_NO_ROOM) {
 		w->why = UNWIND_COMPLETE;
 		return;
 	}

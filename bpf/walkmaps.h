@@ -30,8 +30,9 @@ enum walk_kind {
 	WALK_PENDING = 0, /* there may be a table, and user space would know */
 	WALK_NO_TABLE,    /* code of a file that has none */
 	WALK_TABLE,
-	WALK_NO_ROOM, /* there is a table, but no room for it */
-	WALK_MADE,    /* code without a file: a JIT compiler's */
+	WALK_NO_ROOM,   /* there is a table, but no room for it */
+	WALK_MADE,      /* code without a file: a JIT compiler's */
+	WALK_UNREACHED, /* nobody could open its file */
 };
 
 struct walk_map {

@@ -22,7 +22,7 @@ static enum unwind_why step_by_fp(struct run *r, enum unwind_why why_not)
 	struct unwind_regs next = r->regs;
 	struct stackwalk_code code;
 
-	if (r->stepped && !next.fp && why_not == UNWIND_NO_CFI)
+	if (r->stepped && !next.fp && (why_not == UNWIND_NO_CFI || why_not == UNWIND_NO_FILE))
 		return UNWIND_COMPLETE;
 	if (unwind_step_fp(r->walk->arch, &next, r->mem) != UNWIND_OK)
 		return why_not;
@@ -44,9 +44,7 @@ static enum unwind_why step(struct run *r)
 	if (!code.executable)
 		return UNWIND_NO_MAPPING;
 	if (!code.table && !code.rule)
-		return step_by_fp(r, code.pending   ? UNWIND_NO_TABLE
-				     : code.no_room ? UNWIND_NO_ROOM
-						    : UNWIND_NO_CFI);
+		return step_by_fp(r, code.lacks ? code.lacks : UNWIND_NO_CFI);
 	rule = code.rule ? code.rule
 			 : unwtable_find(code.table, unwind_lookup_pc(&r->regs) - code.bias);
 	why = unwind_step(r->walk->arch, rule, &r->regs, r->mem);

@@ -24,8 +24,7 @@ struct stackwalk_code {
 	const struct unwtable *table;   /* NULL: JIT code, or no table could be made */
 	uint64_t bias;                  /* subtract from an address to get the table's */
 	const struct unwind_rule *rule; /* instead of a table: the rule at this address; or NULL */
-	bool pending;                   /* no table yet, but there would be one: UNWIND_NO_TABLE */
-	bool no_room;                   /* there is one, but not here: UNWIND_NO_ROOM */
+	enum unwind_why lacks;          /* without table and rule: why; UNWIND_OK: UNWIND_NO_CFI */
 };
 
 struct stackwalk {

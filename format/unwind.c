@@ -20,6 +20,7 @@ static const char *const why_texts[UNWIND_WHY_COUNT] = {
 	[UNWIND_NO_TABLE] = "unwind table not ready",
 	[UNWIND_MAX_FRAMES] = "too many frames",
 	[UNWIND_NO_ROOM] = "no room for the unwind table (see record --tables)",
+	[UNWIND_NO_FILE] = "its file could not be opened for its unwind table",
 };
 
 const char *unwind_why_text(enum unwind_why why)

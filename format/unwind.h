@@ -133,6 +133,7 @@ enum unwind_why {
 	UNWIND_NO_TABLE,    /* the table of the file is not built yet */
 	UNWIND_MAX_FRAMES,  /* deeper than the walker goes */
 	UNWIND_NO_ROOM,     /* the file has a table, for which there was no room (--tables) */
+	UNWIND_NO_FILE,     /* the file could not be opened: whether it has a table is not known */
 	UNWIND_WHY_COUNT,
 };
 

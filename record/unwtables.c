@@ -249,6 +249,13 @@ static void note_death(struct unwtables *t, const struct tablejob *job)
 	memcpy(t->death, job->death, sizeof(t->death));
 }
 
+/* Nobody mapped the file anew while the job went on. */
+static bool is_source(const struct table *f, const struct siderec_map *m)
+{
+	return f->source.pid == m->pid && f->source.seen_by == m->seen_by &&
+	       f->source.start == m->start;
+}
+
 static void take_job(struct unwtables *t, struct tablejob *job)
 {
 	struct table *f = &t->table[job->number];
@@ -259,7 +266,7 @@ static void take_job(struct unwtables *t, struct tablejob *job)
 		f->used_ns = clock_ns(CLOCK_MONOTONIC);
 	f->hurry = false;
 	if (job->err == -ESTALE) {
-		state = STATE_UNREACHABLE;
+		state = is_source(f, &job->source) ? STATE_UNREACHABLE : STATE_PENDING;
 	} else if (job->err) {
 		t->stats.failed_count++;
 		if (job->err == -ECHILD)
@@ -371,6 +378,8 @@ void unwtables_place(const struct unwtables *t, uint32_t number, uint64_t start,
 		out->kind = WALK_PENDING;
 	} else if (f->state == STATE_NO_ROOM) {
 		out->kind = WALK_NO_ROOM;
+	} else if (f->state == STATE_UNREACHABLE) {
+		out->kind = WALK_UNREACHED;
 	} else if (f->state == STATE_READY &&
 		   !unwtable_bias(f->elf, start, file_off_bytes, &bias)) {
 		out->base = bias + f->vaddr;

@@ -9,7 +9,8 @@
  * for a while are evicted.  Not safe for more than one thread.
  *
  * A file that is not ELF, has no .eh_frame or cannot be read has no table: its code is walked by
- * frame pointers.
+ * frame pointers.  So is the code of one that could not be opened, as its process was gone or its file
+ * system did not let us; it is tried again when somebody else maps it.
  */
 #ifndef EBPREC_RECORD_UNWTABLES_H
 #define EBPREC_RECORD_UNWTABLES_H

@@ -81,6 +81,20 @@ struct lookup {
 	uint32_t pending; /* the first table that was not there; UNWTABLES_NONE */
 };
 
+static enum unwind_why lacks(uint32_t kind)
+{
+	switch (kind) {
+	case WALK_PENDING:
+		return UNWIND_NO_TABLE;
+	case WALK_NO_ROOM:
+		return UNWIND_NO_ROOM;
+	case WALK_UNREACHED:
+		return UNWIND_NO_FILE;
+	default:
+		return UNWIND_NO_CFI;
+	}
+}
+
 static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
 {
 	struct lookup *l = ctx;
@@ -90,11 +104,10 @@ static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
 	if (!unwmaps_find(l->u->maps, l->run, pc, &map, &table))
 		return;
 	out->executable = true;
-	out->pending = map.kind == WALK_PENDING;
-	out->no_room = map.kind == WALK_NO_ROOM;
+	out->lacks = lacks(map.kind);
 	out->rule = unwtables_rule(l->u->tables, &map, pc);
 	unwtables_touch(l->u->tables, table, l->u->used_ns);
-	if (out->pending && l->pending == UNWTABLES_NONE)
+	if (map.kind == WALK_PENDING && l->pending == UNWTABLES_NONE)
 		l->pending = table;
 }
 

@@ -117,7 +117,8 @@ static bool is_complete(const struct verdict_work *w, uint32_t end, uint32_t out
 	if (end == SAMPLER_END_UNKNOWN)
 		return w->is_root[outermost];
 	return unwind_why_is_complete(end - 1) ||
-	       (end - 1 == UNWIND_NO_CFI && w->is_bare_root[outermost]);
+	       ((end - 1 == UNWIND_NO_CFI || end - 1 == UNWIND_NO_FILE) &&
+		w->is_bare_root[outermost]);
 }
 
 static void count_stacks(const struct stacks *s, const struct ends *ends,
@@ -382,6 +383,8 @@ const char *verdict_end_remedy(uint8_t end, const char *dso)
 		return "it was mapped a moment before, or the stack is damaged";
 	case UNWIND_NO_TABLE:
 		return "raise --tables; or its table was still being built";
+	case UNWIND_NO_FILE:
+		return "its process or file system was gone, or did not let others open it";
 	case UNWIND_MAX_FRAMES:
 		return "raise --max-frames, if it is not 256";
 	case UNWIND_NOT_A_FRAME:

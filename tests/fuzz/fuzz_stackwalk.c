@@ -36,7 +36,7 @@ static void look_up(void *ctx, uint64_t pc, struct stackwalk_code *out)
 	enum kind kind = c->kinds[pc / 16 % N_KINDS] % N_KIND;
 
 	out->executable = kind != NOTHING;
-	out->pending = kind == PENDING;
+	out->lacks = kind == PENDING ? UNWIND_NO_TABLE : UNWIND_OK;
 	if (kind == RULE)
 		out->rule = &c->rules[pc % N_RULES];
 }

@@ -29,7 +29,8 @@ struct self {
 	struct mapped maps[FILES];
 	size_t count;
 	uint64_t stack_end;
-	bool no_tables, pending;
+	bool no_tables;
+	enum unwind_why lacks;
 };
 
 static int self_setup(void **state)
@@ -83,7 +84,7 @@ static void lookup(void *ctx, uint64_t pc, struct stackwalk_code *out)
 		if (pc < s->maps[i].start || pc >= s->maps[i].end)
 			continue;
 		out->executable = true;
-		out->pending = s->pending;
+		out->lacks = s->lacks;
 		out->table = s->no_tables ? NULL : s->maps[i].table;
 		out->bias = s->maps[i].bias;
 	}
@@ -196,7 +197,7 @@ struct made_up {
 	const uint64_t *words;
 	size_t word_count;
 	uint64_t fp;
-	bool pending;
+	enum unwind_why lacks;
 };
 
 static void code_from_4m(void *ctx, uint64_t pc, struct stackwalk_code *out)
@@ -204,7 +205,7 @@ static void code_from_4m(void *ctx, uint64_t pc, struct stackwalk_code *out)
 	const struct made_up *m = ctx;
 
 	out->executable = pc >= 0x400000 && pc < 0x500000;
-	out->pending = m->pending;
+	out->lacks = m->lacks;
 }
 
 static struct walked walk_made_up(uint64_t pc, struct made_up m)
@@ -225,7 +226,7 @@ static struct walked walk_made_up(uint64_t pc, struct made_up m)
 static void code_without_tables_goes_by_frame_pointer(void **state)
 {
 	const uint64_t words[] = { 0x10020, 0x400100, 0, 0, 8, 0x400200 };
-	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 6, 0x10000, false });
+	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 6, 0x10000, UNWIND_OK });
 
 	assert_int_equal(w.count, 3);
 	assert_int_equal(w.frames[1], 0x400100);
@@ -237,24 +238,39 @@ static void code_without_tables_goes_by_frame_pointer(void **state)
 static void chain_of_frame_pointers_ends_with_0(void **state)
 {
 	const uint64_t words[] = { 0x10010, 0x400100, 0, 0x400200 };
-	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 4, 0x10000, false });
+	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 4, 0x10000, UNWIND_OK });
 
 	assert_int_equal(w.count, 3);
 	assert_int_equal(w.info.how, STACKINFO_FP);
 	assert_int_equal(w.info.why, UNWIND_COMPLETE);
 	/* Without a chain it says nothing. */
-	w = walk_made_up(0x400000, (struct made_up){ words, 4, 0, false });
+	w = walk_made_up(0x400000, (struct made_up){ words, 4, 0, UNWIND_OK });
 	assert_int_equal(w.count, 1);
 	assert_int_equal(w.info.why, UNWIND_NO_CFI);
 	/* Nor where there will be a table. */
-	w = walk_made_up(0x400000, (struct made_up){ words, 4, 0x10000, true });
+	w = walk_made_up(0x400000, (struct made_up){ words, 4, 0x10000, UNWIND_NO_TABLE });
 	assert_int_equal(w.info.why, UNWIND_NO_TABLE);
+	w = walk_made_up(0x400000, (struct made_up){ words, 4, 0x10000, UNWIND_NO_ROOM });
+	assert_int_equal(w.info.why, UNWIND_NO_ROOM);
+}
+
+static void file_that_could_not_be_opened_is_told(void **state)
+{
+	const uint64_t words[] = { 0x10010, 0x400100, 0, 0x400200 };
+	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 4, 0, UNWIND_NO_FILE });
+
+	assert_int_equal(w.count, 1);
+	assert_int_equal(w.info.why, UNWIND_NO_FILE);
+	/* Its frame pointers are as good as any. */
+	w = walk_made_up(0x400000, (struct made_up){ words, 4, 0x10000, UNWIND_NO_FILE });
+	assert_int_equal(w.count, 3);
+	assert_int_equal(w.info.why, UNWIND_COMPLETE);
 }
 
 static void unmapped_leaf_is_kept_and_told(void **state)
 {
 	const uint64_t words[] = { 0x10020, 0x400100 };
-	struct walked w = walk_made_up(0x200000, (struct made_up){ words, 2, 0x10000, false });
+	struct walked w = walk_made_up(0x200000, (struct made_up){ words, 2, 0x10000, UNWIND_OK });
 
 	assert_int_equal(w.count, 1);
 	assert_int_equal(w.frames[0], 0x200000);
@@ -265,7 +281,7 @@ static void unmapped_leaf_is_kept_and_told(void **state)
 static void frame_pointer_to_no_code_is_not_believed(void **state)
 {
 	const uint64_t words[] = { 0x10020, 0x7000000 };
-	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 2, 0x10000, false });
+	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 2, 0x10000, UNWIND_OK });
 
 	assert_int_equal(w.count, 1);
 	assert_int_equal(w.info.how, STACKINFO_PC);
@@ -275,7 +291,7 @@ static void frame_pointer_to_no_code_is_not_believed(void **state)
 static void frame_pointer_in_a_circle_ends(void **state)
 {
 	const uint64_t words[] = { 0x10000, 0x400100 };
-	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 2, 0x10000, false });
+	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 2, 0x10000, UNWIND_OK });
 
 	assert_int_equal(w.count, 2);
 	assert_int_equal(w.info.why, UNWIND_NO_CFI);
@@ -284,7 +300,7 @@ static void frame_pointer_in_a_circle_ends(void **state)
 static void table_to_come_is_told(void **state)
 {
 	const uint64_t words[] = { 0, 0 };
-	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 2, 0, true });
+	struct walked w = walk_made_up(0x400000, (struct made_up){ words, 2, 0, UNWIND_NO_TABLE });
 
 	assert_int_equal(w.count, 1);
 	assert_int_equal(w.info.why, UNWIND_NO_TABLE);
@@ -298,6 +314,7 @@ int main(void)
 		cmocka_unit_test(frame_limit_is_kept_and_told),
 		cmocka_unit_test(code_without_tables_goes_by_frame_pointer),
 		cmocka_unit_test(chain_of_frame_pointers_ends_with_0),
+		cmocka_unit_test(file_that_could_not_be_opened_is_told),
 		cmocka_unit_test(unmapped_leaf_is_kept_and_told),
 		cmocka_unit_test(frame_pointer_to_no_code_is_not_believed),
 		cmocka_unit_test(frame_pointer_in_a_circle_ends),

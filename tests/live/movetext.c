@@ -2,7 +2,7 @@
 /*
  * movetext - puts its own code on memory without a file, as programs do that want it on large pages
  *
- * movetext WHAT MILLISECONDS	copy: the same code, protected afterwards; write: the same, left writable;
+ * movetext WHAT MILLISECONDS	of CPU time; copy: the same code, protected afterwards; write: the same, left writable;
  *				other: the same where it runs, and other code around it
  *
  * Says its process id when that is done, and spends three parts of the time in spin_long(), one in spin_short().
@@ -88,7 +88,7 @@ static long now_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 

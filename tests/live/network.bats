@@ -64,9 +64,9 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	export HERE=$BATS_TEST_DIRNAME
 	# Timers of TCP, which send again and give up, may interrupt a thread whose events the machine hides
-	# (docs/TESTING.md), one recording in twenty: it is made again.  What the instrument itself loses is missing
+	# (docs/TESTING.md), one recording in ten or twenty: it is made again.  What the instrument itself loses is missing
 	# of each.
-	for try in 1 2 3; do
+	for try in 1 2 3 4 5; do
 		record_network
 		got="$(retransmitted) $(asked)"
 		[ "$(snmp RetransSegs) $(snmp ActiveOpens)" != "$got" ] || break

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/filetab.h"
 
+#include <assert.h>
+
 #include "analyze/vec.h"
 
 static bool same_file(const struct model_file *a, const struct model_file *b)
@@ -47,6 +49,7 @@ int filetab_add(struct filetab *t, struct strings *names, const struct model_fil
 	hash = hash_file(file, path_id);
 	pos = hashidx_start(&t->index, hash);
 	while ((id = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE) {
+		assert(id < t->count);
 		if (t->paths[id] == path_id && same_file(&t->list[id], file)) {
 			*out = id;
 			return 0;

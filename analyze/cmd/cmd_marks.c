@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bounded.h"
 #include "analyze/cmd/cmd_open.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/bounded.h"
 #include "analyze/durations.h"
 #include "analyze/marklist.h"
 #include "analyze/model.h"

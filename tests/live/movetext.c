@@ -77,8 +77,10 @@ static int move_text(const char *what)
 	if (!strcmp(what, "other"))
 		spoil(copy, size, (uintptr_t)spin_long - begin);
 	if (mmap(to, size, PROT_READ | PROT_WRITE | PROT_EXEC,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != to)
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != to) {
+		free(copy);
 		return -1;
+	}
 	memcpy(to, copy, size);
 	free(copy);
 	return strcmp(what, "write") ? mprotect(to, size, PROT_READ | PROT_EXEC) : 0;

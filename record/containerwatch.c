@@ -24,6 +24,7 @@
 #define LOOKS_A_TRY   8           /* at a time: users can make many cgroups, and large files */
 #define PAUSE_NS      50000000ULL /* after so many */
 #define ANCESTORS_MAX 64
+#define MAKERS_MAX    4
 
 struct containerwatch_one {
 	char id[CONTAINERID_DIGITS];
@@ -267,7 +268,7 @@ const char *containerwatch_conmon_name(const char *args, size_t size_bytes, cons
 	return same && name && containerid_is_name(name, strlen(name)) ? name : NULL;
 }
 
-static bool ask_conmon(struct found *f, uint32_t pid)
+static bool is_conmon(struct found *f, uint32_t pid)
 {
 	struct outbuf args = { 0 };
 	const char *name = NULL;
@@ -281,6 +282,15 @@ static bool ask_conmon(struct found *f, uint32_t pid)
 		on_name(f, f->only, name, strlen(name));
 	outbuf_done(&args);
 	return name;
+}
+
+/* While a container is being made its watcher's child, runc, stands between them. */
+static bool ask_conmon(struct found *f, uint32_t pid)
+{
+	for (unsigned steps = 0; pid && steps < MAKERS_MAX; steps++, pid = parent_of(pid))
+		if (is_conmon(f, pid))
+			return true;
+	return false;
 }
 
 /* A root's own stores have been asked. */

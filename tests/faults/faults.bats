@@ -323,13 +323,14 @@ sampled_again() {
 
 @test "a window that finds no room, and one file after the other on a full disk" {
 	mkdir small
-	mount -t tmpfs -o size=1500k none small
+	mount -t tmpfs -o size=500k none small
 	mounted=$PWD/small
 	busy 60
 	status=0
 	ebprec-record -a -F 997 -q --ring 60s -o small/r.data sleep 6 2>err 3>&- || status=$?
 	ends_with "No space left on device"
 	rm small/*
+	mount -o remount,size=1500k small
 	status=0
 	ebprec-record -a -F 997 -q --rotate 600K -o small/r.data sleep 60 2>err 3>&- || status=$?
 	same 1 "$status"

@@ -110,7 +110,7 @@ off() {
 			$bad ||= "$name: $t->{voluntary} and $t->{involuntary} switches, not $vol and $invol"
 				if $t->{voluntary} != $vol || $t->{involuntary} != $invol;
 			# What all these tools do in a switch the kernel counts to who comes, we in part to who goes.
-			my $most = 5000 * $switches + 200000 + $t->{unknown_ns} + 0.02 * $t->{run_ns};
+			my $most = 8000 * $switches + 3000000 + $t->{unknown_ns} + 0.02 * $t->{run_ns};
 			$bad ||= "$name: the kernel counted $r ns, ours $t->{run_ns}"
 				if $r > $t->{run_ns} + $most || $r < 0.8 * $t->{run_ns} - $most;
 			$run += $t->{run_ns};

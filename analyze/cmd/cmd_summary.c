@@ -259,10 +259,10 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 		fflush(stdout);
 		err = report_make(r, &p->query);
 	}
-	if (!o->quiet)
+	if (!o->quiet) {
 		cmd_fetch_verdict(p->roots.roots.fetcher);
-	if (!o->quiet)
 		cmd_report_periods(r, o->input);
+	}
 	if (!err)
 		err = who_load(r, p, &whole, &s, &times, &w);
 	if (!err)

@@ -10,22 +10,20 @@ record_network() {
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare -n bash -c '
 		ip link set lo up
-		ip link add q0 type veth peer name q1 address 02:00:00:00:00:01
-		echo 1 >/proc/sys/net/ipv6/conf/q0/disable_ipv6
-		echo 1 >/proc/sys/net/ipv6/conf/q1/disable_ipv6
-		ip link set q0 up
-		ip link set q1 up
-		ip addr add 10.9.0.1/24 dev q0
-		ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:01 dev q0
-		tc qdisc add dev q0 root tbf rate 1mbit burst 2048 limit 12600
-		ip link add slow0 type veth peer name slow1 address 02:00:00:00:00:02
-		echo 1 >/proc/sys/net/ipv6/conf/slow0/disable_ipv6
-		echo 1 >/proc/sys/net/ipv6/conf/slow1/disable_ipv6
-		ip link set slow0 up
-		ip link set slow1 up
-		ip addr add 10.9.1.1/24 dev slow0
-		ip neigh add 10.9.1.2 lladdr 02:00:00:00:00:02 dev slow0
-		tc qdisc add dev slow0 root tbf rate 8kbit burst 1600 limit 8000
+		# a way to nobody: INTERFACE NETWORK HARDWARE-ADDRESS QUEUE...
+		way() {
+			local to=${1}-to
+			ip link add $1 type veth peer name $to address $3
+			echo 1 >/proc/sys/net/ipv6/conf/$1/disable_ipv6
+			echo 1 >/proc/sys/net/ipv6/conf/$to/disable_ipv6
+			ip link set $1 up
+			ip link set $to up
+			ip addr add $2.1/24 dev $1
+			ip neigh add $2.2 lladdr $3 dev $1
+			tc qdisc add dev $1 root tbf ${*:4}
+		}
+		way q0 10.9.0 02:00:00:00:00:01 rate 1mbit burst 2048 limit 12600
+		way slow0 10.9.1 02:00:00:00:00:02 rate 8kbit burst 1600 limit 8000
 		stat -Lc %i /proc/self/ns/net >netns
 		cat /proc/net/dev >dev0
 		cat /proc/net/snmp >snmp0
@@ -207,7 +205,7 @@ told() {
 
 @test "net: packets and bytes are those of /proc/net/dev" {
 	# bytes and packets received are columns 2 and 3, sent 10 and 11
-	for name in lo q0 q1; do
+	for name in lo q0 q0-to; do
 		of="netns=$(cat netns),device=$name"
 		told "$name sent" "$(dev $name 10)" "$(dev $name 11)" \
 			"$(field n.data net "$of" tx_bytes --by netns)" "$(field n.data net "$of" tx_packets --by netns)"

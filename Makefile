@@ -48,11 +48,11 @@ Q	:=
 endif
 
 # One list a folder.  A new file belongs in one of these, or is found by its place in tests/.
-SRCS_format  := $(sort $(wildcard format/*.c))
-SRCS_record  := $(sort $(wildcard record/*.c))
-SRCS_analyze := $(sort $(wildcard analyze/*.c analyze/*/*.c))
-BPF	     := $(sort $(wildcard bpf/*.bpf.c))
-UNIT	     := $(sort $(wildcard tests/unit/test_*.c))
+SRCS_format  := $(sort $(wildcard format/*/*.c))
+SRCS_record  := $(sort $(wildcard record/*.c record/*/*.c))
+SRCS_analyze := $(sort $(wildcard analyze/*.c analyze/*/*.c analyze/*/*/*.c))
+BPF	     := $(sort $(wildcard bpf/*/*.bpf.c))
+UNIT	     := $(sort $(shell find tests/unit -name 'test_*.c'))
 FUZZ	     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 GEN	     := $(sort $(wildcard tests/gen/*.c))
 LIVE	     := $(sort $(wildcard tests/live/*.c))
@@ -66,6 +66,7 @@ LIBS_analyze := -ldw -lelf -llzma -lz -ltraceevent -liberty -lpthread -lm
 LIBS_unit    := -lcmocka
 
 obj	= $(patsubst %.c,$(O)/%.o,$(1))
+unit	= $(foreach name,$(1),$(filter %/test_$(name).c,$(UNIT)))
 prog	= $(patsubst %.c,$(O)/%,$(1))
 SKELS	:= $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(BPF))
 # What a purpose of scripts/deps needs is looked for once; the failure names the packages.
@@ -94,7 +95,7 @@ $(O)/ebprec-record: $(call obj,$(SRCS_record)) $(O)/libformat.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_format)
 
 $(O)/libformat.a: $(call obj,$(SRCS_format))
-	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
+	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 $(O)/%.o: %.c | $(call have,build-analyzer)
 	@mkdir -p $(@D)
@@ -122,7 +123,7 @@ $(O)/analyze/metric/syscalls_%.inc:
 	$(call say,GEN,$@)echo '#include <asm/unistd_$*.h>' | $(CC) -E -dM - 2>/dev/null | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort -V >$@
 
-$(O)/analyze/metric/metricname.o: $(O)/analyze/metric/syscalls_64.inc $(O)/analyze/metric/syscalls_32.inc
+$(O)/analyze/metric/names.o: $(O)/analyze/metric/syscalls_64.inc $(O)/analyze/metric/syscalls_32.inc
 
 # ---- tests ----
 
@@ -135,17 +136,17 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libunder.a $(O)/libformat.a
 $(call obj,$(UNIT)): | $(call have,test)
 
 $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)))
-	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
+	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 # Programs of known contents that tests of symbols look into.
 $(O)/tests/fixtures/.built: tests/fixtures/build $(wildcard tests/fixtures/*.*) | $(call have,test)
 	$(call say,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
 
-$(call prog,$(patsubst %,tests/unit/test_%.c,codeparts dwosplit filefacts resolve resolve_debug symtab symtab_hostile symtab_wanted threads)): | $(O)/tests/fixtures/.built
+$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted threads)): | $(O)/tests/fixtures/.built
 
 # What generators of captures look into besides the format.
-$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c) analyze/mountinfo.c analyze/radix.c)
-	$(call say,AR,$@)rm -f $@; $(AR) rcs $@ $^
+$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/radix_sort.c)
+	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 # A fuzz target and the driver that replays its corpus.
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(O)/libunder.a $(O)/libformat.a
@@ -215,10 +216,10 @@ check-foreign: all				## every view of perf's files of twelve kinds; minutes, ro
 check-exports: analyze $(call prog,$(GEN))	## exports against pprof-format and speedscope's schema
 	$(Q)tests/exports/run $(O)
 
-THREADED := $(patsubst %,tests/unit/test_%.c,codeparts folded load threads symtab_wanted)
+THREADED := $(call unit,symbol_buckets folded count_samples threads symtab_wanted)
 check-threads: analyze tests			## the analyzer's threads under the thread sanitizer
 	$(Q)$(MAKE) -s SAN=thread analyze $(patsubst %.c,$(O)/san-thread/%,$(THREADED))
-	$(Q)scripts/check-threads.sh $(O) $(O)/san-thread $(patsubst tests/unit/%.c,%,$(THREADED))
+	$(Q)scripts/check-threads.sh $(O) $(O)/san-thread $(patsubst %.c,%,$(THREADED))
 
 check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root and BPF
 	$(Q)EBPREC_KILLS=50 bats tests/live/recover.bats
@@ -277,7 +278,7 @@ install: all				## into $(DESTDIR)$(prefix)
 	put 644 scripts/completions/ebprec.bash share/bash-completion/completions/ebprec; \
 	put 644 scripts/completions/_ebprec share/zsh/site-functions/_ebprec; \
 	put 644 scripts/completions/ebprec.fish share/fish/vendor_completions.d/ebprec.fish; \
-	put 644 format/ebprec-mark.h include/ebprec-mark.h; \
+	put 644 format/include/ebprec-mark.h include/ebprec-mark.h; \
 	for f in LICENSE README.md docs/FORMAT.md; do put 644 $$f share/doc/ebprec/$${f##*/}; done; \
 	for f in $(MAN:docs/man/%=$(O)/man/%); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
 

@@ -8,9 +8,9 @@
 #include <zstd.h>
 
 #include "analyze/cmd/commands.h"
-#include "analyze/cmd/cmd_habits.h"
-#include "analyze/say.h"
-#include "format/options.h"
+#include "analyze/cmd/common_options.h"
+#include "analyze/out/message.h"
+#include "format/base/options.h"
 
 static int run_help(int argc, char **argv);
 static int run_version(int argc, char **argv);

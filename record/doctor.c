@@ -10,14 +10,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "format/finding.h"
-#include "record/ksyms.h"
-#include "record/perfset.h"
-#include "record/rights.h"
-#include "record/slurp.h"
-#include "record/tracefs.h"
-#include "record/tryout.h"
-#include "record/uprobes.h"
+#include "format/contract/finding.h"
+#include "record/kernel/kernel_symbols_index.h"
+#include "record/events/perf_event.h"
+#include "record/privsep/caps.h"
+#include "format/base/slurp.h"
+#include "record/events/tracefs.h"
+#include "record/probe.h"
+#include "record/events/uprobe_multi.h"
 
 #define SEE_RIGHTS      "see 'rights'"
 #define USER_RING_BYTES (512u << 10) /* what a user may lock for a CPU as the kernel comes */

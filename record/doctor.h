@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* A line of format/finding.h for each thing. */
+/* A line of format/contract/finding.h for each thing. */
 void doctor_print(FILE *to);
 
 #endif

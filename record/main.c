@@ -14,15 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/bundler.h"
+#include "record/recording/name_bundler.h"
 #include "record/doctor.h"
-#include "record/elfworker.h"
-#include "record/gonefiles.h"
-#include "record/instlist.h"
-#include "record/prober.h"
-#include "record/reopener.h"
-#include "record/recording.h"
-#include "record/slurp.h"
+#include "record/privsep/elf_reader.h"
+#include "record/process/deleted_files.h"
+#include "record/list.h"
+#include "record/events/prober.h"
+#include "record/events/reopener.h"
+#include "record/recording/recording.h"
+#include "format/base/slurp.h"
 
 enum { EXIT_USAGE = 2 };
 

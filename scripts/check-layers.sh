@@ -43,11 +43,6 @@ includes() {
 		sed -E 's/#[[:space:]]*include/include/' || true
 }
 
-# only_project FOLDERS PATTERN - project includes that are not PATTERN.
-only_project() {
-	includes "$1" | grep '"' | grep -vE "include \"($2)" >"$work" || true
-}
-
 # never_system FOLDERS PATTERN - system includes that are PATTERN.
 never_system() {
 	includes "$1" | grep -E "include <($2)" >"$work" || true
@@ -57,32 +52,85 @@ live='bpf/|libbpf'
 elf='libelf|gelf|elfutils|dwarf|libdw|dwelf'
 names='traceevent|libiberty|demangle'
 
-only_project format 'format/'
-verdict "format/ includes only format/"
+# The layers, lowest first, a folder a line: FOLDER: the other folders whose headers it may include.
+# Programs see record/ and analyze/; a header of bpf/ itself is a contract with record/.
+layers() {
+	cat <<-'END'
+	format/include:
+	format/base:
+	format/unwind: format/base
+	format/contract: format/base
+	format/perf: format/base format/unwind
+	format/payload: format/base format/unwind format/perf
+	format/reader: format/base format/perf
+	format/writer: format/base format/perf format/reader
+	bpf: format/unwind
+	bpf/lib: format/unwind bpf
+	bpf/core: bpf bpf/lib
+	bpf/tables: bpf bpf/lib
+	record/base: format/base
+	record/privsep: format/base format/unwind format/payload format/reader bpf
+	record/events: format/base format/perf format/payload format/writer bpf record/base record/privsep record/output
+	record/output: format/base format/unwind format/perf format/payload format/writer bpf record record/base record/events record/process
+	record/process: format/base format/contract format/perf format/payload format/writer bpf record/base record/privsep record/events record/output record/unwind
+	record/kernel: format/base record/base record/privsep record/output record/process record/unwind
+	record/unwind: format/base format/unwind bpf record record/base record/privsep record/events record/output record/process
+	record/instrument: format/base format/unwind format/perf bpf bpf/core record record/base record/privsep record/events record/output record/process record/kernel record/unwind
+	record/metric: format/base format/payload bpf bpf/tables record/base record/privsep record/events record/output record/process record/instrument
+	record/recording: format/base format/perf record record/base record/privsep record/events record/output record/process record/kernel record/unwind record/instrument record/metric
+	record: format/base format/contract bpf bpf/core record/base record/privsep record/events record/output record/process record/kernel record/instrument record/metric record/recording
+	analyze/base: format/base
+	analyze/out: format/base
+	analyze/sym/elf: format/base analyze/base
+	analyze/sym/locate: format/base format/payload analyze/sym/elf
+	analyze/sym/dwarf: format/base analyze/sym/elf
+	analyze/sym: format/base format/unwind analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf
+	analyze/input: format/base format/perf format/payload format/reader analyze/base analyze/out
+	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/sym analyze/input
+	analyze/fold: format/base format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input analyze/process
+	analyze/names: format/base format/contract format/payload format/reader analyze/base analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold
+	analyze/metric: format/base format/perf format/payload format/reader analyze/base analyze/out analyze/input analyze/process
+	analyze/rewrite: format/base format/perf format/payload format/reader format/writer analyze/base analyze/input analyze/fold
+	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input analyze/process analyze/fold analyze/names analyze/rewrite
+	analyze/report: format/base format/unwind format/perf format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/sched
+	analyze/export: format/base format/perf format/reader analyze/base analyze/out analyze/input analyze/metric analyze/sched analyze/report
+	analyze/cmd: format/base format/include format/contract format/perf format/reader format/writer analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export
+	analyze: format/base analyze/out analyze/cmd
+	END
+}
+
+# Every include of the project's own files as "file:line: FOLDER INCLUDED_FOLDER"; generated skeletons and
+# tables lie in the build folder at the place of what they are made of.
+# shellcheck disable=SC2016 # for awk
+files | grep -E '^(format|record|analyze|bpf)/.*\.[ch]$' | xargs -r awk -v rules="$(layers)" '
+	function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
+	BEGIN {
+		count = split(rules, line, "\n")
+		for (i = 1; i <= count; i++) {
+			split(line[i], part, ": *")
+			words = split(part[2], may, " ")
+			known[part[1]] = 1
+			for (j = 1; j <= words; j++)
+				allowed[part[1], may[j]] = 1
+		}
+	}
+	FNR == 1 && !(folder_of(FILENAME) in known) { print FILENAME ": no layer has this folder" }
+	/^[ \t]*#[ \t]*include[ \t]*"/ {
+		split($0, quoted, "\"")
+		from = folder_of(FILENAME)
+		to = folder_of(quoted[2])
+		if (from != to && !((from, to) in allowed))
+			print FILENAME ":" FNR ": " from " may not include " to
+	}' >"$work"
+verdict "each folder includes only the folders below it"
 never_system format "$live|$elf|$names|lzma"
 verdict "format/ needs no library but libc, libzstd and libZydis"
-only_project analyze 'analyze/|format/'
-verdict "analyze/ includes only analyze/ and format/"
 never_system analyze "$live"
 verdict "analyze/ does not know libbpf"
 includes analyze | grep -v '^analyze/sym/' | grep -E "include <($elf|lzma|libiberty|demangle)" >"$work" || true
 verdict "only analyze/sym/ knows libelf, libdw, liblzma and libiberty"
-# Each folder of analyze/ knows those before it: FOLDER:THOSE.  What lies in analyze/ itself knows sym/.
-for rule in :sym sym: rewrite: sched:rewrite metric:report report:'sched|sym' 'export:metric|report|sched'; do
-	folder=${rule%%:*}
-	includes "analyze${folder:+/$folder}" | grep -E "^analyze${folder:+/$folder}/[a-z_0-9]+\.[ch]:" |
-		grep '"analyze/[a-z]*/' | grep -vE "include \"analyze/($folder|${rule#*:})/" |
-		grep -v '^analyze/main\.c:.*"analyze/cmd/' || true
-done >"$work"
-verdict "each folder of analyze/ knows only those before it"
-only_project record 'record/|format/|bpf/(events|walkmaps)\.h|bpf/[a-z_]+\.skel\.h'
-verdict "record/ includes only record/, format/, bpf's contracts and skeletons"
 never_system record "$names|elfutils|libdw|dwarf"
 verdict "record/ never symbolizes"
-files | grep -E '^bpf/' | while read -r f; do
-	grep -nHE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"' "$f" | grep -vE '"(bpf|format)/' || true
-done >"$work"
-verdict "bpf/ includes only bpf/ and pure headers of format/"
 
 # What a .c includes first, its compilation has shown.
 # shellcheck disable=SC2016 # for awk
@@ -101,19 +149,15 @@ files | grep -E '^(format|record|analyze)/.*\.h$' | while read -r f; do
 done >"$work"
 verdict "include guards are named after their files"
 
-# An archive keeps one object of a name: a second one would replace the first.
-sources_in 'format|record|analyze' | grep '\.c$' | sed 's|.*/||' | grep -vx 'main\.c' | sort | uniq -d >"$work"
-verdict "file names are unique"
-
-# Commands speak, and say and usage are how they do it; children of workload, bundler and trialload are programs of their own.
-sources_in 'format|record|analyze' | grep -vE '/(main|cmd_[a-z_]+|say|usage|workload|bundler|trialload)\.[ch]$' | while read -r f; do
+# Commands speak, and say and usage are how they do it; children of workload, name_bundler and trial_load are programs of their own.
+sources_in 'format|record|analyze' | grep -vE '^(record|analyze)/main\.c$|/(cmd_[a-z_]+|message|usage|common_options|workload|name_bundler|trial_load)\.[ch]$' | while read -r f; do
 	grep -nHE '(^|[^a-z_>.])(printf|puts|perror|exit|_exit|abort|err|errx|warn|warnx)[[:space:]]*\(|[^a-z_](stderr|stdout)[^a-z_]' \
 		"$f" | grep -vE '^[^:]+:[0-9]+:[[:space:]]*(\*|/\*)' || true
 done >"$work"
 verdict "libraries neither print nor exit"
 
 # .data and .bss of the objects; tables of pointers are in .data.rel.ro.  `ebprec mark` marks as any
-# program does, by the variables of format/ebprec-mark.h.
+# program does, by the variables of format/include/ebprec-mark.h.
 for dir in format record analyze; do
 	[ -d "$build/$dir" ] || continue
 	find "$build/$dir" -name '*.o' | sort | xargs -r objdump -t | awk '

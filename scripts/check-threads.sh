@@ -18,11 +18,11 @@ trap 'rm -rf "$work"' EXIT
 run="setarch -R env TSAN_OPTIONS=halt_on_error=1"
 
 for test; do
-	$run "$sanitized/tests/unit/$test" >"$work/said" 2>&1 || {
+	$run "$sanitized/$test" >"$work/said" 2>&1 || {
 		cat "$work/said"
 		exit 1
 	}
-	echo "$test: no race"
+	echo "${test##*/}: no race"
 done
 
 "$build/tests/gen/gen_capture" -o "$work/a.data" --samples 60000 --depth 12 --pids 40 --flush 200

@@ -35,16 +35,16 @@ verdict() {
 # A recorder elsewhere puts a breakpoint where markelf's has its mark, and valgrind stops there.
 # And it knows no openat2(), by which files are opened below a root.
 not_under_valgrind() {
-	case $1 in markelf | tableworker | unwmaps | elfsymbol | mapids | containerwatch | jitfiles) return 0 ;; *) return 1 ;; esac
+	case $1 in elf_notes | table_builder | process_maps | elf_symbol | mapped_files | container_watch | jit_symbols) return 0 ;; *) return 1 ;; esac
 }
 
-for file in tests/unit/test_*.c; do
-	room=${file#tests/unit/test_}
+for file in tests/unit/record/test_*.c tests/unit/record/*/test_*.c; do
+	room=${file##*/test_}
 	room=${room%.c}
-	if [ ! -e "record/$room.c" ] || not_under_valgrind "$room"; then
+	if not_under_valgrind "$room"; then
 		continue
 	fi
-	"${memcheck[@]}" "$build/tests/unit/test_$room" >"$work/out" 2>&1
+	"${memcheck[@]}" "$build/${file%.c}" >"$work/out" 2>&1
 	verdict "unit $room" $?
 done
 

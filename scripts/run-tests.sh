@@ -44,10 +44,9 @@ run() {
 }
 
 run_unit() {
-	for source in tests/unit/test_*.c; do
-		[ -e "$source" ] || continue
-		test=$(basename "$source" .c)
-		run "unit/$test" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$build/tests/unit/$test"
+	for source in $(find tests/unit -name 'test_*.c' | sort); do
+		test=${source%.c}
+		run "${test#tests/}" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$build/$test"
 	done
 }
 

@@ -34,7 +34,7 @@ as_nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"
 }
 
-# has_uprobe_links RELEASE - whether Linux of this release ends many uprobes at once, without CAP_SYS_ADMIN (record/uprobes.h)
+# has_uprobe_links RELEASE - whether Linux of this release ends many uprobes at once, without CAP_SYS_ADMIN (record/events/uprobe_multi.h)
 has_uprobe_links() {
 	[ "$(printf '6.10\n%s\n' "$1" | sort -V | head -n 1)" = 6.10 ]
 }

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bundles.h"
+#include "analyze/names/bundle_sources.h"
 #include "analyze/cmd/cmd_fetch.h"
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/cmd/nameopts.h"
-#include "analyze/outfile.h"
+#include "analyze/cmd/name_options.h"
+#include "analyze/base/atomic_file.h"
 #include "analyze/report/report.h"
 #include "analyze/rewrite/rewrite.h"
-#include "analyze/say.h"
+#include "analyze/out/message.h"
 #include "analyze/cmd/usage.h"
-#include "analyze/sym/bundlejoin.h"
-#include "analyze/view.h"
+#include "analyze/sym/bundle_merge.h"
+#include "analyze/out/text_table.h"
 
 struct bundle_opts {
 	const char *input, *output;

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bigmem.h"
-#include "analyze/cmd/cmd_open.h"
+#include "format/base/mmap_array.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/report/difftab.h"
-#include "analyze/report/keytab.h"
-#include "analyze/marklist.h"
-#include "analyze/cmd/reportopts.h"
-#include "analyze/report/reportview.h"
-#include "analyze/say.h"
-#include "analyze/report/stackpath.h"
-#include "analyze/vec.h"
+#include "analyze/report/diff.h"
+#include "analyze/report/row_keys.h"
+#include "analyze/input/marks.h"
+#include "analyze/cmd/report_options.h"
+#include "analyze/report/views.h"
+#include "analyze/out/message.h"
+#include "analyze/report/stack_path.h"
+#include "format/base/vec.h"
 
 #define MIN_PERCENT_DEFAULT 0.5
 #define NS_PER_SECOND       1e9

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "analyze/cmd/commands.h"
-#include "analyze/sandbox.h"
-#include "analyze/say.h"
-#include "analyze/selfcheck.h"
+#include "analyze/cmd/sandbox.h"
+#include "analyze/out/message.h"
+#include "analyze/cmd/selfcheck.h"
 #include "analyze/cmd/usage.h"
-#include "format/finding.h"
+#include "format/contract/finding.h"
 
 #define RECORDERS_MAX 64 /* findings: it has some fifteen */
 

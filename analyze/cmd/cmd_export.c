@@ -6,16 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/bigmem.h"
+#include "format/base/mmap_array.h"
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/cmd_slice.h"
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/export/exporter.h"
-#include "analyze/outfile.h"
-#include "analyze/cmd/reportopts.h"
-#include "analyze/say.h"
+#include "analyze/base/atomic_file.h"
+#include "analyze/cmd/report_options.h"
+#include "analyze/out/message.h"
 
 #define NS_PER_SECOND 1000000000u
 

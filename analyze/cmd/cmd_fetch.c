@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/say.h"
+#include "analyze/out/message.h"
 
 #define BLANK "\r\033[K"
 

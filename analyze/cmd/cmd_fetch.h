@@ -3,7 +3,7 @@
 #ifndef EBPREC_ANALYZE_CMD_CMD_FETCH_H
 #define EBPREC_ANALYZE_CMD_CMD_FETCH_H
 
-#include "analyze/sym/fetcher.h"
+#include "analyze/sym/locate/debuginfod.h"
 
 /* For fetcher_opts: a line on the terminal that goes on, nothing where stderr is none. */
 void cmd_fetch_progress(void *arg, const struct fetch_progress *p);

@@ -6,16 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/feature.h"
-#include "analyze/jsontext.h"
-#include "analyze/say.h"
-#include "analyze/tally.h"
-#include "analyze/timespan.h"
+#include "analyze/input/perf_features.h"
+#include "analyze/out/json_text.h"
+#include "analyze/out/message.h"
+#include "analyze/input/capture_stats.h"
+#include "analyze/input/time_span.h"
 #include "analyze/cmd/usage.h"
-#include "analyze/view.h"
-#include "format/cursor.h"
+#include "analyze/out/text_table.h"
+#include "format/base/cursor.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -17,8 +17,8 @@
 
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/cmd_metricjobs.h"
-#include "analyze/say.h"
-#include "format/pipefeed.h"
+#include "analyze/out/message.h"
+#include "format/reader/pipe_reader.h"
 
 struct live_opts {
 	const char *by, *sort, *every, *slower;

@@ -2,7 +2,7 @@
 /*
  * ebprec mark - puts a mark into the recording that is running
  *
- * It does what any program does with format/ebprec-mark.h: it fires a probe in this very executable,
+ * It does what any program does with format/include/ebprec-mark.h: it fires a probe in this very executable,
  * a nop that a recorder has turned into a breakpoint.  The kernel counts listeners in a variable of
  * the program, also of one that starts later, so that a mark nobody hears can be told.
  */
@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "analyze/cmd/commands.h"
-#include "analyze/say.h"
+#include "analyze/out/message.h"
 #include "analyze/cmd/usage.h"
-#include "format/ebprec-mark.h"
+#include "format/include/ebprec-mark.h"
 
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 

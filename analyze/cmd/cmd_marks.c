@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bounded.h"
-#include "analyze/cmd/cmd_open.h"
+#include "format/base/saturate.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/durations.h"
-#include "analyze/marklist.h"
-#include "analyze/model.h"
+#include "analyze/base/percentiles.h"
+#include "analyze/input/marks.h"
+#include "analyze/process/process_model.h"
 #include "analyze/report/report.h"
-#include "analyze/cmd/reportopts.h"
-#include "analyze/say.h"
-#include "analyze/vec.h"
-#include "analyze/view.h"
-#include "format/tracing.h"
+#include "analyze/cmd/report_options.h"
+#include "analyze/out/message.h"
+#include "format/base/vec.h"
+#include "analyze/out/text_table.h"
+#include "format/perf/trace_data.h"
 
 #define BAR_COLUMNS 50
 

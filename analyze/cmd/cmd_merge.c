@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/rewrite/merge.h"
-#include "analyze/outfile.h"
-#include "analyze/say.h"
+#include "analyze/base/atomic_file.h"
+#include "analyze/out/message.h"
 #include "analyze/cmd/usage.h"
 
 #define INPUTS_MAX 64

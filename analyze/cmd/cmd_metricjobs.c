@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/say.h"
-#include "analyze/vec.h"
+#include "analyze/out/message.h"
+#include "format/base/vec.h"
 
 /* ---- what is shown by what ---- */
 

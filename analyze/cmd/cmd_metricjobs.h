@@ -9,7 +9,7 @@
 
 #include "analyze/cmd/usage.h"
 #include "analyze/metric/containers.h"
-#include "analyze/metric/metricout.h"
+#include "analyze/metric/out.h"
 
 /* How tables are asked for. */
 struct metricjobs_ask {

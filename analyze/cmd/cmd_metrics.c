@@ -7,13 +7,13 @@
 
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/cmd_metricjobs.h"
-#include "analyze/cmd/cmd_open.h"
-#include "analyze/cmd/reportopts.h"
-#include "analyze/export/denetsample.h"
-#include "analyze/containernames.h"
-#include "analyze/load.h"
-#include "analyze/metatext.h"
-#include "analyze/say.h"
+#include "analyze/cmd/open_report.h"
+#include "analyze/cmd/report_options.h"
+#include "analyze/export/denet_sample.h"
+#include "analyze/process/container_names.h"
+#include "analyze/fold/count_samples.h"
+#include "analyze/input/capture_meta.h"
+#include "analyze/out/message.h"
 #include "analyze/cmd/usage.h"
 
 struct metrics_opts {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* ebprec report --process - threads, programs, mappings, mounts and cgroup of one process */
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/cmd_process.h"
 
 #include <errno.h>
@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bounded.h"
+#include "format/base/saturate.h"
 #include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/cmd_summary_who.h"
 #include "analyze/export/exporter.h"
-#include "analyze/feature.h"
-#include "analyze/report/keytab.h"
-#include "analyze/say.h"
-#include "analyze/threadlist.h"
-#include "analyze/vec.h"
-#include "analyze/view.h"
-#include "format/cursor.h"
+#include "analyze/input/perf_features.h"
+#include "analyze/report/row_keys.h"
+#include "analyze/out/message.h"
+#include "analyze/process/thread_list.h"
+#include "format/base/vec.h"
+#include "analyze/out/text_table.h"
+#include "format/base/cursor.h"
 
 #define MNT_INDEX 5 /* of the namespaces in a record: linux/perf_event.h */
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "analyze/cmd/reportopts.h"
+#include "analyze/cmd/report_options.h"
 
 struct process_ask {
 	const char *input;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "analyze/cmd/commands.h"
-#include "analyze/say.h"
+#include "analyze/out/message.h"
 
 #define RECORDER "ebprec-record"
 

@@ -8,13 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/outfile.h"
+#include "analyze/base/atomic_file.h"
 #include "analyze/rewrite/rewrite.h"
-#include "analyze/say.h"
+#include "analyze/out/message.h"
 #include "analyze/cmd/usage.h"
-#include "format/recover.h"
+#include "format/writer/recover.h"
 
 #define NS_PER_SECOND 1000000000U
 #define COPY_BYTES    (1 << 20)

@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bigmem.h"
+#include "format/base/mmap_array.h"
 #include "analyze/cmd/cmd_fetch.h"
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/cmd_process.h"
 #include "analyze/export/denet.h"
-#include "analyze/metric/reportof.h"
-#include "analyze/readfile.h"
-#include "analyze/cmd/reportopts.h"
-#include "analyze/report/reportview.h"
-#include "analyze/say.h"
+#include "analyze/metric/layout_of.h"
+#include "analyze/base/read_file.h"
+#include "analyze/cmd/report_options.h"
+#include "analyze/report/views.h"
+#include "analyze/out/message.h"
 
 #define MIN_PERCENT_DEFAULT 0.1
 #define RULES_MAX_BYTES     (1u << 20)

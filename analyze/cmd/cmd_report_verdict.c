@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/cmd/cmd_report.h"
-#include "analyze/say.h"
+#include "analyze/out/message.h"
 
 enum { CAUSES_SHOWN = 3 };
 

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/cmd_sched_threads.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/sched/exitlist.h"
-#include "analyze/load.h"
-#include "analyze/cmd/reportopts.h"
-#include "analyze/say.h"
-#include "analyze/sched/schedstat.h"
+#include "analyze/sched/exits.h"
+#include "analyze/fold/count_samples.h"
+#include "analyze/cmd/report_options.h"
+#include "analyze/out/message.h"
+#include "analyze/sched/stats.h"
 #include "analyze/cmd/usage.h"
-#include "analyze/view.h"
+#include "analyze/out/text_table.h"
 
 struct sched_opts {
 	const char *input;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/sched/exitlist.h"
-#include "analyze/say.h"
-#include "analyze/terminal.h"
+#include "analyze/sched/exits.h"
+#include "analyze/out/message.h"
+#include "analyze/out/terminal.h"
 
 static double ms(uint64_t ns)
 {

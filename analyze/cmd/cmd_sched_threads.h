@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analyze/sched/schedstat.h"
-#include "analyze/strings.h"
+#include "analyze/sched/stats.h"
+#include "analyze/base/string_table.h"
 
 struct cmd_sched_shown {
 	bool all;     /* also threads that neither ran nor woke up */

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/cmd/reportopts.h"
-#include "analyze/samplesort.h"
-#include "analyze/members.h"
-#include "analyze/namer.h"
-#include "analyze/say.h"
-#include "analyze/script.h"
+#include "analyze/cmd/report_options.h"
+#include "analyze/input/samples_by_time.h"
+#include "analyze/input/group_read.h"
+#include "analyze/names/name_context.h"
+#include "analyze/out/message.h"
+#include "analyze/report/script.h"
 
 #define OUT_BYTES (256u << 10)
 

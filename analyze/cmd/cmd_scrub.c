@@ -8,16 +8,16 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/outfile.h"
-#include "analyze/readfile.h"
+#include "analyze/base/atomic_file.h"
+#include "analyze/base/read_file.h"
 #include "analyze/rewrite/rewrite.h"
-#include "analyze/say.h"
+#include "analyze/out/message.h"
 #include "analyze/rewrite/scrub.h"
-#include "analyze/rewrite/scrubcheck.h"
+#include "analyze/rewrite/scrub_verify.h"
 #include "analyze/cmd/usage.h"
-#include "analyze/view.h"
+#include "analyze/out/text_table.h"
 
 #define KEY_LEAST_BYTES 16
 #define KEY_MOST_BYTES  4096

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "analyze/cmd/cmd_slice.h"
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/outfile.h"
-#include "analyze/cmd/reportopts.h"
+#include "analyze/base/atomic_file.h"
+#include "analyze/cmd/report_options.h"
 #include "analyze/rewrite/rewrite.h"
-#include "analyze/say.h"
+#include "analyze/out/message.h"
 
 struct copy_opts {
 	const char *input, *output;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "analyze/cmd/commands.h"
-#include "analyze/say.h"
+#include "analyze/out/message.h"
 #include "analyze/cmd/usage.h"
 
 #define NAME      "ebprec-record/" /* with the pid: the abstract socket of a recorder */

@@ -5,21 +5,21 @@
 #include <signal.h>
 #include <string.h>
 
-#include "analyze/bigmem.h"
+#include "format/base/mmap_array.h"
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/cmd_summary_more.h"
 #include "analyze/cmd/cmd_summary_who.h"
-#include "analyze/cmd/cmd_open.h"
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/export/exporter.h"
-#include "analyze/feature.h"
-#include "analyze/report/flat.h"
-#include "analyze/cmd/reportopts.h"
-#include "analyze/say.h"
+#include "analyze/input/perf_features.h"
+#include "analyze/report/flat_profile.h"
+#include "analyze/cmd/report_options.h"
+#include "analyze/out/message.h"
 #include "analyze/report/summary.h"
-#include "analyze/tally.h"
-#include "analyze/view.h"
+#include "analyze/input/capture_stats.h"
+#include "analyze/out/text_table.h"
 
 #define ROWS_DEFAULT 10
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bounded.h"
-#include "analyze/report/flat.h"
-#include "analyze/report/keytab.h"
-#include "analyze/marklist.h"
-#include "analyze/metatext.h"
-#include "analyze/metric/metricsum.h"
-#include "format/tracing.h"
+#include "format/base/saturate.h"
+#include "analyze/report/flat_profile.h"
+#include "analyze/report/row_keys.h"
+#include "analyze/input/marks.h"
+#include "analyze/input/capture_meta.h"
+#include "analyze/metric/aggregate.h"
+#include "format/perf/trace_data.h"
 
 #define NS_PER_US 1000
 

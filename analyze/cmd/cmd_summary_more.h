@@ -4,7 +4,7 @@
 #define EBPREC_ANALYZE_CMD_CMD_SUMMARY_MORE_H
 
 #include "analyze/report/report.h"
-#include "analyze/view.h"
+#include "analyze/out/text_table.h"
 
 /*
  * CPUs that went or came while it was recorded: from when to when each was not sampled, since origin_ns.

@@ -3,10 +3,10 @@
 #ifndef EBPREC_ANALYZE_CMD_CMD_SUMMARY_WHO_H
 #define EBPREC_ANALYZE_CMD_CMD_SUMMARY_WHO_H
 
-#include "analyze/proclist.h"
-#include "analyze/cmd/reportopts.h"
+#include "analyze/process/process_list.h"
+#include "analyze/cmd/report_options.h"
 #include "analyze/report/summary.h"
-#include "analyze/view.h"
+#include "analyze/out/text_table.h"
 
 /* What the time on a CPU is known by. */
 enum who_time {

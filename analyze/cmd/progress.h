@@ -9,7 +9,7 @@
 #ifndef EBPREC_ANALYZE_CMD_PROGRESS_H
 #define EBPREC_ANALYZE_CMD_PROGRESS_H
 
-#include "format/capture.h"
+#include "format/reader/capture.h"
 
 /* The terminal that standard error was, when the pager has taken its place: a descriptor's number. */
 #define PROGRESS_VARIABLE "EBPREC_TERMINAL_FD"

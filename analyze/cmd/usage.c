@@ -5,9 +5,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "analyze/cmd/cmd_habits.h"
-#include "analyze/cmd/confine.h"
-#include "analyze/say.h"
+#include "analyze/cmd/common_options.h"
+#include "analyze/cmd/sandbox_policy.h"
+#include "analyze/out/message.h"
 
 int usage_error(const struct usage *u, const char *fmt, ...)
 {

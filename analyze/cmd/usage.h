@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "format/options.h"
+#include "format/base/options.h"
 
 enum usage_reads {
 	USAGE_READS_NOTHING,

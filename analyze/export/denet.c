@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/bounded.h"
-#include "analyze/sched/schedrun.h"
-#include "analyze/vec.h"
+#include "format/base/saturate.h"
+#include "analyze/sched/replay.h"
+#include "format/base/vec.h"
 
 #define TOP_THREADS 10
 

@@ -15,9 +15,9 @@
 
 #include <stdio.h>
 
-#include "analyze/filter.h"
-#include "analyze/strings.h"
-#include "format/capture.h"
+#include "analyze/input/filter.h"
+#include "analyze/base/string_table.h"
+#include "format/reader/capture.h"
 
 /* The member "offcpu" alone, behind a text; the same errors. */
 int denet_put_offcpu(const struct capture *c, struct strings *names, const struct filter *filter,

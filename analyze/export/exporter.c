@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/report/reportview.h"
-#include "analyze/say.h"
+#include "analyze/report/views.h"
+#include "analyze/out/message.h"
 
 static int write_view(const char *name, enum flat_form form, struct report *r,
 		      const struct export_ask *ask, FILE *to)

@@ -14,7 +14,7 @@
 
 #include "analyze/report/calltree.h"
 #include "analyze/report/report.h"
-#include "analyze/report/stackpath.h"
+#include "analyze/report/stack_path.h"
 
 struct export_ask {
 	const char *path;                /* of the capture, as the user named it */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyze/vec.h"
+#include "format/base/vec.h"
 
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/metric/containers.h"
 
-#include "analyze/vec.h"
+#include "format/base/vec.h"
 
 static int name_of(const struct containers *c, const struct model *model, struct strings *names,
 		   uint64_t cgroup, uint32_t *out)

@@ -3,9 +3,9 @@
 #ifndef EBPREC_ANALYZE_METRIC_CONTAINERS_H
 #define EBPREC_ANALYZE_METRIC_CONTAINERS_H
 
-#include "analyze/containernames.h"
-#include "analyze/hashidx.h"
-#include "analyze/model.h"
+#include "analyze/process/container_names.h"
+#include "format/base/hash_index.h"
+#include "analyze/process/process_model.h"
 
 #define CONTAINERS_HOST "[host]" /* what is in none */
 

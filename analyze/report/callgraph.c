@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/report/callgraph.h"
 
-#include "analyze/report/stackpath.h"
+#include "analyze/report/stack_path.h"
 
 /* The index of the outermost wanted frame; path->count: there is none. */
 static size_t outermost(const struct stackpath *path, const bool *wanted)

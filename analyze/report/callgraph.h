@@ -15,8 +15,8 @@
 #include <stdio.h>
 
 #include "analyze/report/calltree.h"
-#include "analyze/report/keytab.h"
-#include "analyze/terminal.h"
+#include "analyze/report/row_keys.h"
+#include "analyze/out/terminal.h"
 
 enum callgraph_shape {
 	CALLGRAPH_TOP_DOWN,

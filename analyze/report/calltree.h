@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/stacks.h"
+#include "analyze/fold/stack_table.h"
 
 #define CALLTREE_ROOT    0
 #define CALLTREE_NO_NODE UINT32_MAX /* as a label of a group: the group makes no node */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/vec.h"
+#include "format/base/vec.h"
 
 struct rule {
 	char *file, *function, *category; /* in one allocation, at file */

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/naming.h"
-#include "format/err.h"
+#include "analyze/names/function_table.h"
+#include "format/base/err.h"
 
 struct categories; /* opaque */
 

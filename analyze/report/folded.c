@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/report/foldedorder.h"
-#include "analyze/threads.h"
-#include "analyze/vec.h"
+#include "analyze/report/folded_order.h"
+#include "format/base/threads.h"
+#include "format/base/vec.h"
 
 #define PIECE_LINES  512
 #define SHARE_PIECES 16 /* fewer are not worth a thread */

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "analyze/report/calltree.h"
-#include "analyze/strings.h"
+#include "analyze/base/string_table.h"
 
 /*
  * Labels are numbers in names, without ';' and line ends.  thread_count: that work at once; 0: chosen, which

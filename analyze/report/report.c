@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bounded.h"
-#include "analyze/namer.h"
-#include "analyze/report/interrupted.h"
+#include "format/base/saturate.h"
+#include "analyze/names/name_context.h"
+#include "analyze/names/interrupted.h"
 
 /* Of most loads counting parts takes less time from 50 000 to 110 000 samples on (DESIGN.md, Analysis). */
 #define FOLD_SAMPLES_MIN 120000u

@@ -12,17 +12,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/containernames.h"
-#include "analyze/groups.h"
-#include "analyze/load.h"
-#include "analyze/naming.h"
+#include "analyze/process/container_names.h"
+#include "analyze/fold/groups.h"
+#include "analyze/fold/count_samples.h"
+#include "analyze/names/function_table.h"
 #include "analyze/sched/offcpu.h"
-#include "analyze/report/pick.h"
-#include "analyze/stacks.h"
-#include "analyze/strings.h"
-#include "analyze/report/namesources.h"
-#include "analyze/report/symuse.h"
-#include "analyze/report/verdict.h"
+#include "analyze/report/name_filter.h"
+#include "analyze/fold/stack_table.h"
+#include "analyze/base/string_table.h"
+#include "analyze/report/name_sources.h"
+#include "analyze/report/symbol_coverage.h"
+#include "analyze/report/stack_quality.h"
 
 /* The first half: whose samples there are. */
 struct report {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "analyze/bounded.h"
-#include "analyze/vec.h"
+#include "format/base/saturate.h"
+#include "format/base/vec.h"
 
 unsigned summary_fields(void)
 {

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/proclist.h"
+#include "analyze/process/process_list.h"
 #include "analyze/report/report.h"
-#include "analyze/sched/schedstat.h"
+#include "analyze/sched/stats.h"
 
 #define SUMMARY_SLICES 40
 

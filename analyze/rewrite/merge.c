@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/members.h"
+#include "analyze/input/group_read.h"
 #include "analyze/rewrite/merge.h"
 
 #include <errno.h>
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/buildids.h"
-#include "analyze/rewrite/mergehead.h"
-#include "analyze/metatext.h"
+#include "analyze/input/build_ids.h"
+#include "analyze/rewrite/merge_head.h"
+#include "analyze/input/capture_meta.h"
 #include "analyze/rewrite/rewrite_priv.h"
-#include "analyze/strings.h"
-#include "analyze/vec.h"
-#include "format/buildidlist.h"
-#include "format/cursor.h"
-#include "format/procargs.h"
+#include "analyze/base/string_table.h"
+#include "format/base/vec.h"
+#include "format/perf/build_id_feature.h"
+#include "format/base/cursor.h"
+#include "format/payload/cmdline_record.h"
 
 #define BOOT_SLACK_NS 120000000000ULL /* clocks are set while a machine runs */
 

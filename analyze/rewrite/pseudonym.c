@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/strings.h"
-#include "analyze/vec.h"
-#include "format/cursor.h"
+#include "analyze/base/string_table.h"
+#include "format/base/vec.h"
+#include "format/base/cursor.h"
 
 struct entry {
 	uint32_t instead; /* string */

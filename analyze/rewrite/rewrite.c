@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/cursor.h"
-#include "format/perfrec.h"
+#include "format/base/cursor.h"
+#include "format/perf/perfrec.h"
 
 #define LEVEL             3         /* zstd */
 #define FLUSH_BYTES       (8 << 20) /* records in memory between two flushes */

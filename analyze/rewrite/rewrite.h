@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/filter.h"
-#include "format/capture.h"
-#include "format/writer.h"
+#include "analyze/input/filter.h"
+#include "format/reader/capture.h"
+#include "format/writer/writer.h"
 
 /* Changes what is written, in place. */
 struct rewrite_edit {

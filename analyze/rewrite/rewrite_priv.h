@@ -7,9 +7,9 @@
 #ifndef EBPREC_ANALYZE_REWRITE_REWRITE_PRIV_H
 #define EBPREC_ANALYZE_REWRITE_REWRITE_PRIV_H
 
-#include "analyze/members.h"
+#include "analyze/input/group_read.h"
 #include "analyze/rewrite/rewrite.h"
-#include "format/perffile.h"
+#include "format/perf/perffile.h"
 
 /* What becomes of a capture that is one of several. */
 struct rewrite_join {

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/load.h"
-#include "analyze/tpformat.h"
-#include "format/cursor.h"
-#include "format/perfrec.h"
-#include "format/tracing.h"
+#include "analyze/fold/count_samples.h"
+#include "analyze/input/tracepoint_format.h"
+#include "format/base/cursor.h"
+#include "format/perf/perfrec.h"
+#include "format/perf/trace_data.h"
 
 /* Where the kernel is when it was not moved by lot, and its highest addresses, which never are. */
 #define KERNEL_TEXT  0xffffffff81000000ULL

@@ -15,7 +15,7 @@
 
 #include "analyze/rewrite/pseudonym.h"
 #include "analyze/rewrite/rewrite.h"
-#include "format/capture.h"
+#include "format/reader/capture.h"
 
 struct scrub_patterns {
 	const regex_t *list; /* compiled, extended */

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "analyze/rewrite/scrub_priv.h"
-#include "format/containerid.h"
-#include "format/cursor.h"
-#include "format/filefacts.h"
-#include "format/jitdump.h"
-#include "format/procargs.h"
+#include "format/payload/container_record.h"
+#include "format/base/cursor.h"
+#include "format/payload/file_facts.h"
+#include "format/perf/jitdump.h"
+#include "format/payload/cmdline_record.h"
 
 #define SYMTAB_HEAD_BYTES  64
 #define SYMTAB_FRAME_BYTES 16

@@ -4,7 +4,7 @@
 #define EBPREC_ANALYZE_REWRITE_SCRUB_PRIV_H
 
 #include "analyze/rewrite/scrub.h"
-#include "analyze/rewrite/scrubtext.h"
+#include "analyze/rewrite/scrub_text.h"
 
 #define SCRUB_FIELDS_MAX 16
 

@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/eventwalk.h"
-#include "analyze/hashidx.h"
-#include "analyze/vec.h"
-#include "analyze/sched/waitreason.h"
-#include "analyze/sched/waittime.h"
-#include "format/perfrec.h"
-#include "format/switchinfo.h"
-#include "format/tracing.h"
+#include "analyze/input/event_iter.h"
+#include "format/base/hash_index.h"
+#include "format/base/vec.h"
+#include "analyze/sched/wait_reason.h"
+#include "analyze/sched/wait_times.h"
+#include "format/perf/perfrec.h"
+#include "format/payload/switch_fields.h"
+#include "format/perf/trace_data.h"
 
 /* The number of an end like this.  -ENOMEM. */
 static int end_of(struct offcpu *o, const struct offcpu_end *end, uint32_t *out)

@@ -16,18 +16,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/filter.h"
-#include "analyze/groups.h"
-#include "analyze/hashidx.h"
-#include "analyze/laterchains.h"
-#include "analyze/model.h"
-#include "analyze/naming.h"
-#include "analyze/sampler.h"
-#include "analyze/sched/schedrun.h"
-#include "analyze/sched/waittime.h"
-#include "analyze/stacks.h"
-#include "analyze/strings.h"
-#include "format/capture.h"
+#include "analyze/input/filter.h"
+#include "analyze/fold/groups.h"
+#include "format/base/hash_index.h"
+#include "analyze/fold/deferred_chains.h"
+#include "analyze/process/process_model.h"
+#include "analyze/names/function_table.h"
+#include "analyze/fold/stack_counter.h"
+#include "analyze/sched/replay.h"
+#include "analyze/sched/wait_times.h"
+#include "analyze/fold/stack_table.h"
+#include "analyze/base/string_table.h"
+#include "format/reader/capture.h"
 
 struct offcpu_facts {
 	uint64_t total_ns;         /* off the CPU, of the threads that are asked for */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bounded.h"
-#include "analyze/sched/waitreason.h"
+#include "format/base/saturate.h"
+#include "analyze/sched/wait_reason.h"
 
 static enum wait_reason reason_of(const struct offcpu *o, const struct stacks *s,
 				  const struct stacks_key *key, const struct naming *n,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/cursor.h"
+#include "format/base/cursor.h"
 
 #define VERSION_NAMES 1
 #define VERSION_LINES 2

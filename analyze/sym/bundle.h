@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/sym/origin.h"
+#include "analyze/sym/locate/name_reason.h"
 
 struct bundle_place {
 	uint64_t offset;  /* in the file, or the address of code without one */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/sym/plt.h"
-#include "format/cursor.h"
+#include "format/base/cursor.h"
 
 struct reloc {
 	uint64_t slot; /* address in the GOT */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/sym/elffile.h"
+#include "analyze/sym/elf/elf_file.h"
 
 struct plt_entry {
 	uint64_t vaddr;

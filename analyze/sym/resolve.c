@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "analyze/sym/bundle.h"
-#include "analyze/sym/kernsyms.h"
-#include "analyze/sym/namecache.h"
-#include "analyze/sym/perfmap.h"
+#include "analyze/sym/kernel_symbols.h"
+#include "analyze/sym/demangle_cache.h"
+#include "analyze/sym/perf_map.h"
 #include "analyze/sym/resolve.h"
-#include "analyze/sym/symfiles.h"
-#include "analyze/vec.h"
+#include "analyze/sym/symfile_cache.h"
+#include "format/base/vec.h"
 
 #define CHUNK_COUNT 512
 /* Of what is not a file: shares the key space of file ids. */

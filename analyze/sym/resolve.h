@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-#include "analyze/sym/linetab.h"
-#include "analyze/sym/origin.h"
+#include "analyze/sym/dwarf/addr2line.h"
+#include "analyze/sym/locate/name_reason.h"
 
 struct bundle;
 

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/addrsort.h"
-#include "analyze/sym/debuglink.h"
-#include "analyze/sym/dwoplaces.h"
-#include "analyze/sym/locate_priv.h"
-#include "analyze/sym/roots.h"
-#include "analyze/vec.h"
+#include "format/base/insertion_sort.h"
+#include "analyze/sym/locate/debuglink.h"
+#include "analyze/sym/locate/dwo_search.h"
+#include "analyze/sym/locate/file_search_priv.h"
+#include "analyze/sym/locate/open_in_root.h"
+#include "format/base/vec.h"
 
 #define PAGE_BYTES 4096
 

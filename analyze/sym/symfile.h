@@ -9,11 +9,11 @@
 #ifndef EBPREC_ANALYZE_SYM_SYMFILE_H
 #define EBPREC_ANALYZE_SYM_SYMFILE_H
 
-#include "analyze/sym/elffile.h"
-#include "analyze/sym/gotable.h"
-#include "analyze/sym/lines.h"
-#include "analyze/sym/linetab.h"
-#include "analyze/sym/locate.h"
+#include "analyze/sym/elf/elf_file.h"
+#include "analyze/sym/go_symbols.h"
+#include "analyze/sym/dwarf/libdw_lines.h"
+#include "analyze/sym/dwarf/addr2line.h"
+#include "analyze/sym/locate/file_search.h"
 #include "analyze/sym/symtab.h"
 
 /* Places of a file that will be asked for, as offsets in it; in any order. */

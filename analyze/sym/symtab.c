@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/radix.h"
-#include "format/addrsort.h"
+#include "analyze/base/radix_sort.h"
+#include "format/base/insertion_sort.h"
 #include "analyze/sym/demangle.h"
 #include "analyze/sym/plt.h"
 #include "analyze/sym/symtab_priv.h"
-#include "format/cursor.h"
+#include "format/base/cursor.h"
 
 /* How many symbols a look-up passes on its way out to one that covers it: nesting is shallow. */
 #define NESTING_MAX 1024

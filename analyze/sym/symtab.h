@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/sym/elffile.h"
+#include "analyze/sym/elf/elf_file.h"
 
 struct symtab; /* opaque; one thread */
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/sym/gotable.h"
+#include "analyze/sym/go_symbols.h"
 #include "analyze/sym/symtab_priv.h"
 
 /* gopclntab_function_fn */

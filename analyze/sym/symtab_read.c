@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "analyze/sym/symtab_priv.h"
-#include "analyze/vec.h"
-#include "format/cursor.h"
+#include "format/base/vec.h"
+#include "format/base/cursor.h"
 
 #define PIECE_BYTES  (96u << 10) /* a multiple of both sizes of an entry */
 #define WINDOW_BYTES (64u << 10)

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "analyze/rewrite/rewrite.h"
-#include "format/cursor.h"
-#include "format/perfrec.h"
+#include "format/base/cursor.h"
+#include "format/perf/perfrec.h"
 
 #define GAP_NS      1000000000u
 #define FLUSH_BYTES (1u << 20)

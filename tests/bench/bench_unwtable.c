@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "format/unwtable.h"
+#include "format/unwind/module_table.h"
 
 static uint64_t now_ns(void)
 {

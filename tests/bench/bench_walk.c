@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "format/capture.h"
-#include "format/cursor.h"
-#include "format/perfrec.h"
+#include "format/reader/capture.h"
+#include "format/base/cursor.h"
+#include "format/perf/perfrec.h"
 
 #define BATCH_FRAMES 16
 #define THREADS_MAX  64

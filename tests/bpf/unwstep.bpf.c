@@ -40,7 +40,7 @@ static __always_inline int mem_read2(__u64 addr, __u64 *lo, __u64 *hi)
 #define UNWIND_READ(mem, addr, out)   bpf_probe_read_user((out), 8, (const void *)(addr))
 #define UNWIND_READ2(mem, addr, o, p) mem_read2((addr), (o), (p))
 #define UNWIND_GPR(mem, n, out)       mem_gpr((mem), (n), (out))
-#include "format/unwind.h"
+#include "format/unwind/unwind.h"
 
 enum { MAX_FRAMES = 256, CHUNK_ROWS = 65536, MAX_RULES = 16384 };
 

@@ -41,8 +41,8 @@ deepest() {
 
 @test "functions of a program need no more than 512 bytes of stack together, as Linux 6.1 counts them" {
 	command -v llvm-objdump >/dev/null || skip "needs llvm-objdump"
-	[ -e "$BUILD/bpf/sched.bpf.o" ] || skip "the recorder is not built here"
-	for object in "$BUILD"/bpf/*.bpf.o; do
+	[ -e "$BUILD/bpf/core/sched.bpf.o" ] || skip "the recorder is not built here"
+	for object in "$BUILD"/bpf/*/*.bpf.o; do
 		deepest "$object" >got
 		read -r bytes path <got
 		[ "$bytes" -le 512 ] || fail "${object##*/}: $bytes bytes: $path"

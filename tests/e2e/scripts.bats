@@ -53,13 +53,13 @@ broken_rule() {
 licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
 
 @test "a clean tree breaks no layer rule" {
-	broken_tree format/x.c <<<"$licence"
+	broken_tree format/base/x.c <<<"$licence"
 	same "" "$(broken_rule)"
 }
 
 @test "the analyzer may not include the recorder" {
 	broken_tree analyze/x.c <<<"$licence"$'\n#include "record/ring.h"'
-	same "analyze/ includes only analyze/ and format/" "$(broken_rule)"
+	same "each folder includes only the folders below it" "$(broken_rule)"
 }
 
 @test "the analyzer may not know libbpf" {
@@ -75,41 +75,46 @@ licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
 	same "" "$(broken_rule)"
 }
 
-@test "what answers are made of does not know the answers" {
-	broken_tree analyze/x.c <<<"$licence"$'\n#include "analyze/report/flat.h"'
-	same "each folder of analyze/ knows only those before it" "$(broken_rule)"
+@test "a folder may not include one above it" {
+	broken_tree analyze/fold/x.c <<<"$licence"$'\n#include "analyze/report/flat_profile.h"'
+	same "each folder includes only the folders below it" "$(broken_rule)"
 	cd - && broken_tree analyze/sched/y.c <<<"$licence"$'\n#include "analyze/cmd/usage.h"'
-	rm analyze/x.c
-	same "each folder of analyze/ knows only those before it" "$(broken_rule)"
-	cd - && broken_tree analyze/cmd/z.c <<<"$licence"$'\n#include "analyze/report/flat.h"'
+	rm analyze/fold/x.c
+	same "each folder includes only the folders below it" "$(broken_rule)"
+	cd - && broken_tree analyze/cmd/z.c <<<"$licence"$'\n#include "analyze/report/flat_profile.h"'
 	rm analyze/sched/y.c
 	same "" "$(broken_rule)"
 }
 
+@test "a folder that no layer names is found" {
+	broken_tree format/new/x.c <<<"$licence"
+	same "each folder includes only the folders below it" "$(broken_rule)"
+}
+
 @test "the recorder may not include the analyzer" {
-	broken_tree record/x.c <<<"$licence"$'\n#include "analyze/model.h"'
-	same "record/ includes only record/, format/, bpf's contracts and skeletons" "$(broken_rule)"
+	broken_tree record/x.c <<<"$licence"$'\n#include "analyze/process/process_model.h"'
+	same "each folder includes only the folders below it" "$(broken_rule)"
 }
 
 @test "a header must compile alone" {
-	broken_tree format/x.h <<<"$licence"$'\n#ifndef EBPREC_FORMAT_X_H\n#define EBPREC_FORMAT_X_H\nsize_t f(void);\n#endif'
+	broken_tree format/base/x.h <<<"$licence"$'\n#ifndef EBPREC_FORMAT_BASE_X_H\n#define EBPREC_FORMAT_BASE_X_H\nsize_t f(void);\n#endif'
 	same "each header compiles alone" "$(broken_rule)"
 }
 
 @test "a library may not print" {
-	broken_tree format/x.c <<<"$licence"$'\nvoid f(void)\n{\n\tprintf("x");\n}'
+	broken_tree format/base/x.c <<<"$licence"$'\nvoid f(void)\n{\n\tprintf("x");\n}'
 	same "libraries neither print nor exit" "$(broken_rule)"
 }
 
 @test "a library may not keep state in variables of the file" {
-	broken_tree format/x.c <<<"$licence"$'\nint counter = 3;\nstatic const char *const names[] = { "a" };\nconst char *const *f(void) { return names; }'
-	mkdir -p build/format
-	cc -fPIE -c -o build/format/x.o format/x.c
+	broken_tree format/base/x.c <<<"$licence"$'\nint counter = 3;\nstatic const char *const names[] = { "a" };\nconst char *const *f(void) { return names; }'
+	mkdir -p build/format/base
+	cc -fPIE -c -o build/format/base/x.o format/base/x.c
 	same "no variables at file scope but stop_requested" "$(broken_rule)"
 }
 
 @test "a file without a licence is found" {
-	broken_tree format/x.c <<<"int f(void);"
+	broken_tree format/base/x.c <<<"int f(void);"
 	same "every file names its licence" "$(broken_rule)"
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/capture.h"
+#include "format/reader/capture.h"
 #include "tests/fuzz/resum.h"
 
 #define RECORDS_MAX 200000 /* an input is small; time is bounded elsewhere, this keeps runs short */

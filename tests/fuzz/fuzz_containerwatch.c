@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/containerid.h"
-#include "record/containerwatch.h"
-#include "record/containerstores.h"
-#include "record/jsonpull.h"
+#include "format/payload/container_record.h"
+#include "record/process/container_watch.h"
+#include "record/process/container_stores.h"
+#include "format/base/json_reader.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

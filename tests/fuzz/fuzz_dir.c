@@ -5,9 +5,9 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "format/crc32c.h"
-#include "format/cursor.h"
-#include "format/dir.h"
+#include "format/base/crc32c.h"
+#include "format/base/cursor.h"
+#include "format/reader/directory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/jitdump.h"
-#include "record/jitstrip.h"
+#include "format/perf/jitdump.h"
+#include "record/process/jit_strip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

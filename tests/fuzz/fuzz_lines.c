@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyze/sym/lines.h"
-#include "analyze/sym/linetab.h"
+#include "analyze/sym/dwarf/libdw_lines.h"
+#include "analyze/sym/dwarf/addr2line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

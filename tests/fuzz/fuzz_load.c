@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/hashidx.h"
-#include "analyze/load.h"
-#include "analyze/report/reportview.h"
-#include "format/jitdump.h"
+#include "format/base/hash_index.h"
+#include "analyze/fold/count_samples.h"
+#include "analyze/report/views.h"
+#include "format/perf/jitdump.h"
 #include "tests/fuzz/tale.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);

@@ -13,10 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyze/metric/metricout.h"
-#include "format/cursor.h"
-#include "format/tracing.h"
-#include "format/writer.h"
+#include "analyze/metric/out.h"
+#include "format/base/cursor.h"
+#include "format/perf/trace_data.h"
+#include "format/writer/writer.h"
 
 #define ROW_MAX 4096
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/sym/perfmap.h"
-#include "format/filefacts.h"
-#include "format/procargs.h"
+#include "analyze/sym/perf_map.h"
+#include "format/payload/file_facts.h"
+#include "format/payload/cmdline_record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/cursor.h"
-#include "format/perfrec.h"
+#include "format/base/cursor.h"
+#include "format/perf/perfrec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/cursor.h"
-#include "format/perfregs.h"
-#include "format/stackwalk.h"
-#include "record/perfring.h"
+#include "format/base/cursor.h"
+#include "format/perf/perfregs.h"
+#include "format/unwind/walk.h"
+#include "record/events/perf_ring.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

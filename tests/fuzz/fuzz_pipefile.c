@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/crc32c.h"
-#include "format/cursor.h"
-#include "format/pipefile.h"
+#include "format/base/crc32c.h"
+#include "format/base/cursor.h"
+#include "format/reader/pipe_spool.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/cgroups.h"
-#include "record/cpulist.h"
-#include "record/fuselayers.h"
-#include "record/hostinfo.h"
-#include "record/inodefile.h"
-#include "record/jitfiles.h"
-#include "record/ksyms.h"
-#include "record/procmaps.h"
-#include "record/procscan.h"
+#include "record/process/cgroup_paths.h"
+#include "record/base/cpuset_list.h"
+#include "record/process/fuse_overlayfs.h"
+#include "record/output/machine_info.h"
+#include "record/process/inode_file.h"
+#include "record/process/jit_symbols.h"
+#include "record/kernel/kernel_symbols_index.h"
+#include "record/process/proc_maps.h"
+#include "record/process/proc_scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

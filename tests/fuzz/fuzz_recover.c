@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/recover.h"
-#include "format/source.h"
+#include "format/writer/recover.h"
+#include "format/reader/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

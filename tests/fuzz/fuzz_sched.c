@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/hashidx.h"
-#include "analyze/load.h"
+#include "format/base/hash_index.h"
+#include "analyze/fold/count_samples.h"
 #include "analyze/sched/offcpu.h"
-#include "analyze/sched/schedstat.h"
-#include "format/switchinfo.h"
-#include "format/tracing.h"
+#include "analyze/sched/stats.h"
+#include "format/payload/switch_fields.h"
+#include "format/perf/trace_data.h"
 #include "tests/fuzz/tale.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "analyze/rewrite/scrub.h"
-#include "analyze/rewrite/scrubcheck.h"
+#include "analyze/rewrite/scrub_verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

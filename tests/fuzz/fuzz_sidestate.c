@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/crc32c.h"
-#include "format/cursor.h"
-#include "record/sidestate.h"
+#include "format/base/crc32c.h"
+#include "format/base/cursor.h"
+#include "record/output/process_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

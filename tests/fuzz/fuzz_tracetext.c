@@ -12,10 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyze/tracetext.h"
-#include "format/cursor.h"
-#include "format/tracing.h"
-#include "format/writer.h"
+#include "analyze/input/tracepoint_text.h"
+#include "format/base/cursor.h"
+#include "format/perf/trace_data.h"
+#include "format/writer/writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 const char *__lsan_default_suppressions(void);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/tpformat.h"
-#include "format/metricfmt.h"
-#include "format/tracing.h"
-#include "record/tplayout.h"
+#include "analyze/input/tracepoint_format.h"
+#include "format/payload/metric_format.h"
+#include "format/perf/trace_data.h"
+#include "record/events/tracepoint_layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/crc32c.h"
-#include "format/cursor.h"
-#include "format/unwtable.h"
+#include "format/base/crc32c.h"
+#include "format/base/cursor.h"
+#include "format/unwind/module_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

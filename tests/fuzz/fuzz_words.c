@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "analyze/report/categories.h"
-#include "analyze/filter.h"
-#include "analyze/report/sortkeys.h"
-#include "analyze/timespan.h"
-#include "format/cursor.h"
-#include "format/filefacts.h"
-#include "format/finding.h"
-#include "record/markspec.h"
+#include "analyze/input/filter.h"
+#include "analyze/report/sort_keys.h"
+#include "analyze/input/time_span.h"
+#include "format/base/cursor.h"
+#include "format/payload/file_facts.h"
+#include "format/contract/finding.h"
+#include "record/instrument/mark_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

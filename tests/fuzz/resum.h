@@ -14,10 +14,10 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "format/crc32c.h"
-#include "format/cursor.h"
-#include "format/ebx.h"
-#include "format/perffile.h"
+#include "format/base/crc32c.h"
+#include "format/base/cursor.h"
+#include "format/reader/ebx_records.h"
+#include "format/perf/perffile.h"
 
 #define RESUM_FRAME_OFF 16 /* of our frame header in a COMPRESSED record */
 #define RESUM_PREFIX    (RESUM_FRAME_OFF + EBX_FRAME_BYTES)

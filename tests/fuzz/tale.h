@@ -17,9 +17,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/buf.h"
-#include "format/capture.h"
-#include "format/cursor.h"
+#include "format/base/buf.h"
+#include "format/reader/capture.h"
+#include "format/base/cursor.h"
 #include "tests/gen/records.h"
 
 #define TALE_RECORDS_MAX 3000u

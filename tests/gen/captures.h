@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/capture.h"
-#include "format/crc32c.h"
+#include "format/reader/capture.h"
+#include "format/base/crc32c.h"
 #include "tests/gen/records.h"
 
 struct maker {

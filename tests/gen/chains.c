@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/sym/dwoplaces.h"
-#include "analyze/sym/gotable.h"
-#include "analyze/sym/lines.h"
-#include "analyze/sym/linetab.h"
-#include "analyze/vec.h"
+#include "analyze/sym/locate/dwo_search.h"
+#include "analyze/sym/go_symbols.h"
+#include "analyze/sym/dwarf/libdw_lines.h"
+#include "analyze/sym/dwarf/addr2line.h"
+#include "format/base/vec.h"
 
 static void print(const struct lines_frame *frames, size_t n)
 {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/capture.h"
-#include "format/crc32c.h"
+#include "format/reader/capture.h"
+#include "format/base/crc32c.h"
 
 #define TYPES 128
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "format/buildid.h"
+#include "format/base/buildid.h"
 #include "tests/gen/records.h"
 
 #define PID        1000

@@ -34,10 +34,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "format/perfrec.h"
-#include "format/procargs.h"
-#include "format/switchinfo.h"
-#include "format/tracing.h"
+#include "format/perf/perfrec.h"
+#include "format/payload/cmdline_record.h"
+#include "format/payload/switch_fields.h"
+#include "format/perf/trace_data.h"
 #include "tests/gen/records.h"
 #include "tests/gen/words.h"
 

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "format/metricfmt.h"
-#include "format/tracing.h"
+#include "format/payload/metric_format.h"
+#include "format/perf/trace_data.h"
 #include "tests/gen/records.h"
 #include "tests/gen/words.h"
 

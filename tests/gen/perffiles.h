@@ -9,7 +9,7 @@
 
 #include <zstd.h>
 
-#include "format/buf.h"
+#include "format/base/buf.h"
 #include "tests/gen/captures.h"
 
 #define ATTR_BYTES 128

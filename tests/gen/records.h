@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/cursor.h"
-#include "format/perffile.h"
-#include "format/writer.h"
+#include "format/base/cursor.h"
+#include "format/perf/perffile.h"
+#include "format/writer/writer.h"
 
 #define REC_MAX         65536
 #define REC_CPU_ID      101 /* id of the sampling event */

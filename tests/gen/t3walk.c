@@ -18,7 +18,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "format/crc32c.h"
+#include "format/base/crc32c.h"
 
 #define RECORD_MAX  65528
 #define RAW_MAX     (256 << 10)

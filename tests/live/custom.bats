@@ -78,7 +78,7 @@ refused() {
 }
 
 @test "an object that is damaged costs nobody but itself" {
-	# Bytes that made libbpf 1.1 read where nothing is: record/trialload.c.
+	# Bytes that made libbpf 1.1 read where nothing is: record/metric/trial_load.c.
 	options=()
 	for seed in 1 2 3 4 5 6 7 8; do
 		perl -e 'srand $ARGV[0]; local $/; $_ = <STDIN>;

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/ebprec-mark.h"
+#include "format/include/ebprec-mark.h"
 
 static uint64_t now_ns(void)
 {

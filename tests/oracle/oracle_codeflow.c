@@ -15,11 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/addrsort.h"
-#include "format/codeflow.h"
-#include "format/elfunwind.h"
-#include "format/ruleset.h"
-#include "format/unwtable.h"
+#include "format/base/insertion_sort.h"
+#include "format/unwind/insn_unwind.h"
+#include "format/unwind/elf_sections.h"
+#include "format/unwind/rule_table.h"
+#include "format/unwind/module_table.h"
 
 #define SHOWN_MAX 8u
 #define WRONG_IN  400u

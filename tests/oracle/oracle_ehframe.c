@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/cursor.h"
-#include "format/elfunwind.h"
-#include "format/unwtable.h"
+#include "format/base/cursor.h"
+#include "format/unwind/elf_sections.h"
+#include "format/unwind/module_table.h"
 
 enum { TEXT_BYTES = 64, MAX_SHOWN = 10 };
 

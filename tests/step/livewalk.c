@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "format/unwtable.h"
+#include "format/unwind/module_table.h"
 #include "tests/step/livewalk.h"
 
 enum { MAX_MAPS = 64, N_GPRS = 16, PAGE_BYTES = 4096, RED_ZONE_BYTES = 128 };

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-#include "format/unwind.h"
+#include "format/unwind/unwind.h"
 
 enum { LIVEWALK_MAX_FRAMES = 512 };
 

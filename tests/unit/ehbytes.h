@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/cursor.h"
-#include "format/ehframe.h"
+#include "format/base/cursor.h"
+#include "format/unwind/eh_frame.h"
 
 enum { VADDR = 0x8000, PC = 0x1000, SIZE = 0x40 };
 

@@ -18,13 +18,15 @@ enum { FIXTURE_PATH = 8192 };
 /* The path of a fixture, or with "" of the folder; name may hold folders.  Needs cmocka's asserts. */
 static inline void fixture_path(const char *name, char out[FIXTURE_PATH])
 {
-	char exe[4096];
+	char exe[4096], *tests;
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
 	assert_true(n > 0);
 	exe[n] = '\0';
-	*strrchr(exe, '/') = '\0';
-	assert_in_range(snprintf(out, FIXTURE_PATH, "%s/../fixtures/%s", exe, name), 1,
+	tests = strstr(exe, "/tests/unit/");
+	assert_non_null(tests);
+	*tests = '\0';
+	assert_in_range(snprintf(out, FIXTURE_PATH, "%s/tests/fixtures/%s", exe, name), 1,
 			FIXTURE_PATH - 1);
 }
 

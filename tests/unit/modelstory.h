@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/model.h"
+#include "analyze/process/process_model.h"
 
 struct fixture {
 	struct strings *names;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "format/cursor.h"
+#include "format/base/cursor.h"
 
 /* A record under construction. */
 struct rec {

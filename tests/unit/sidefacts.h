@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/model.h"
+#include "analyze/process/process_model.h"
 
 static inline void sidefacts_map(struct model *m, uint32_t pid, uint64_t start, uint64_t end,
 				 const char *path)

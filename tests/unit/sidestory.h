@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "analyze/load.h"
+#include "analyze/fold/count_samples.h"
 #include "tests/gen/captures.h"
 
 #define AREA 0x10000u

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "format/cursor.h"
-#include "format/unwtable.h"
+#include "format/base/cursor.h"
+#include "format/unwind/module_table.h"
 
 /*
  * A file made by hand: ELF header, two program headers and PT_GNU_EH_FRAME, .eh_frame_hdr,

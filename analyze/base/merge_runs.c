@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/base/merge_runs.h"
+
+#include <stdbool.h>
+
+/* Merges [0, middle) and [middle, count) of from into to; of equal times the earlier one comes first. */
+static void merge_two(const struct timekey *from, size_t middle, size_t count, struct timekey *to)
+{
+	size_t a = 0, b = middle;
+
+	for (size_t i = 0; i < count; i++) {
+		bool second = a == middle || (b < count && from[b].time_ns < from[a].time_ns);
+
+		to[i] = from[second ? b++ : a++];
+	}
+}
+
+/* Where the run that begins at first ends: behind the last that is not before the one before it. */
+static size_t run_end(const struct timekey *keys, size_t first, size_t count)
+{
+	while (++first < count && keys[first].time_ns >= keys[first - 1].time_ns)
+		;
+	return first < count ? first : count;
+}
+
+struct timekey *timesort(struct timekey *keys, struct timekey *room, size_t count)
+{
+	struct timekey *swap;
+	size_t first, middle, end, runs;
+
+	do {
+		runs = 0;
+		for (first = 0; first < count; first = end) {
+			middle = run_end(keys, first, count);
+			end = middle < count ? run_end(keys, middle, count) : count;
+			merge_two(keys + first, middle - first, end - first, room + first);
+			runs++;
+		}
+		swap = keys;
+		keys = room;
+		room = swap;
+	} while (runs > 1);
+	return keys;
+}

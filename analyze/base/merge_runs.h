@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * timesort - the order of side-band records
+ *
+ * Each CPU has a ring of its own, so a file has runs of records, and each run is in order.  What is in
+ * order already is merged, pair by pair, until all is one run.
+ */
+#ifndef EBPREC_ANALYZE_BASE_MERGE_RUNS_H
+#define EBPREC_ANALYZE_BASE_MERGE_RUNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct timekey {
+	uint64_t time_ns;
+	uint64_t index; /* the caller's */
+};
+
+/* Sorts by time, equal times as they are.  room is as large.  Either keys or room: where it ended. */
+struct timekey *timesort(struct timekey *keys, struct timekey *room, size_t count);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/base/string_table.h"
+
+#include <assert.h>
+
+#include "analyze/base/arena.h"
+#include "format/base/hash_index.h"
+#include "format/base/vec.h"
+
+struct entry {
+	const char *text;
+	size_t size_bytes;
+};
+
+struct strings {
+	struct arena arena;
+	struct hashidx index;
+	struct entry *entries;
+	size_t count, capacity;
+};
+
+int strings_new(struct strings **out)
+{
+	struct strings *s = calloc(1, sizeof(*s));
+	uint32_t empty;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	err = strings_add(s, "", 0, &empty);
+	if (err) {
+		strings_free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+void strings_free(struct strings *s)
+{
+	if (!s)
+		return;
+	arena_done(&s->arena);
+	hashidx_done(&s->index);
+	free(s->entries);
+	free(s);
+}
+
+static uint32_t find(const struct strings *s, const char *text, size_t size_bytes, uint64_t hash,
+		     uint32_t *pos)
+{
+	uint32_t id;
+
+	while ((id = hashidx_match(&s->index, hash, pos)) != HASHIDX_NONE)
+		if (s->entries[id].size_bytes == size_bytes &&
+		    !memcmp(s->entries[id].text, text, size_bytes))
+			return id;
+	return HASHIDX_NONE;
+}
+
+int strings_add(struct strings *s, const char *text, size_t size_bytes, uint32_t *out)
+{
+	uint64_t hash = hash_bytes(text, size_bytes);
+	uint32_t pos, id;
+	char *copy;
+	int err;
+
+	err = hashidx_reserve(&s->index);
+	if (err)
+		return err;
+	pos = hashidx_start(&s->index, hash);
+	id = find(s, text, size_bytes, hash, &pos);
+	if (id != HASHIDX_NONE) {
+		*out = id;
+		return 0;
+	}
+	if (s->count >= UINT32_MAX - 1)
+		return -EOVERFLOW;
+	err = vec_reserve(&s->entries, &s->capacity, s->count + 1);
+	if (err)
+		return err;
+	copy = arena_bytes(&s->arena, size_bytes + 1);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, text, size_bytes);
+	copy[size_bytes] = '\0';
+	id = (uint32_t)s->count++;
+	s->entries[id] = (struct entry){ .text = copy, .size_bytes = size_bytes };
+	hashidx_put(&s->index, hash, pos, id);
+	*out = id;
+	return 0;
+}
+
+uint32_t strings_find(const struct strings *s, const char *text)
+{
+	size_t size_bytes = strlen(text);
+	uint64_t hash = hash_bytes(text, size_bytes);
+	uint32_t pos = hashidx_start(&s->index, hash);
+
+	return find(s, text, size_bytes, hash, &pos);
+}
+
+const char *strings_text(const struct strings *s, uint32_t id)
+{
+	assert(id < s->count);
+	return s->entries[id].text;
+}
+
+size_t strings_bytes(const struct strings *s, uint32_t id)
+{
+	assert(id < s->count);
+	return s->entries[id].size_bytes;
+}
+
+uint32_t strings_count(const struct strings *s)
+{
+	return (uint32_t)s->count;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/open_report.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyze/out/message.h"
+
+int cmd_input(const struct usage *usage, char *const *words, const char **input)
+{
+	for (const struct usage_word *w = usage->of_perf; *words && w && w->word; w++)
+		if (!strcmp(*words, w->word) && access(*words, F_OK))
+			return usage_error(usage, "'%s %s' of perf is not known here: %s",
+					   usage->command, w->word, w->instead);
+	if (*input && *words)
+		return usage_error(usage, "two captures were named: '%s' and '%s'", *input, *words);
+	if (!*input)
+		*input = *words ? *words : "ebprec.data";
+	return 0;
+}
+
+int cmd_new_file(const struct capture *c, const char *input, const char *output)
+{
+	struct stat st;
+
+	if (stat(output, &st) || !capture_is_file(c, st.st_dev, st.st_ino))
+		return 0;
+	return say_error("cannot write '%s': it is the same file as '%s' (name another with -o)",
+			 output, input);
+}
+
+static int open_with(int (*open_report)(const struct capture *c, struct report *r),
+		     const char *path, const char *verb, bool quiet, struct cmd_open *out)
+{
+	struct cmd_open fresh = { .progress = quiet ? NULL : progress_begin() };
+	struct parse_err where = { 0 };
+	int err = capture_open(path, &fresh.capture, &where);
+
+	if (err) {
+		progress_end(fresh.progress);
+		return say_cannot_open(path, err, &where);
+	}
+	progress_watch(fresh.progress, fresh.capture);
+	err = open_report(fresh.capture, &fresh.report);
+	if (err) {
+		progress_end(fresh.progress);
+		capture_close(fresh.capture);
+		return say_error("cannot %s '%s': %s", verb, path, strerror(-err));
+	}
+	fresh.report.on_made = progress_hide;
+	fresh.report.on_made_arg = fresh.progress;
+	*out = fresh;
+	return 0;
+}
+
+int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *out)
+{
+	return open_with(report_open, path, verb, quiet, out);
+}
+
+int cmd_open_later(const char *path, const char *verb, bool quiet, struct cmd_open *out)
+{
+	return open_with(report_open_later, path, verb, quiet, out);
+}
+
+void cmd_close(struct cmd_open *o)
+{
+	progress_end(o->progress);
+	report_done(&o->report);
+	capture_close(o->capture);
+}
+
+const struct timespan *cmd_span(const struct capture *c, struct timespan *room)
+{
+	struct report r;
+	bool known;
+
+	if (!timespan_of_capture(c, room))
+		return room;
+	if (report_open(c, &r))
+		return NULL;
+	known = r.scan.span_known;
+	*room = r.scan.span;
+	report_done(&r);
+	return known ? room : NULL;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * cmd_open - the capture that a command is about
+ *
+ * What all commands have in common that read one: which file that is, opening it, reading who ran
+ * with which files mapped, and what is said when one of these cannot be done.
+ */
+#ifndef EBPREC_ANALYZE_CMD_OPEN_REPORT_H
+#define EBPREC_ANALYZE_CMD_OPEN_REPORT_H
+
+#include "analyze/cmd/progress.h"
+#include "analyze/cmd/usage.h"
+#include "analyze/report/report.h"
+
+/*
+ * *input: what --input said, or NULL; becomes that, the first of the words, or ebprec.data.  0, or the
+ * exit status after an error was said: both were given.
+ */
+int cmd_input(const struct usage *usage, char *const *words, const char **input);
+
+/*
+ * A new file may not take the place of the capture that it is made of.  0, or the exit status after an
+ * error was said: output names the same file.
+ */
+int cmd_new_file(const struct capture *c, const char *input, const char *output);
+
+struct cmd_open {
+	struct capture *capture;
+	struct report report;
+	struct progress *progress; /* until report_make(), or progress_hide() before any output */
+};
+
+/*
+ * Opens the capture and its model; cmd_close() when that succeeded.  verb: of messages, "show".
+ * quiet: without progress.
+ * 0, or the exit status after an error was said.
+ */
+int cmd_open(const char *path, const char *verb, bool quiet, struct cmd_open *out);
+/* The same, by report_open_later(). */
+int cmd_open_later(const char *path, const char *verb, bool quiet, struct cmd_open *out);
+void cmd_close(struct cmd_open *o);
+
+/* From the first sample to the last; where the file does not say, its records are read.  NULL: none. */
+const struct timespan *cmd_span(const struct capture *c, struct timespan *room);
+
+#endif

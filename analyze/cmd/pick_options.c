@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* The options of reportopts: what they mean, and what is said when they make no sense. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cmd/cmd_fetch.h"
+#include "analyze/input/marks.h"
+#include "analyze/cmd/report_options.h"
+#include "analyze/report/sort_keys.h"
+#include "analyze/out/message.h"
+#include "format/base/duration_text.h"
+
+#define NS_PER_SECOND 1000000000u
+
+typedef int (*add_fn)(struct filter *f, const char *text, struct filter_error *error);
+
+static int add_list(struct filter *f, const struct usage *usage, const char *option,
+		    const struct option_list *list, add_fn add)
+{
+	struct filter_error error;
+	int err;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		err = add(f, list->values[i], &error);
+		if (err == -EINVAL)
+			return usage_error(usage, "option '--%s': %s", option, error.text);
+		if (err)
+			return say_error("cannot read the options: %s", strerror(-err));
+	}
+	return 0;
+}
+
+static int add_regexes(struct pick *p, const struct usage *usage, const char *option,
+		       const struct option_list *list, enum pick_what what)
+{
+	char error[128];
+	int err;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		err = pick_add(p, what, list->values[i], error, sizeof(error));
+		if (err == -EINVAL)
+			return usage_error(usage,
+					   "option '--%s': '%s' is no regular expression: %s",
+					   option, list->values[i], error);
+		if (err)
+			return usage_error(usage, "more than %d regular expressions", PICK_MAX);
+	}
+	return 0;
+}
+
+static int parse_weight(const char *text, const struct usage *usage, struct picked *p)
+{
+	if (!text || !strcmp(text, "samples")) {
+		p->weight = CALLTREE_SAMPLES;
+		p->weight_name = "samples";
+	} else if (!strcmp(text, "period")) {
+		p->weight = CALLTREE_PERIOD;
+		p->weight_name = "period";
+	} else if (!strcmp(text, "time")) {
+		p->weight = CALLTREE_PERIOD;
+		p->weight_name = "time_ns";
+	} else {
+		return usage_error(usage,
+				   "option '--weight' cannot be '%s': "
+				   "'samples', 'period' or 'time' was expected",
+				   text);
+	}
+	return 0;
+}
+
+int pickopts_who(struct filter *f, const struct usage *usage, const struct whoopts *who,
+		 const struct option_list *cpus)
+{
+	int status = add_list(f, usage, who->comm_name, &who->comms, filter_add_comms);
+
+	if (!status)
+		status = add_list(f, usage, "pid", &who->pids, filter_add_pids);
+	if (!status)
+		status = add_list(f, usage, "tid", &who->tids, filter_add_tids);
+	if (!status && cpus)
+		status = add_list(f, usage, "cpu", cpus, filter_add_cpus);
+	return status;
+}
+
+int pickopts_groups(struct pick *p, const struct usage *usage, const struct groupopts *groups)
+{
+	int status = add_regexes(p, usage, "cgroup", &groups->cgroups, PICK_CGROUP);
+
+	return status ? status
+		      : add_regexes(p, usage, "container", &groups->containers, PICK_CONTAINER);
+}
+
+int pickopts_parse(const struct pickopts *opts, const struct usage *usage, struct picked *out)
+{
+	struct picked p = { 0 };
+	int status;
+
+	filter_init(&p.filter);
+	p.filter.no_idle = !opts->idle;
+	p.filter.no_kernel_threads = !opts->kernel_threads;
+	status = pickopts_who(&p.filter, usage, &opts->who, &opts->cpus);
+	if (!status)
+		status = pickopts_groups(&p.pick, usage, &opts->groups);
+	if (!status)
+		status = add_regexes(&p.pick, usage, "dso", &opts->dsos, PICK_DSO);
+	if (!status)
+		status = add_regexes(&p.pick, usage, "symbol", &opts->symbols, PICK_SYMBOL);
+	if (!status)
+		status = add_regexes(&p.pick, usage, "parent", &opts->parents, PICK_PARENT);
+	if (!status)
+		status = parse_weight(opts->weight, usage, &p);
+	if (status) {
+		filter_done(&p.filter);
+		pick_done(&p.pick);
+		return status;
+	}
+	*out = p;
+	return 0;
+}
+
+void pickopts_done(struct picked *p)
+{
+	filter_done(&p->filter);
+	pick_done(&p->pick);
+	nameroots_done(&p->roots);
+}
+
+/* ---- time ---- */
+
+static int parse_last(const char *text, const struct timespan *whole, struct timespan *out)
+{
+	uint64_t last_ns;
+
+	if (!duration_read(text, true, &text, &last_ns) || *text)
+		return -EINVAL;
+	if (out->from_ns < whole->to_ns - (last_ns < whole->to_ns ? last_ns : whole->to_ns))
+		out->from_ns = whole->to_ns - last_ns;
+	return 0;
+}
+
+static int read_span(const char *time, const char *last, const struct usage *usage,
+		     const struct capture *c, const struct timespan *whole, struct timespan *out)
+{
+	struct parse_err where = { 0 };
+	struct timespan_clock clock;
+	bool known;
+	int err;
+
+	known = capture_clock(c, &clock.sample_ns, &clock.wall_ns);
+	if (time) {
+		if (timespan_is_wall(time))
+			err = timespan_parse_wall(time, whole, known ? &clock : NULL, out, &where);
+		else
+			err = timespan_parse(time, whole, out, &where);
+		if (err)
+			return usage_error(usage, "option '--time' cannot be '%s': %s", time,
+					   where.what);
+	}
+	if (!last)
+		return 0;
+	if (!whole)
+		return usage_error(usage,
+				   "option '--last': the file does not say when its samples end");
+	if (parse_last(last, whole, out))
+		return usage_error(usage,
+				   "option '--last' cannot be '%s': a length of time as 2s "
+				   "or 500ms was expected",
+				   last);
+	return 0;
+}
+
+/* What of the span marks choose. */
+static int read_marks(const struct timeopts *when, const char *path, const struct capture *c,
+		      struct strings *names, struct filter *f)
+{
+	struct timespan *parts = NULL;
+	struct marklist marks;
+	const char *missing = "";
+	size_t count;
+	int err;
+
+	err = marklist_load(c, names, &marks);
+	if (err)
+		return say_error("cannot read '%s': %s", path, strerror(-err));
+	if (when->during)
+		err = marklist_during(&marks, names, when->during, &parts, &count, &missing);
+	else
+		err = marklist_between(&marks, names, when->between.first, when->between.second,
+				       &parts, &count, &missing);
+	marklist_done(&marks);
+	if (err == -ENOENT && !when->during && missing == when->between.second)
+		return say_error("no mark '%s' behind a mark '%s' in '%s' (see 'ebprec marks')",
+				 missing, when->between.first, path);
+	if (err == -ENOENT)
+		return say_error("no %s '%s' in '%s' (see 'ebprec marks')",
+				 when->during ? "span" : "mark", missing, path);
+	if (!err)
+		err = filter_set_parts(f, parts, count);
+	if (err == -ENOENT)
+		return say_error("'%s' is not within the time that is asked for", missing);
+	return err ? say_error("cannot read '%s': %s", path, strerror(-err)) : 0;
+}
+
+int pickopts_time(const struct timeopts *when, const struct usage *usage, const char *path,
+		  const struct capture *c, const struct timespan *whole, struct filter *f)
+{
+	struct strings *names;
+	int status;
+
+	if (when->during && when->between.first)
+		return usage_error(usage, "--during or --between, not both");
+	status = read_span(when->time, when->last, usage, c, whole, &f->span);
+	if (status || (!when->during && !when->between.first))
+		return status;
+	if (strings_new(&names))
+		return say_error("cannot read '%s': %s", path, strerror(ENOMEM));
+	status = read_marks(when, path, c, names, f);
+	strings_free(names);
+	return status;
+}
+
+int pickopts_percent(const char *text, const char *option, const struct usage *usage, double *out)
+{
+	double value;
+	char *end;
+
+	value = strtod(text, &end);
+	if (end == text || *end || !(value >= 0 && value <= 100))
+		return usage_error(usage, "option '--%s' cannot be '%s': 0 to 100 was expected",
+				   option, text);
+	*out = value;
+	return 0;
+}
+
+int reportopts_no_key(const struct usage *usage, const char *keys, const char *bad,
+		      size_t bad_bytes)
+{
+	const char *names[SORTKEY_COUNT];
+	char near[USAGE_NEAR_BYTES];
+
+	sortkeys_names(names);
+	return usage_error(usage, "option '--sort' cannot be '%s': there is no key '%.*s'%s", keys,
+			   (int)bad_bytes, bad,
+			   usage_near(bad, bad_bytes, names, SORTKEY_COUNT, near));
+}
+
+/* ---- which event ---- */
+
+static void say_events(const struct report *r)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (r->scan.attr_samples)
+			say_note("  %s (%" PRIu64 " samples)", load_event_name(&attrs[i]),
+				 r->scan.attr_samples[i]);
+		else
+			say_note("  %s", load_event_name(&attrs[i]));
+	}
+}
+
+static int choose_event(const char *event, const char *path, bool quiet, const struct report *r,
+			size_t *attr)
+{
+	size_t count, with_samples = 0;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+
+	if (load_choose_event(r->capture, &r->scan, event, attr)) {
+		if (!count)
+			return say_error("'%s' describes no event, its samples cannot be read",
+					 path);
+		say_error("no event '%s' in '%s'; it has:", event, path);
+		say_events(r);
+		return SAY_USAGE;
+	}
+	for (size_t i = 0; r->scan.attr_samples && i < count; i++)
+		with_samples += !!r->scan.attr_samples[i];
+	if (!event && !quiet && with_samples > 1)
+		say_note("'%s' has samples of %zu events; these are '%s' (--event NAME for others)",
+			 path, with_samples, load_event_name(&attrs[*attr]));
+	return 0;
+}
+
+/* How long a sample stands for: its period where the event counts time, else by the frequency. */
+static int choose_time(const struct capture_attr *attr, const char *path, struct picked *p)
+{
+	const struct perf_event_attr *a = &attr->attr;
+
+	if (a->type == PERF_TYPE_SOFTWARE &&
+	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
+		return 0;
+	if (!a->freq || !a->sample_freq)
+		return say_error("event '%s' of '%s' says nothing of time (--weight period)",
+				 load_event_name(attr), path);
+	p->query.sample_ns = NS_PER_SECOND / a->sample_freq;
+	return 0;
+}
+
+int pickopts_resolve(const struct pickopts *opts, const struct usage *usage, const char *path,
+		     bool quiet, const struct report *r, struct picked *p)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
+	int status, err;
+
+	status = pickopts_time(&opts->when, usage, path, r->capture, report_span(r), &p->filter);
+	if (!status)
+		status = choose_event(opts->event, path, quiet, r, &p->query.attr);
+	if (!status && !strcmp(p->weight_name, "time_ns"))
+		status = choose_time(&attrs[p->query.attr], path, p);
+	if (status)
+		return status;
+	err = nameroots_make(&opts->names, &p->roots, quiet ? NULL : cmd_fetch_progress, NULL);
+	if (err == -ENOENT)
+		say_note("cannot ask debuginfod: no libdebuginfod.so.1, skipping (Debian: "
+			 "libdebuginfod1)");
+	else if (err)
+		return say_error("cannot report '%s': %s", path, strerror(-err));
+	p->query.filter = &p->filter;
+	p->query.pick = &p->pick;
+	p->query.roots = p->roots.roots;
+	p->query.demangle = opts->names.demangle;
+	p->query.with_inlined = opts->names.with_inlined;
+	p->query.thread_count = opts->jobs;
+	p->query.fields = GROUP_COMM;
+	if (pick_has(&p->pick, PICK_CGROUP) || pick_has(&p->pick, PICK_CONTAINER))
+		p->query.fields |= GROUP_CGROUP;
+	return 0;
+}

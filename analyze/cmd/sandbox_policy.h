@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * confine - puts a command that reads captures into the sandbox that its options allow
+ *
+ * It may read what the user named, and "/" for the programs and libraries that names come from, or,
+ * with --symfs, that folder in the place of "/".  It may write in the folder of its output alone,
+ * and reach the network only when a debuginfod server was named.  A command is confined when its
+ * options are known (usage_parse()), before it opens anything; a pager runs by then.
+ */
+#ifndef EBPREC_ANALYZE_CMD_SANDBOX_POLICY_H
+#define EBPREC_ANALYZE_CMD_SANDBOX_POLICY_H
+
+#include "analyze/cmd/usage.h"
+
+#define CONFINE_VARIABLE "EBPREC_SANDBOX" /* "0": no sandbox; --no-sandbox sets it */
+
+/* opts: what was parsed; words: those that are no options, with a NULL at their end. */
+void confine(const struct usage *u, const void *opts, char *const *words);
+
+#endif

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/export/denet_sample.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/export/denet.h"
+#include "analyze/export/denet_env.h"
+#include "analyze/input/capture_meta.h"
+#include "analyze/metric/names.h"
+#include "analyze/metric/aggregate.h"
+#include "analyze/metric/syscall_category.h"
+#include "analyze/out/message.h"
+#include "format/base/vec.h"
+
+#define TOP_CALLS     10
+#define INTERVALS_MAX 1000000
+#define CATEGORIES    16
+
+enum of { OF_CALLS, OF_PROCESSES, OF_INTERFACES, OF_CPUS, OF_PRESSURE, OF_COUNT };
+
+/* By what the rows of each table are added up. */
+static const struct {
+	const char *table, *keys[2];
+} tables[OF_COUNT] = {
+	[OF_CALLS] = { "syscalls", { "nr", "abi" } },
+	[OF_PROCESSES] = { "counters_process", { "pid", NULL } },
+	[OF_INTERFACES] = { "counters_net", { "device", NULL } },
+	[OF_CPUS] = { "pmu", { NULL, NULL } },
+	[OF_PRESSURE] = { "counters_pressure", { "resource", NULL } },
+};
+
+struct sample {
+	struct metricsum sums[OF_COUNT]; /* table NULL: the capture has none */
+	uint64_t from_ns, to_ns;
+};
+
+struct maker {
+	const struct capture *c;
+	struct strings *names;
+	struct metricrows rows;
+	const struct metric_table *has[OF_COUNT];
+	bool intervals;
+	struct sample *samples;
+	size_t count, capacity;
+	uint64_t first_interval, start_ns;
+	uint32_t pid; /* of the process that is asked for, or was recorded; 0: there are several */
+};
+
+/* ---- rows ---- */
+
+static void begin_sample(const struct maker *m, struct sample *s)
+{
+	uint32_t keys[2];
+	size_t count;
+
+	*s = (struct sample){ 0 };
+	for (int i = 0; i < OF_COUNT; i++) {
+		if (!m->has[i])
+			continue;
+		for (count = 0; count < 2 && tables[i].keys[count]; count++)
+			keys[count] = metricrows_slot(m->has[i], tables[i].keys[count]);
+		metricsum_init(&s->sums[i], m->has[i], keys, count, false);
+	}
+}
+
+static int sample_of(struct maker *m, const struct metric_row *r, struct sample **out)
+{
+	uint64_t number = 0;
+
+	if (m->intervals) {
+		number = r->slots[r->table->interval];
+		if (!m->count)
+			m->first_interval = number;
+		if (number < m->first_interval || number - m->first_interval > INTERVALS_MAX)
+			return -EOVERFLOW;
+		number -= m->first_interval;
+	}
+	if (vec_reserve(&m->samples, &m->capacity, (size_t)number + 1))
+		return -ENOMEM;
+	for (; m->count <= number; m->count++)
+		begin_sample(m, &m->samples[m->count]);
+	*out = &m->samples[number];
+	return 0;
+}
+
+static int on_row(void *ctx, const struct metric_row *r)
+{
+	struct maker *m = ctx;
+	struct sample *s;
+	int err;
+
+	for (int i = 0; i < OF_COUNT; i++) {
+		if (r->table != m->has[i])
+			continue;
+		err = sample_of(m, r, &s);
+		if (err)
+			return err;
+		/* NOLINTNEXTLINE: sample_of() began it, now or before */
+		if (!s->to_ns || r->since_ns < s->from_ns)
+			s->from_ns = r->since_ns;
+		if (r->time_ns > s->to_ns)
+			s->to_ns = r->time_ns;
+		if (!m->start_ns || r->since_ns < m->start_ns)
+			m->start_ns = r->since_ns;
+		return metricsum_add(&s->sums[i], r);
+	}
+	return 0;
+}
+
+#define ALL  SIZE_MAX
+#define NONE SIZE_MAX
+
+/* One group of a table, or ALL together; false: it has no such field. */
+static bool total(const struct metricsum *s, size_t group, const char *field, uint64_t *out)
+{
+	uint32_t slot = s->table ? metricrows_slot(s->table, field) : METRICROWS_NONE;
+	uint64_t sum = 0;
+
+	if (slot == METRICROWS_NONE)
+		return false;
+	for (size_t i = group == ALL ? 0 : group; i < s->count && (group == ALL || i == group); i++)
+		sum += metricsum_slots(s, i)[slot];
+	*out = sum;
+	return true;
+}
+
+static uint64_t number_of(const struct metricsum *s, size_t group, const char *field)
+{
+	uint64_t n = 0;
+
+	(void)total(s, group, field, &n);
+	return n;
+}
+
+static const char *text_of(const struct maker *m, const struct metricsum *s, size_t group,
+			   const char *field)
+{
+	uint32_t slot = metricrows_slot(s->table, field);
+
+	return slot == METRICROWS_NONE
+		       ? ""
+		       : strings_text(m->names, (uint32_t)metricsum_slots(s, group)[slot]);
+}
+
+/* ---- counters ---- */
+
+/* Of one process, or of ALL. */
+static void put_usage(const struct sample *s, size_t process, FILE *to)
+{
+	static const struct {
+		const char *name, *field;
+		uint64_t divide_by;
+	} numbers[] = {
+		{ "mem_rss_kb", "now_rss_bytes", 1024 },
+		{ "mem_vms_kb", "now_size_bytes", 1024 },
+		{ "disk_read_bytes", "read_bytes", 1 },
+		{ "disk_write_bytes", "write_bytes", 1 },
+		{ "syscall_read_bytes", "call_read_bytes", 1 },
+		{ "syscall_write_bytes", "call_write_bytes", 1 },
+		{ "page_faults_cached", "minor", 1 },
+		{ "page_faults_disk", "major", 1 },
+	};
+	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	uint64_t user = 0, system = 0, elapsed = s->to_ns - s->from_ns, n;
+
+	(void)total(p, process, "user_ns", &user);
+	(void)total(p, process, "system_ns", &system);
+	fprintf(to, "\"cpu_usage\": %.2f, ",
+		elapsed ? 100.0 * (double)(user + system) / (double)elapsed : 0.0);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (total(p, process, numbers[i].field, &n))
+			fprintf(to, "\"%s\": %" PRIu64 ", ", numbers[i].name,
+				n / numbers[i].divide_by);
+	}
+}
+
+/* Percent of the time in which some, or all, waited for memory; the kernel's avg10 is of 10 s. */
+static void put_pressure(const struct maker *m, const struct sample *s, FILE *to)
+{
+	const struct metricsum *p = &s->sums[OF_PRESSURE];
+	double elapsed = (double)(s->to_ns - s->from_ns);
+	uint64_t some, full;
+
+	for (size_t i = 0; p->table && elapsed > 0 && i < p->count; i++) {
+		if (strcmp(text_of(m, p, i, "resource"), "memory") != 0 ||
+		    !total(p, i, "some_ns", &some) || !total(p, i, "full_ns", &full))
+			continue;
+		fprintf(to, "\"psi_mem\": {\"some_avg10\": %.2f, \"full_avg10\": %.2f}, ",
+			100.0 * (double)some / elapsed, 100.0 * (double)full / elapsed);
+	}
+}
+
+/* Interfaces but the one that talks to itself. */
+static void put_net(const struct maker *m, const struct metricsum *s, FILE *to)
+{
+	uint32_t rx, tx;
+	uint64_t rx_bytes = 0, tx_bytes = 0;
+	const uint64_t *slots;
+
+	if (!s->table)
+		return;
+	rx = metricrows_slot(s->table, "rx_bytes");
+	tx = metricrows_slot(s->table, "tx_bytes");
+	for (size_t i = 0; i < s->count && rx != METRICROWS_NONE && tx != METRICROWS_NONE; i++) {
+		slots = metricsum_slots(s, i);
+		if (!strcmp(text_of(m, s, i, "device"), "lo"))
+			continue;
+		rx_bytes += slots[rx];
+		tx_bytes += slots[tx];
+	}
+	fprintf(to, "\"sys_net_rx_bytes\": %" PRIu64 ", \"sys_net_tx_bytes\": %" PRIu64 ", ",
+		rx_bytes, tx_bytes);
+}
+
+static void put_uptime(const struct maker *m, const struct sample *s, FILE *to)
+{
+	fprintf(to, "\"uptime_secs\": %" PRIu64 ", ", (s->to_ns - m->start_ns) / 1000000000);
+}
+
+/* A process is there when it has threads at the end of the interval. */
+static void put_processes(const struct maker *m, const struct sample *s, FILE *to)
+{
+	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	uint64_t threads = 0, processes = 0, n;
+
+	for (size_t i = 0; i < p->count && total(p, i, "now_threads", &n); i++) {
+		threads += n;
+		processes += n != 0;
+	}
+	fprintf(to, "\"thread_count\": %" PRIu64 ", \"process_count\": %" PRIu64 ", ", threads,
+		processes);
+	put_uptime(m, s, to);
+}
+
+static void put_perf(const struct metricsum *s, FILE *to)
+{
+	static const char *const names[][2] = { { "cycles", "cycles" },
+						{ "instructions", "instructions" },
+						{ "cache_refs", "cache_references" },
+						{ "cache_misses", "cache_misses" },
+						{ "stalled_backend", "stalled_cycles_backend" } };
+	const char *comma = "";
+	uint64_t n;
+
+	if (!total(s, ALL, "cycles", &n))
+		return;
+	fputs("\"perf\": {", to);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!total(s, ALL, names[i][1], &n))
+			continue;
+		fprintf(to, "%s\"%s\": %" PRIu64, comma, names[i][0], n);
+		comma = ", ";
+	}
+	fputs("}, ", to);
+}
+
+/* ---- system calls ---- */
+
+struct call {
+	uint64_t count;
+	uint32_t nr;
+	bool compat;
+};
+
+static int by_count(const void *va, const void *vb)
+{
+	const struct call *a = va, *b = vb;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	if (a->compat != b->compat)
+		return a->compat ? 1 : -1;
+	return a->nr < b->nr ? -1 : a->nr > b->nr;
+}
+
+static void put_categories(const struct call *calls, size_t count, uint64_t sums[CATEGORIES],
+			   FILE *to)
+{
+	const char *name, *comma = "";
+	size_t k;
+
+	for (size_t i = 0; i < count; i++) {
+		name = metricname_call(calls[i].nr, calls[i].compat);
+		name = syscallcat_of(name ? name : "");
+		for (k = 0; k + 1 < CATEGORIES && strcmp(syscallcat_at(k), name) != 0; k++)
+			;
+		sums[k] += calls[i].count;
+	}
+	fputs("\"by_category\": {", to);
+	for (k = 0; syscallcat_at(k); k++) {
+		if (!sums[k])
+			continue;
+		fprintf(to, "%s\"%s\": %" PRIu64, comma, syscallcat_at(k), sums[k]);
+		comma = ", ";
+	}
+	fputs("}, ", to);
+}
+
+static double share(const uint64_t sums[CATEGORIES], const char *category, uint64_t all)
+{
+	for (size_t k = 0; all && syscallcat_at(k); k++) {
+		if (!strcmp(syscallcat_at(k), category))
+			return (double)sums[k] / (double)all;
+	}
+	return 0;
+}
+
+static void put_calls(const struct call *calls, size_t count, uint64_t elapsed_ns, FILE *to)
+{
+	uint64_t sums[CATEGORIES] = { 0 }, all = 0;
+	char name[METRICNAME_BYTES];
+
+	for (size_t i = 0; i < count; i++)
+		all += calls[i].count;
+	fprintf(to, "\"syscalls\": {\"total\": %" PRIu64 ", ", all);
+	put_categories(calls, count, sums, to);
+	fputs("\"top_syscalls\": [", to);
+	for (size_t i = 0; i < count && i < TOP_CALLS && calls[i].count; i++) {
+		metricname_syscall(calls[i].nr, calls[i].compat, name);
+		fprintf(to, "%s{\"name\": \"%s\", \"count\": %" PRIu64 "}", i ? ", " : "", name,
+			calls[i].count);
+	}
+	fprintf(to,
+		"], \"analysis\": {\"syscall_rate_per_sec\": %.3f, \"io_intensity\": %.6f, "
+		"\"memory_intensity\": %.6f, \"cpu_intensity\": %.6f, \"network_intensity\": "
+		"%.6f}}",
+		elapsed_ns ? (double)all * 1e9 / (double)elapsed_ns : 0.0,
+		share(sums, "file_io", all), share(sums, "memory", all),
+		share(sums, "process", all) + share(sums, "time", all),
+		share(sums, "network", all));
+}
+
+static int put_syscalls(const struct sample *s, const char *before, FILE *to)
+{
+	const struct metricsum *sum = &s->sums[OF_CALLS];
+	uint32_t nr = metricrows_slot(sum->table, "nr"), abi = metricrows_slot(sum->table, "abi");
+	uint32_t count = metricrows_slot(sum->table, "count");
+	struct call *calls = calloc(sum->count + 1, sizeof(*calls));
+	const uint64_t *slots;
+
+	if (!calls)
+		return -ENOMEM;
+	for (size_t i = 0; i < sum->count; i++) {
+		slots = metricsum_slots(sum, i);
+		calls[i].compat = slots[abi] != 0;
+		calls[i].nr = (uint32_t)slots[nr];
+		calls[i].count = slots[count];
+	}
+	qsort(calls, sum->count, sizeof(*calls), by_count);
+	fputs(before, to);
+	put_calls(calls, sum->count, s->to_ns - s->from_ns, to);
+	free(calls);
+	return 0;
+}
+
+/* ---- the document ---- */
+
+/* On the wall clock, where the capture says it. */
+static uint64_t milliseconds(const struct maker *m, uint64_t time_ns)
+{
+	uint64_t sample_ns, wall_ns;
+
+	if (capture_clock(m->c, &sample_ns, &wall_ns))
+		time_ns = time_ns - sample_ns + wall_ns;
+	return time_ns / 1000000;
+}
+
+/* All that is asked for, together.  filter: of the off-CPU part; NULL: without. */
+static int put_together(const struct maker *m, const struct sample *s, const struct filter *filter,
+			FILE *to)
+{
+	bool calls = s->sums[OF_CALLS].table;
+	int err = 0;
+
+	fprintf(to, "{\"kind\": \"aggregated\", \"ts_ms\": %" PRIu64 ", ",
+		milliseconds(m, s->to_ns));
+	if (s->sums[OF_PROCESSES].table) {
+		put_usage(s, ALL, to);
+		put_net(m, &s->sums[OF_INTERFACES], to);
+		put_processes(m, s, to);
+	}
+	put_pressure(m, s, to);
+	put_perf(&s->sums[OF_CPUS], to);
+	fputs("\"ebpf\": {", to);
+	if (calls)
+		err = put_syscalls(s, "", to);
+	if (!err && filter)
+		err = denet_put_offcpu(m->c, m->names, filter, calls ? ",\n" : "\n", to);
+	fputs("}}", to);
+	return err == -ENODATA ? 0 : err;
+}
+
+static void put_metrics(const struct maker *m, const struct sample *s, size_t process, FILE *to)
+{
+	uint64_t threads = 0;
+
+	(void)total(&s->sums[OF_PROCESSES], process, "now_threads", &threads);
+	fprintf(to, "{\"ts_ms\": %" PRIu64 ", ", milliseconds(m, s->to_ns));
+	put_usage(s, process, to);
+	put_net(m, &s->sums[OF_INTERFACES], to);
+	put_uptime(m, s, to);
+	fprintf(to, "\"thread_count\": %" PRIu64 "}", threads);
+}
+
+/* One process of the tree. */
+static void put_child(const struct maker *m, const struct sample *s, size_t process, FILE *to)
+{
+	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	const char *comm = text_of(m, p, process, "comm");
+
+	fprintf(to, "{\"pid\": %" PRIu64 ", \"command\": ", number_of(p, process, "pid"));
+	say_json(to, comm, strlen(comm));
+	fputs(", \"metrics\": ", to);
+	put_metrics(m, s, process, to);
+	putc('}', to);
+}
+
+/* The process that all others come from: the one that was recorded, else the only one without a parent here. */
+static size_t root_of(const struct maker *m, const struct metricsum *p)
+{
+	uint32_t pid = p->table ? metricrows_slot(p->table, "pid") : METRICROWS_NONE;
+	uint32_t ppid = p->table ? metricrows_slot(p->table, "is_ppid") : METRICROWS_NONE;
+	size_t root = NONE, k;
+
+	for (size_t i = 0; pid != METRICROWS_NONE && m->pid && i < p->count; i++) {
+		if (metricsum_slots(p, i)[pid] == m->pid)
+			return i;
+	}
+	for (size_t i = 0; ppid != METRICROWS_NONE && !m->pid && i < p->count; i++) {
+		for (k = 0; k < p->count; k++) {
+			if (metricsum_slots(p, k)[pid] == metricsum_slots(p, i)[ppid])
+				break;
+		}
+		if (k < p->count)
+			continue;
+		if (root != NONE)
+			return NONE;
+		root = i;
+	}
+	return root;
+}
+
+static int put_tree(const struct maker *m, const struct sample *s, FILE *to)
+{
+	const struct metricsum *p = &s->sums[OF_PROCESSES];
+	size_t root = root_of(m, p);
+	const char *comma = "";
+	int err;
+
+	fprintf(to, "{\"kind\": \"tree\", \"ts_ms\": %" PRIu64 ", \"parent\": ",
+		milliseconds(m, s->to_ns));
+	if (root == NONE)
+		fputs("null", to);
+	else
+		put_metrics(m, s, root, to);
+	fputs(", \"children\": [", to);
+	for (size_t i = 0; p->table && i < p->count; i++) {
+		if (i == root)
+			continue;
+		fputs(comma, to);
+		comma = ", ";
+		put_child(m, s, i, to);
+	}
+	fputs("], \"aggregated\": ", to);
+	err = put_together(m, s, NULL, to);
+	fputs("}\n", to);
+	return err;
+}
+
+static void finish(struct sample *s)
+{
+	for (int i = 0; i < OF_COUNT; i++) {
+		if (s->sums[i].table)
+			metricsum_finish(&s->sums[i]);
+	}
+}
+
+/* A line for the machine, one for what was recorded, and one an interval. */
+static int put_stream(struct maker *m, FILE *to)
+{
+	struct denetenv env = {
+		.pid = m->pid,
+		.start_ms = milliseconds(m, m->start_ns),
+		.has_pressure = m->has[OF_PRESSURE],
+		.has_counters = m->has[OF_CPUS],
+	};
+	int err = 0;
+
+	denetenv_write(m->c, &env, to);
+	for (size_t i = 0; i < m->count && !err; i++) {
+		if (!m->samples[i].to_ns)
+			continue;
+		finish(&m->samples[i]);
+		err = put_tree(m, &m->samples[i], to);
+	}
+	return err;
+}
+
+static int put_all(struct maker *m, const struct filter *filter, FILE *to)
+{
+	struct sample none, *s = &none;
+	int err;
+
+	if (m->intervals) {
+		err = put_stream(m, to);
+	} else {
+		if (m->count)
+			s = m->samples;
+		else
+			begin_sample(m, &none);
+		finish(s);
+		err = put_together(m, s, filter, to);
+		putc('\n', to);
+	}
+	return err ? err : ferror(to) ? -EIO : 0;
+}
+
+static void done(struct maker *m)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		for (int k = 0; k < OF_COUNT; k++)
+			metricsum_done(&m->samples[i].sums[k]);
+	}
+	free(m->samples);
+	metricrows_done(&m->rows);
+}
+
+/* A table that lacks a key of ours is none of ours. */
+static const struct metric_table *known(const struct metricrows *rows, enum of of)
+{
+	const struct metric_table *t = metricrows_find(rows, tables[of].table);
+
+	if (!t || !t->is_interval)
+		return NULL;
+	for (size_t i = 0; i < 2 && tables[of].keys[i]; i++) {
+		if (metricrows_slot(t, tables[of].keys[i]) == METRICROWS_NONE)
+			return NULL;
+	}
+	return of == OF_CALLS && metricrows_slot(t, "count") == METRICROWS_NONE ? NULL : t;
+}
+
+/* The only process that is asked for, or that --pid of the recorder named, or its command. */
+static uint32_t process_of(const struct capture *c, const struct filter *f)
+{
+	char *meta;
+	const char *first;
+	uint64_t pid = 0;
+
+	if (f->pid_count && !f->not_pids)
+		return f->pid_count == 1 ? f->pids[0] : 0;
+	meta = metatext_read(c, EBX_META_START);
+	if (!meta || !metatext_is(meta, "system_wide", "false"))
+		goto out;
+	first = metatext_first(metatext_after(meta, "pids"));
+	if (!first)
+		metatext_number(meta, "command_pid", &pid);
+	else if (metatext_number(first, NULL, &pid) &&
+		 metatext_next(first + strspn(first, "0123456789")))
+		pid = 0;
+out:
+	free(meta);
+	return pid <= INT32_MAX ? (uint32_t)pid : 0;
+}
+
+int denetsample_write(const struct capture *c, struct strings *names, const struct filter *filter,
+		      bool intervals, FILE *to)
+{
+	struct maker m = {
+		.c = c, .names = names, .intervals = intervals, .pid = process_of(c, filter)
+	};
+	bool any = false;
+	int err = metricrows_open(c, &m.rows);
+
+	if (err)
+		return err;
+	for (int i = 0; i < OF_COUNT; i++) {
+		m.has[i] = known(&m.rows, (enum of)i);
+		any |= m.has[i] != NULL;
+	}
+	err = any ? metricrows_walk(&m.rows, names, filter, on_row, &m) : -ENODATA;
+	if (!err && !intervals && m.count) { /* also intervals without a row of who is asked for */
+		m.samples[0].from_ns = m.rows.from_ns;
+		m.samples[0].to_ns = m.rows.to_ns;
+	}
+	if (!err)
+		err = put_all(&m, filter, to);
+	done(&m);
+	return err;
+}

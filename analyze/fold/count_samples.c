@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/fold/count_samples.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "analyze/input/event_of.h"
+#include "analyze/input/group_read.h"
+#include "format/base/threads.h"
+#include "analyze/fold/user_unwinder.h"
+#include "format/payload/metric_format.h"
+#include "format/perf/perfrec.h"
+
+/*
+ * Frames that a thread takes at once: few enough that all end together, but as many as that allows.
+ * What a thread has learned of a process is worth most in the frames that follow.
+ */
+#define BATCH_FRAMES_MIN   16 /* 4 MiB of records */
+#define BATCH_FRAMES_MAX   256
+#define BATCHES_PER_THREAD 4
+#define FEW_FRAMES         128 /* 30 MiB of records */
+#define ALL_STREAMS        UINT32_MAX
+
+/* ---- which event ---- */
+
+const char *load_event_name(const struct capture_attr *attr)
+{
+	static const char *const hardware[] = { "cycles",       "instructions", "cache-references",
+						"cache-misses", "branches",     "branch-misses",
+						"bus-cycles" };
+	static const char *const software[] = {
+		"cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+		"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+		"emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
+	};
+	uint64_t config = attr->attr.config;
+
+	if (attr->name && *attr->name)
+		return attr->name;
+	if (attr->attr.type == PERF_TYPE_HARDWARE &&
+	    config < sizeof(hardware) / sizeof(hardware[0]))
+		return hardware[config];
+	if (attr->attr.type == PERF_TYPE_SOFTWARE &&
+	    config < sizeof(software) / sizeof(software[0]))
+		return software[config];
+	return attr->attr.type == PERF_TYPE_TRACEPOINT ? "tracepoint" : "event";
+}
+
+/* Whether name is the event's, as it is or without its modifiers ("cycles:uk"). */
+static bool is_named(const struct capture_attr *attr, const char *name, bool exact)
+{
+	const char *full = load_event_name(attr), *colon = strrchr(full, ':');
+
+	if (exact)
+		return !strcmp(full, name);
+	return colon && attr->attr.type != PERF_TYPE_TRACEPOINT &&
+	       (size_t)(colon - full) == strlen(name) && !strncmp(full, name, strlen(name));
+}
+
+int load_choose_event(const struct capture *c, const struct load_scan *scan, const char *name,
+		      size_t *attr)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	for (int exact = 1; name && exact >= 0; exact--) {
+		for (size_t i = 0; i < count; i++) {
+			if (is_named(&attrs[i], name, exact)) {
+				*attr = i;
+				return 0;
+			}
+		}
+	}
+	if (name || !count)
+		return -ENOENT;
+	*attr = 0;
+	for (size_t i = 0; scan->attr_samples && i < count; i++) {
+		if (scan->attr_samples[i]) {
+			*attr = i;
+			break;
+		}
+	}
+	return 0;
+}
+
+/* ---- second pass ---- */
+
+/* Where in a sample's raw data it is said how the user stack was found (FORMAT.md 4.5). */
+enum stack_told {
+	TOLD_NOWHERE,
+	TOLD_FIRST, /* it is all there is */
+	TOLD_LAST,  /* behind the fields of a switch, or of an event of an instrument */
+};
+
+struct second_pass {
+	const struct capture *c;
+	const struct model *model;
+	const struct load_query *query;
+	const struct filter *filter; /* of the query; NULL: everything passes */
+	const struct capture_attr *attr;
+	struct unwinder *unwinder; /* NULL: the samples have no stack copies */
+	enum stack_told stacks_told;
+	uint32_t stream_mask;
+	bool *comm_passes;                           /* by number in the names; NULL: all do */
+	size_t first_frame, end_frame, batch_frames; /* what is divided: with all that is wanted */
+	bool members; /* samples tell of other events: all are read, in their order */
+	bool divisible;
+	bool indexed; /* frames tell their times, and how many samples of the event they have */
+	atomic_size_t next_frame;
+	atomic_int err;
+};
+
+struct worker {
+	struct second_pass *pass;
+	struct attrfinder finder;
+	struct sampler *sampler;
+	struct unwinder_seat *seat;   /* has room for one chain; NULL: no stack copies */
+	struct laterchains_room room; /* has room for one chain, too */
+	struct members *members;      /* NULL: no sample tells of other events */
+	struct record_iter *it;       /* NULL: not needed yet */
+	struct load_stats stats;
+	pthread_t thread;
+};
+
+/* Whether the chain of a sample stays where it is only until the next one. */
+static bool has_one_chain(const struct worker *w)
+{
+	return w->seat || w->pass->query->later;
+}
+
+static bool is_table(const struct capture_attr *attr)
+{
+	return attr->attr.type == PERF_TYPE_TRACEPOINT && attr->attr.config >= METRIC_FIRST_ID &&
+	       attr->attr.config < METRIC_FIRST_ID + METRIC_TABLES_MAX;
+}
+
+static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid)
+{
+	char unknown[16];
+
+	if (!p->comm_passes)
+		return true;
+	if (comm != MODEL_NONE)
+		return p->comm_passes[comm];
+	snprintf(unknown, sizeof(unknown), ":%u", tid);
+	return filter_passes_comm(p->filter, unknown);
+}
+
+static enum stack_told where_told(const struct capture *c, size_t attr)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+	const char *name = attrs[attr].name ? attrs[attr].name : "";
+
+	if (capture_get_kind(c) != CAPTURE_EBX)
+		return TOLD_NOWHERE;
+	if (attrs[attr].attr.type != PERF_TYPE_TRACEPOINT)
+		return attr ? TOLD_NOWHERE : TOLD_FIRST;
+	return is_table(&attrs[attr]) || !strcmp(name, "sched:sched_switch") ? TOLD_LAST
+									     : TOLD_NOWHERE;
+}
+
+static bool stack_told(enum stack_told where, const struct perf_sample *s, struct stackinfo *out)
+{
+	size_t off = where == TOLD_LAST && s->raw_bytes > STACKINFO_BYTES
+			     ? s->raw_bytes - STACKINFO_BYTES
+			     : 0;
+
+	/* Of an event without it these bytes are 0, which says that there is no user stack. */
+	return where != TOLD_NOWHERE && s->raw &&
+	       stackinfo_decode(s->raw + off, s->raw_bytes - off, out) &&
+	       (where == TOLD_FIRST || out->how != STACKINFO_NONE);
+}
+
+/* attr: of the record, which may be the leader of the group that the sample's event is in. */
+static int count_parsed(struct worker *w, struct perf_sample *sample,
+			const struct capture_attr *attr)
+{
+	const struct second_pass *p = w->pass;
+	const struct filter *filter = p->filter;
+	struct model_where where;
+	struct stackinfo info;
+	bool told;
+
+	if (filter &&
+	    !filter_passes(filter, sample->pid, sample->tid, sample->cpu, sample->time_ns))
+		return 0;
+	sampler_where(w->sampler, sample, &where);
+	if (!comm_passes(p, where.comm, sample->tid))
+		return 0;
+	/* The idle task has no maps either, but is an option of its own. */
+	if (filter && filter->no_kernel_threads && sample->pid && where.epoch != MODEL_NONE &&
+	    !model_has_maps(w->pass->model, where.space))
+		return 0;
+	if (p->query->sample_ns)
+		sample->period = p->query->sample_ns;
+	else if (!sample->period)
+		sample->period = attr->attr.freq ? 1 : attr->attr.sample_period;
+	if (w->seat)
+		told = unwinder_sample(w->seat, sample, attr->attr.sample_regs_user, where.space,
+				       &info);
+	else
+		told = stack_told(p->stacks_told, sample, &info);
+	if (p->query->later && laterchains_join(p->query->later, sample, &w->room))
+		return -ENOMEM;
+	return sampler_put(w->sampler, sample, &where, told ? &info : NULL);
+}
+
+struct counting {
+	struct worker *w;
+	const struct capture_attr *attr;
+};
+
+static int count_member(void *ctx, const struct perf_sample *sample,
+			const struct capture_attr *attr)
+{
+	const struct counting *counting = ctx;
+	struct perf_sample copy = *sample;
+
+	if (attr != counting->w->pass->attr)
+		return 0;
+	counting->w->stats.event_samples++;
+	return count_parsed(counting->w, &copy, counting->attr);
+}
+
+static int count_sample(struct worker *w, const struct perf_event_header *header)
+{
+	const struct second_pass *p = w->pass;
+	const struct capture_attr *attr = attrfinder_find(&w->finder, header);
+	bool tells = w->members && attr && members_are_in(attr);
+	struct perf_sample sample;
+
+	if (!attr || (attr != p->attr && !tells))
+		return 0;
+	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
+		w->stats.event_samples += attr == p->attr;
+		w->stats.broken_samples += attr == p->attr;
+		return 0;
+	}
+	if (tells)
+		return members_each(w->members, &sample, count_member,
+				    &(struct counting){ w, attr });
+	w->stats.event_samples++;
+	return count_parsed(w, &sample, attr);
+}
+
+static int count_kept(struct worker *w, size_t first, size_t count)
+{
+	const struct keptframes *kept = w->pass->query->kept;
+	int err = 0;
+
+	for (size_t i = keptframes_from(kept, first);
+	     i < kept->count && kept->list[i].frame - first < count; i++) {
+		size_t word = kept->list[i].first_word;
+
+		while (!err && word < kept->list[i].end_word) {
+			const struct perf_event_header *header =
+				(const struct perf_event_header *)(kept->words + word);
+
+			err = count_sample(w, header);
+			if (!err && has_one_chain(w))
+				err = sampler_flush(w->sampler);
+			word += keptframes_words(header);
+		}
+	}
+	return err ? err : sampler_flush(w->sampler);
+}
+
+static int count_frames(struct worker *w, size_t first, size_t count)
+{
+	struct record rec;
+	int err = 0;
+
+	if (w->pass->query->kept)
+		return count_kept(w, first, count);
+	if (w->it)
+		record_iter_seek(w->it, first, count);
+	else
+		err = record_iter_new(w->pass->c, w->pass->stream_mask, first, count, &w->it);
+	while (!err && record_iter_next(w->it, &rec) == 1) {
+		if (rec.header->type == PERF_RECORD_SAMPLE)
+			err = count_sample(w, rec.header);
+		if (!err && (has_one_chain(w) || !record_iter_keeps(w->it)))
+			err = sampler_flush(w->sampler);
+	}
+	return err;
+}
+
+/* Whether a frame can have samples that are asked for. */
+static bool is_in_span(const struct second_pass *p, const struct capture_frame *f)
+{
+	const struct filter *filter = p->filter;
+
+	return !filter ||
+	       (f->t_min_ns <= filter->span.to_ns && f->t_max_ns >= filter->span.from_ns);
+}
+
+/* Whether the slice can do without the frame; the number of its samples is known. */
+static bool pass_by(const struct second_pass *p, const struct capture_frame *f,
+		    struct load_stats *stats)
+{
+	if (f->stream < EBX_STREAM_END && p->stream_mask >> f->stream & 1 && is_in_span(p, f))
+		return false;
+	if (f->stream == EBX_STREAM_CPU)
+		stats->event_samples += f->sample_count;
+	return true;
+}
+
+/* Threads divide what lies between the first frame that is wanted and the last. */
+static void choose_frames(struct second_pass *p, struct load_stats *stats)
+{
+	const struct capture_frame *frames = capture_frames(p->c, &p->end_frame);
+
+	if (!p->indexed)
+		return;
+	while (p->first_frame < p->end_frame && pass_by(p, &frames[p->first_frame], stats))
+		p->first_frame++;
+	while (p->first_frame < p->end_frame && pass_by(p, &frames[p->end_frame - 1], stats))
+		p->end_frame--;
+}
+
+/* The frames of a slice; of the others it is known how many samples they have. */
+static int count_batch(struct worker *w, size_t first, size_t count)
+{
+	const struct second_pass *p = w->pass;
+	size_t all, i, end = first + count;
+	const struct capture_frame *frames = capture_frames(p->c, &all);
+	int err = 0;
+
+	for (; !err && first < end; first = i) {
+		bool wanted = !p->indexed || is_in_span(p, &frames[first]);
+
+		for (i = first; i < end; i++) {
+			if (p->indexed && is_in_span(p, &frames[i]) != wanted)
+				break;
+			if (!wanted && frames[i].stream == EBX_STREAM_CPU)
+				w->stats.event_samples += frames[i].sample_count;
+		}
+		if (wanted)
+			err = count_frames(w, first, i - first);
+	}
+	return err;
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct second_pass *p = w->pass;
+	size_t first;
+	int err = 0, none = 0;
+
+	if (!p->divisible) {
+		err = count_frames(w, 0, SIZE_MAX);
+	} else {
+		while (!err && !atomic_load(&p->err) &&
+		       (first = atomic_fetch_add(&p->next_frame, p->batch_frames)) < p->end_frame)
+			err = count_batch(w, first,
+					  p->end_frame - first < p->batch_frames
+						  ? p->end_frame - first
+						  : p->batch_frames);
+	}
+	if (w->it)
+		w->stats.damaged_frames += record_iter_damage(w->it);
+	record_iter_free(w->it);
+	w->it = NULL;
+	if (err)
+		atomic_compare_exchange_strong(&p->err, &none, err);
+	return NULL;
+}
+
+static unsigned choose_thread_count(const struct second_pass *p)
+{
+	size_t frames = p->end_frame - p->first_frame;
+
+	return p->divisible ? threads_choose(p->query->thread_count,
+					     (frames + BATCH_FRAMES_MIN - 1) / BATCH_FRAMES_MIN)
+			    : 1;
+}
+
+static size_t choose_batch_frames(const struct second_pass *p, unsigned thread_count)
+{
+	size_t share = (p->end_frame - p->first_frame) / (thread_count * BATCHES_PER_THREAD);
+
+	return share < BATCH_FRAMES_MIN   ? BATCH_FRAMES_MIN
+	       : share > BATCH_FRAMES_MAX ? BATCH_FRAMES_MAX
+					  : share;
+}
+
+/* The first worker is the calling thread.  When no more can be started, fewer do the work. */
+static unsigned run_workers(struct worker *workers, unsigned count)
+{
+	unsigned started = 1;
+
+	while (started < count &&
+	       !pthread_create(&workers[started].thread, NULL, work, &workers[started]))
+		started++;
+	work(&workers[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
+	return started;
+}
+
+static void add_stats(struct load_stats *to, const struct load_stats *from)
+{
+	to->event_samples += from->event_samples;
+	to->broken_samples += from->broken_samples;
+	to->damaged_frames += from->damaged_frames;
+}
+
+static int count_all(struct second_pass *p, const struct model *model, struct sampler **out,
+		     struct load_stats *stats)
+{
+	struct worker workers[THREADS_AT_ONCE] = { 0 };
+	unsigned count = choose_thread_count(p);
+	int err = 0;
+
+	p->batch_frames = choose_batch_frames(p, count);
+	atomic_store(&p->next_frame, p->first_frame);
+	for (unsigned i = 0; !err && i < count; i++) {
+		workers[i].pass = p;
+		workers[i].finder = attrfinder_of(p->c);
+		err = sampler_new(model, p->query->groups, p->query->parts,
+				  p->indexed && p->end_frame - p->first_frame < FEW_FRAMES,
+				  &workers[i].sampler);
+		if (!err && p->query->sum_groups)
+			sampler_sum_groups(workers[i].sampler);
+		if (!err && p->members)
+			err = members_new(p->c, &workers[i].members);
+		if (!err && p->unwinder)
+			err = unwinder_seat_new(p->unwinder, &workers[i].seat);
+	}
+	if (!err) {
+		run_workers(workers, count);
+		err = atomic_load(&p->err);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		unwinder_seat_free(workers[i].seat);
+		free(workers[i].room.words);
+		members_free(workers[i].members);
+		if (!err && i)
+			err = sampler_join(workers[0].sampler, workers[i].sampler);
+		else if (i)
+			sampler_free(workers[i].sampler);
+		add_stats(stats, &workers[i].stats);
+	}
+	if (err) {
+		sampler_free(workers[0].sampler);
+		return err;
+	}
+	*out = workers[0].sampler;
+	return 0;
+}
+
+static int prepare_comms(struct second_pass *p)
+{
+	const struct filter *filter = p->filter;
+	uint32_t count = strings_count(p->query->names);
+
+	if (!filter || !filter->comm_count)
+		return 0;
+	p->comm_passes = calloc(count, sizeof(*p->comm_passes));
+	if (!p->comm_passes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		p->comm_passes[i] = filter_passes_comm(filter, strings_text(p->query->names, i));
+	return 0;
+}
+
+/* Samples with copies of stacks are unwound on the way. */
+static int prepare_unwinder(struct second_pass *p, const struct model *model)
+{
+	enum unwind_arch how;
+
+	if (!unwinder_can(p->c, p->attr, &how))
+		return 0;
+	return unwinder_new(model, p->query->symfs, how, &p->unwinder);
+}
+
+bool load_has_stream(const struct capture *c, size_t attr)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	return capture_get_kind(c) == CAPTURE_EBX && !attr && count &&
+	       attrs[0].attr.type != PERF_TYPE_TRACEPOINT;
+}
+
+bool load_stream_is_of_one(const struct capture *c)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	for (size_t i = 1; i < count; i++)
+		if (!is_table(&attrs[i]) && !capture_attr_is_side(&attrs[i]) &&
+		    strncmp(attrs[i].name, "sched:", 6) != 0 &&
+		    strcmp(attrs[i].name, "ebprec:mark") != 0 &&
+		    strcmp(attrs[i].name, "ebprec:counter") != 0)
+			return false;
+	return load_has_stream(c, 0);
+}
+
+int load_samples(const struct capture *c, const struct model *model, const struct load_query *query,
+		 struct sampler **out, struct load_stats *stats)
+{
+	struct load_stats fresh = { 0 };
+	struct second_pass p = { .c = c, .model = model, .query = query };
+	const struct capture_attr *attrs;
+	size_t attr_count;
+	int err;
+
+	attrs = capture_attrs(c, &attr_count);
+	assert(query->attr < attr_count);
+	p.attr = &attrs[query->attr];
+	p.filter = query->filter && !filter_is_empty(query->filter) ? query->filter : NULL;
+	p.members = members_any(c);
+	p.divisible = capture_is_divisible(c) && !p.members;
+	p.indexed = p.divisible && load_has_stream(c, query->attr);
+	p.stacks_told = where_told(c, query->attr);
+	/* Ours keep the samples of the first attr in a stream of their own, and those of tables. */
+	p.stream_mask = load_has_stream(c, query->attr) ? 1u << EBX_STREAM_CPU
+			: is_table(p.attr)              ? 1u << EBX_STREAM_METRIC
+							: ALL_STREAMS & ~(1u << EBX_STREAM_SIDE);
+	choose_frames(&p, &fresh);
+	if (query->kept)
+		fresh.damaged_frames = query->kept->damaged;
+	err = prepare_comms(&p);
+	if (!err)
+		err = prepare_unwinder(&p, model);
+	if (!err)
+		err = count_all(&p, model, out, &fresh);
+	free(p.comm_passes);
+	unwinder_free(p.unwinder);
+	if (err)
+		return err;
+	*stats = fresh;
+	return 0;
+}

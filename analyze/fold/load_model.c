@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* The first pass of load: the side-band becomes a model. */
+#include "format/base/saturate.h"
+#include "analyze/fold/count_samples.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "analyze/input/event_of.h"
+#include "analyze/input/build_ids.h"
+#include "analyze/input/group_read.h"
+#include "analyze/process/side_slice.h"
+
+/* Code that processes made is in objects of the file, which are read beside its records. */
+struct jit_reader {
+	const struct capture *c;
+	struct load_scan *scan;
+	pthread_t thread;
+	bool started;
+	int err;
+};
+
+struct first_pass {
+	struct attrfinder finder;
+	struct perf_event_attr bare; /* of records without an id: no tail, time 0 */
+	struct model *model;
+	struct load_scan *scan;
+	struct members *members; /* NULL: no sample tells of other events */
+	struct jit_reader jits;
+	bool jits_added;
+	uint64_t *open_ns; /* by frame: nothing from there on is earlier; NULL: not known */
+};
+
+/* ---- code that processes made ---- */
+
+static void *read_jits(void *arg)
+{
+	struct jit_reader *r = arg;
+
+	r->err = embedded_read(r->c, &r->scan->files);
+	if (!r->err)
+		r->err = jitmaps_read(r->scan->files, &r->scan->jits);
+	return NULL;
+}
+
+static void begin_jits(struct jit_reader *r)
+{
+	r->started = !pthread_create(&r->thread, NULL, read_jits, r);
+	if (!r->started)
+		read_jits(r);
+}
+
+static int end_jits(struct jit_reader *r)
+{
+	if (r->started)
+		pthread_join(r->thread, NULL);
+	r->started = false;
+	return r->err;
+}
+
+static int add_jit_code(struct model *m, const struct jitmaps_code *code)
+{
+	return model_add_jit_code(m, code->pid, code->time_ns, code->addr, code->size_bytes,
+				  code->place);
+}
+
+static int add_jits(struct first_pass *p)
+{
+	const struct jitmaps *jits = &p->scan->jits;
+	int err = 0;
+
+	if (p->jits_added)
+		return 0;
+	p->jits_added = true;
+	for (size_t i = 0; !err && i < jits->count; i++)
+		err = model_add_jit(p->model, jits->list[i].pid);
+	for (size_t i = 0; !err && i < jits->code_count; i++)
+		err = add_jit_code(p->model, &jits->code[i]);
+	return err;
+}
+
+/* ---- the records ---- */
+
+static int see_member(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
+{
+	struct first_pass *p = ctx;
+
+	(void)sample;
+	p->scan->attr_samples[attr - p->finder.attrs]++;
+	return 0;
+}
+
+static void see_sample(struct first_pass *p, const struct perf_event_header *header)
+{
+	const struct capture_attr *attr = attrfinder_find(&p->finder, header);
+	struct load_scan *scan = p->scan;
+	struct perf_sample sample;
+
+	if (!attr || perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
+		return; /* the second pass counts it */
+	if (p->members && members_are_in(attr))
+		members_each(p->members, &sample, see_member, p);
+	else
+		scan->attr_samples[attr - p->finder.attrs]++;
+	if (!scan->span_known)
+		scan->span = (struct timespan){ sample.time_ns, sample.time_ns };
+	scan->span_known = true;
+	if (sample.time_ns < scan->span.from_ns)
+		scan->span.from_ns = sample.time_ns;
+	if (sample.time_ns > scan->span.to_ns)
+		scan->span.to_ns = sample.time_ns;
+}
+
+/* perf names the kernel's map after the symbol whose address it stores as the file offset. */
+static void see_kernel(struct load_scan *scan, const struct perfrec_side *side)
+{
+	static const char prefix[] = "[kernel.kallsyms]";
+	const char *symbol = side->mmap.path + sizeof(prefix) - 1;
+
+	if (strncmp(side->mmap.path, prefix, sizeof(prefix) - 1) || !*symbol ||
+	    strlen(symbol) >= sizeof(scan->kernel_symbol))
+		return;
+	strcpy(scan->kernel_symbol, symbol);
+	scan->kernel_addr = side->mmap.file_off_bytes;
+}
+
+/*
+ * A LOST record of ours says which event was lost; where it is not the side-band, no name is missing
+ * for it.  perf's events and side-band share their rings, and its records do not tell.
+ */
+static bool see_lost(struct first_pass *p, const struct perfrec_side *side)
+{
+	const struct capture_attr *attr;
+
+	if (side->type != PERF_RECORD_LOST || !p->scan->attr_lost)
+		return false;
+	attr = capture_attr_by_id(p->finder.c, side->lost.id);
+	if (!attr || capture_attr_is_side(attr))
+		return false;
+	p->scan->attr_lost[attr - p->finder.attrs] = bounded_add(
+		p->scan->attr_lost[attr - p->finder.attrs], side->lost.count);
+	return true;
+}
+
+/* -ENOENT: it could not be read, and was counted. */
+static int read_side_record(struct first_pass *p, const struct perf_event_header *header,
+			    struct perfrec_side *out)
+{
+	const struct capture_attr *attr = attrfinder_find(&p->finder, header);
+	/* perf leaves the tail of some records it makes up (KSYMBOL) as its memory was. */
+	int err = perfrec_side(header, header->size, attr ? &attr->attr : &p->bare, out, NULL);
+
+	if (!err)
+		return 0;
+	model_add_unread(p->model, header->type, err != -ENOTSUP);
+	return -ENOENT;
+}
+
+static int see_side(struct first_pass *p, const struct perf_event_header *header)
+{
+	struct perfrec_side side;
+
+	if (read_side_record(p, header, &side))
+		return 0;
+	if (see_lost(p, &side))
+		return 0;
+	if (side.type == PERFREC_LATER)
+		return laterchains_add(&p->scan->later, side.id.tid, &side.later);
+	if (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2)
+		see_kernel(p->scan, &side);
+	return model_add(p->model, &side);
+}
+
+static int see_build_id(void *ctx, const struct buildid *id, const char *path)
+{
+	return model_add_build_id(ctx, path, id);
+}
+
+static int see_record(struct first_pass *p, const struct record *rec)
+{
+	const struct perf_event_header *header = rec->header;
+
+	if (header->type == PERF_RECORD_SAMPLE) {
+		if (p->scan->attr_samples)
+			see_sample(p, header);
+		return 0;
+	}
+	if (header->type == PERFFILE_RECORD_BUILD_ID)
+		return buildids_entry(header, header->size, see_build_id, p->model);
+	if (header->type >= PERFFILE_RECORD_HEADER_ATTR)
+		return 0;
+	return see_side(p, header);
+}
+
+static int see_needed(void *ctx, const struct record *rec)
+{
+	return see_record(ctx, rec);
+}
+
+static int make_needed(void *ctx, const struct record *rec, struct side_event *out)
+{
+	struct first_pass *p = ctx;
+	struct perfrec_side side;
+	int err = read_side_record(p, rec->header, &side);
+
+	if (!err && (side.type == PERF_RECORD_MMAP || side.type == PERF_RECORD_MMAP2))
+		see_kernel(p->scan, &side);
+	return err ? err : model_make_event(p->model, &side, out);
+}
+
+/* Whoever made code has to be known before what it mapped is applied. */
+static int settle(struct first_pass *p, uint64_t open_ns)
+{
+	int err;
+
+	if (!model_is_full(p->model))
+		return 0;
+	err = end_jits(&p->jits);
+	if (!err)
+		err = add_jits(p);
+	return err ? err : model_settle(p->model, open_ns);
+}
+
+static int choose_needed(void *ctx, const uint32_t *order, size_t count, uint32_t *numbers)
+{
+	const struct first_pass *p = ctx;
+
+	return model_choose_files(p->model, order, count, numbers);
+}
+
+/* They come by time. */
+static int add_needed(void *ctx, const struct side_event *event)
+{
+	struct first_pass *p = ctx;
+	int err = settle(p, event->time_ns);
+
+	return err ? err : model_add_event(p->model, event);
+}
+
+/* What the slice needs.  -ESTALE: that cannot be had alone. */
+static int run_slice(const struct capture *c, const struct timespan *slice, struct first_pass *p)
+{
+	const struct sideslice_calls calls = {
+		.ctx = p,
+		.see = see_needed,
+		.make = make_needed,
+		.choose = choose_needed,
+		.give = add_needed,
+	};
+	struct sideslice *s;
+	int err = sideslice_new(c, slice, &s);
+
+	if (err)
+		return err;
+	err = end_jits(&p->jits);
+	for (size_t i = 0; !err && i < p->scan->jits.count; i++)
+		err = sideslice_keep(s, p->scan->jits.list[i].pid);
+	if (!err)
+		err = sideslice_read(s, &calls);
+	p->scan->damaged_frames = sideslice_damage(s);
+	if (!err)
+		sideslice_take_samples(s, &p->scan->kept);
+	sideslice_free(s);
+	return err;
+}
+
+/* What frames from each on say that they have at the earliest; where none says it, nothing is known. */
+static int find_open_times(const struct capture *c, struct first_pass *p)
+{
+	size_t count;
+	const struct capture_frame *frames = capture_frames(c, &count);
+	uint64_t open_ns = UINT64_MAX;
+
+	if (capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c))
+		return 0;
+	p->open_ns = calloc(count + 1, sizeof(*p->open_ns));
+	if (!p->open_ns)
+		return -ENOMEM;
+	for (size_t i = count; i-- > 0; p->open_ns[i] = open_ns)
+		if ((frames[i].stream == EBX_STREAM_SIDE ||
+		     frames[i].stream == CAPTURE_STREAM_MIXED) &&
+		    frames[i].t_min_ns < open_ns)
+			open_ns = frames[i].t_min_ns;
+	return 0;
+}
+
+static int run_first_pass(const struct capture *c, struct first_pass *p)
+{
+	struct record_iter *it = NULL;
+	struct record rec;
+	uint32_t frame = 0;
+	int err;
+
+	err = record_iter_new(c, 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
+	if (err)
+		return err;
+	while (!err && record_iter_next(it, &rec) == 1) {
+		if (p->open_ns && rec.frame != frame)
+			err = settle(p, p->open_ns[rec.frame]);
+		frame = rec.frame;
+		if (!err)
+			err = see_record(p, &rec);
+	}
+	p->scan->damaged_frames = record_iter_damage(it);
+	record_iter_free(it);
+	return err;
+}
+
+/* Some records were counted. */
+static int begin_anew(struct strings *names, struct first_pass *p)
+{
+	memset(p->scan->attr_lost, 0, p->scan->attr_count * sizeof(*p->scan->attr_lost));
+	laterchains_done(&p->scan->later);
+	model_free(p->model);
+	p->model = NULL;
+	p->jits_added = false;
+	return model_new(names, &p->model);
+}
+
+/* Where a record has no time, or another than its frame says, all are kept until the end. */
+static int read_all(const struct capture *c, struct strings *names, struct first_pass *p)
+{
+	int err = find_open_times(c, p);
+
+	if (!err)
+		err = run_first_pass(c, p);
+	if (err == -ESTALE) {
+		free(p->open_ns);
+		p->open_ns = NULL;
+		err = begin_anew(names, p);
+		if (!err)
+			err = run_first_pass(c, p);
+	}
+	free(p->open_ns);
+	p->open_ns = NULL;
+	return err;
+}
+
+static int read_side(const struct capture *c, struct strings *names, const struct timespan *slice,
+		     struct first_pass *p)
+{
+	int err = model_new(names, &p->model);
+
+	if (!err && members_any(c))
+		err = members_new(c, &p->members);
+	if (err || !slice || laterchains_any(c) || !sideslice_is_worth(c, slice))
+		return err ? err : read_all(c, names, p);
+	err = run_slice(c, slice, p);
+	if (err != -ESTALE)
+		return err;
+	err = begin_anew(names, p); /* it cannot be had alone */
+	return err ? err : read_all(c, names, p);
+}
+
+int load_model(const struct capture *c, struct strings *names, const struct timespan *slice,
+	       struct model **out, struct load_scan *scan)
+{
+	struct load_scan fresh = { .span = TIMESPAN_ALL };
+	struct first_pass p = {
+		.finder = attrfinder_of(c),
+		.scan = &fresh,
+		.jits = { .c = c, .scan = &fresh },
+	};
+	uint64_t **counts = capture_get_kind(c) == CAPTURE_EBX ? &fresh.attr_lost
+							       : &fresh.attr_samples;
+	int err, jit_err;
+
+	fresh.attr_count = p.finder.count;
+	*counts = calloc(p.finder.count + 1, sizeof(**counts));
+	if (!*counts)
+		return -ENOMEM;
+	begin_jits(&p.jits);
+	err = read_side(c, names, slice, &p);
+	members_free(p.members);
+	if (!err)
+		err = buildids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
+	jit_err = end_jits(&p.jits);
+	if (!err)
+		err = jit_err ? jit_err : add_jits(&p);
+	if (!err)
+		err = model_seal(p.model);
+	if (err) {
+		model_free(p.model);
+		load_scan_done(&fresh);
+		return err;
+	}
+	if (!fresh.span_known)
+		fresh.span_known = !timespan_of_capture(c, &fresh.span);
+	*out = p.model;
+	*scan = fresh;
+	return 0;
+}
+
+void load_scan_done(struct load_scan *scan)
+{
+	free(scan->attr_samples);
+	free(scan->attr_lost);
+	scan->attr_samples = scan->attr_lost = NULL;
+	jitmaps_done(&scan->jits);
+	embedded_free(scan->files);
+	scan->files = NULL;
+	keptframes_done(&scan->kept);
+	laterchains_done(&scan->later);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/fold/locations.h"
+
+#include "analyze/base/radix_sort.h"
+#include "format/base/vec.h"
+
+static bool equal(const struct place *a, const struct place *b)
+{
+	return a->offset == b->offset && a->file == b->file && a->kind == b->kind &&
+	       a->is_return == b->is_return;
+}
+
+int places_add_hashed(struct places *p, const struct place *place, uint64_t hash, uint32_t *out)
+{
+	uint32_t pos, id;
+	int err;
+
+	err = hashidx_reserve(&p->index);
+	if (err)
+		return err;
+	pos = hashidx_start(&p->index, hash);
+	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
+		if (equal(&p->list[id], place)) {
+			*out = id;
+			return 0;
+		}
+	}
+	if (p->count >= UINT32_MAX - 1)
+		return -EOVERFLOW;
+	err = vec_reserve(&p->list, &p->capacity, p->count + 1);
+	if (err)
+		return err;
+	id = (uint32_t)p->count++;
+	p->list[id] = *place;
+	hashidx_put(&p->index, hash, pos, id);
+	*out = id;
+	return 0;
+}
+
+int places_add(struct places *p, const struct place *place, uint32_t *out)
+{
+	return places_add_hashed(p, place, places_hash(place), out);
+}
+
+#define FETCH_AHEAD 16
+#define LOOK_AHEAD  8
+
+int places_merge(struct places *p, const struct places *from, uint32_t *numbers)
+{
+	uint64_t hashes[FETCH_AHEAD] = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < from->count + FETCH_AHEAD; i++) {
+		size_t add = i - FETCH_AHEAD, look = i - LOOK_AHEAD;
+
+		if (i >= FETCH_AHEAD)
+			err = places_add_hashed(p, &from->list[add], hashes[add % FETCH_AHEAD],
+						&numbers[add]);
+		if (i < from->count) {
+			hashes[i % FETCH_AHEAD] = places_hash(&from->list[i]);
+			places_fetch(p, hashes[i % FETCH_AHEAD]);
+		}
+		if (look < from->count)
+			places_look(p, hashes[look % FETCH_AHEAD]);
+	}
+	return err;
+}
+
+#define OFFSET_BITS 40 /* where offsets have more, the order is less perfect */
+
+/* Who has neither file nor offset comes first, by kind; then the kernel; then files, and code that it made. */
+static uint64_t order_of(const struct place *p)
+{
+	bool in_file = p->kind == PLACE_FILE || p->kind == PLACE_KSYMBOL;
+	uint64_t offset = in_file || p->kind == PLACE_KERNEL ? p->offset : p->kind;
+
+	offset &= ((uint64_t)1 << OFFSET_BITS) - 1;
+	return (in_file ? (uint64_t)p->file + 1 : 0) << (OFFSET_BITS + 1) | offset << 1 |
+	       p->is_return;
+}
+
+int places_sort(struct places *p, uint32_t *numbers)
+{
+	struct radix_item *order = calloc(p->count + 1, sizeof(*order));
+	struct place *list = calloc(p->count + 1, sizeof(*list));
+	int err = order && list ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < p->count; i++)
+		order[i] = (struct radix_item){ order_of(&p->list[i]), (uint32_t)i };
+	if (!err)
+		err = radix_sort(&order, p->count);
+	for (size_t i = 0; !err && i < p->count; i++) {
+		list[i] = p->list[order[i].value];
+		numbers[order[i].value] = (uint32_t)i;
+	}
+	if (!err) {
+		free(p->list);
+		p->list = list;
+		p->capacity = p->count + 1;
+		list = NULL;
+	}
+	free(list);
+	free(order);
+	return err;
+}
+
+void places_finish(struct places *p)
+{
+	hashidx_done(&p->index);
+}
+
+void places_done(struct places *p)
+{
+	free(p->list);
+	hashidx_done(&p->index);
+	*p = (struct places){ 0 };
+}

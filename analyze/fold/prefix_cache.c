@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/fold/prefix_cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/process/process_model.h"
+#include "format/base/cursor.h"
+
+#define SPACES 256u
+
+struct trails {
+	struct trail list[SPACES];
+};
+
+int trails_new(struct trails **out)
+{
+	struct trails *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*out = t;
+	return 0;
+}
+
+void trails_free(struct trails *t)
+{
+	free(t);
+}
+
+struct trail *trails_of(struct trails *t, const struct chaincut_run *run, uint32_t root)
+{
+	struct trail *trail = &t->list[run->space % SPACES];
+
+	if (run->space == MODEL_NONE)
+		return NULL;
+	if (trail->space != run->space || trail->root != root || trail->kind != run->kind) {
+		trail->space = run->space;
+		trail->root = root;
+		trail->kind = run->kind;
+		trail->count = 0;
+	}
+	return trail;
+}
+
+static uint64_t word_before(const uint8_t *end, size_t i)
+{
+	return le64_load(end - 8 * (i + 1));
+}
+
+/* How many of the last count words before two ends are equal, from there on.  Mostly nearly all are. */
+static size_t count_equal(const uint8_t *a, const uint8_t *b, size_t count)
+{
+	size_t i = 0;
+
+	for (; i + 4 <= count; i += 4)
+		if ((word_before(a, i) ^ word_before(b, i)) |
+		    (word_before(a, i + 1) ^ word_before(b, i + 1)) |
+		    (word_before(a, i + 2) ^ word_before(b, i + 2)) |
+		    (word_before(a, i + 3) ^ word_before(b, i + 3)))
+			break;
+	while (i < count && word_before(a, i) == word_before(b, i))
+		i++;
+	return i;
+}
+
+/* How many of its callers a run leaves. */
+static size_t kept_of(const struct chaincut_run *run)
+{
+	size_t callers = run->count - 1;
+
+	return callers < TRAILS_FRAMES ? callers : TRAILS_FRAMES;
+}
+
+size_t trail_follow(struct trail *trail, const struct chaincut_run *run)
+{
+	size_t kept = kept_of(run), known = trail->count < kept ? trail->count : kept;
+
+	known = count_equal((const uint8_t *)(trail->addrs + TRAILS_FRAMES),
+			    run->frames + 8 * run->count, known);
+	memcpy(trail->addrs + TRAILS_FRAMES - kept, run->frames + 8 * (run->count - kept),
+	       (kept - known) * sizeof(*trail->addrs));
+	trail->count = (uint32_t)kept;
+	return known;
+}
+
+void trail_take(const struct trail *trail, size_t known, uint64_t *paths)
+{
+	memcpy(paths, trail->paths, known * sizeof(*paths));
+}
+
+void trail_leave(struct trail *trail, const struct chaincut_run *run, const uint64_t *paths,
+		 size_t known)
+{
+	memcpy(trail->paths + known, paths + known, (kept_of(run) - known) * sizeof(*paths));
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * sampler_join - what several samplers counted becomes one
+ *
+ * Places are merged at once, since names need no more.  Stacks take five times as long, and are left for
+ * who has a thread for them: tables are joined two by two, each pair in a thread.
+ */
+#include <assert.h>
+#include <pthread.h>
+
+#include "analyze/fold/stack_counter_priv.h"
+#include "format/base/threads.h"
+#include "format/base/vec.h"
+
+static int join_counts(struct sampler *s, const struct sampler *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < from->sum_count; i++)
+		err = sampler_add_to_sum(s, (uint32_t)i, &from->sums[i]);
+	s->counts.samples += from->counts.samples;
+	s->counts.without_chain += from->counts.without_chain;
+	s->counts.deferred += from->counts.deferred;
+	s->counts.frames_left_out += from->counts.frames_left_out;
+	s->counts.unknown_contexts += from->counts.unknown_contexts;
+	return err;
+}
+
+int sampler_join(struct sampler *s, struct sampler *from)
+{
+	int err = vec_reserve(&s->joined, &s->joined_capacity, s->joined_count + 1);
+
+	assert(s->whole && from->whole && !from->item_count && !from->joined_count);
+	places_finish(&from->places);
+	sampler_free_caches(from);
+	from->number_count = from->places.count;
+	from->numbers = calloc(from->number_count + 1, sizeof(*from->numbers));
+	if (!err && !from->numbers)
+		err = -ENOMEM;
+	if (!err)
+		err = places_merge(&s->places, &from->places, from->numbers);
+	if (!err)
+		err = join_counts(s, from);
+	if (err) {
+		sampler_free(from);
+		return err;
+	}
+	places_done(&from->places);
+	s->joined[s->joined_count++] = from;
+	return 0;
+}
+
+int sampler_finish(struct sampler *s)
+{
+	uint32_t *numbers = calloc(s->places.count + 1, sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	assert(s->whole && !s->item_count);
+	places_finish(&s->places);
+	sampler_free_caches(s);
+	if (!err)
+		err = places_sort(&s->places, numbers);
+	if (err) {
+		free(numbers);
+		return err;
+	}
+	for (size_t i = 0; i < s->joined_count; i++)
+		for (size_t k = 0; k < s->joined[i]->number_count; k++)
+			s->joined[i]->numbers[k] = numbers[s->joined[i]->numbers[k]];
+	s->numbers = numbers;
+	return 0;
+}
+
+/* ---- stacks ---- */
+
+struct pair {
+	struct sampler *to, *from; /* from is freed */
+	int err;
+	pthread_t thread;
+};
+
+static void renumber(struct sampler *s)
+{
+	if (s->numbers)
+		stacks_renumber(&s->stacks, s->numbers);
+	free(s->numbers);
+	s->numbers = NULL;
+}
+
+static void *join_pair(void *arg)
+{
+	struct pair *pair = arg;
+
+	renumber(pair->to);
+	renumber(pair->from);
+	hashidx_done(&pair->from->stacks.node_index);
+	hashidx_done(&pair->from->stacks.entry_index);
+	pair->err = stacks_join(&pair->to->stacks, &pair->from->stacks);
+	sampler_free(pair->from);
+	return NULL;
+}
+
+/* The last half of the list to the first.  Where no thread can be started, the caller does it. */
+static int join_half(struct sampler **list, size_t *count)
+{
+	struct pair pairs[THREADS_AT_ONCE];
+	size_t half = *count / 2 < THREADS_AT_ONCE ? *count / 2 : THREADS_AT_ONCE, started = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < half; i++)
+		pairs[i] = (struct pair){ .to = list[i], .from = list[--*count] };
+	while (started + 1 < half &&
+	       !pthread_create(&pairs[started].thread, NULL, join_pair, &pairs[started]))
+		started++;
+	for (size_t i = started; i < half; i++)
+		join_pair(&pairs[i]);
+	for (size_t i = 0; i < half; i++) {
+		if (i < started)
+			pthread_join(pairs[i].thread, NULL);
+		err = err ? err : pairs[i].err;
+	}
+	return err;
+}
+
+int sampler_settle(struct sampler *s)
+{
+	size_t count = s->joined_count + 1;
+	struct sampler **list = calloc(count, sizeof(*list));
+	int err = 0;
+
+	if (!list)
+		return -ENOMEM;
+	list[0] = s;
+	for (size_t i = 1; i < count; i++)
+		list[i] = s->joined[i - 1];
+	s->joined_count = 0;
+	while (!err && count > 1)
+		err = join_half(list, &count);
+	while (--count) /* after a failure */
+		sampler_free(list[count]);
+	free(list);
+	renumber(s);
+	stacks_finish(&s->stacks);
+	return err;
+}

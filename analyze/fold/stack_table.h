@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * stacks - how often was each stack seen?
+ *
+ * A stack is a path in a tree: each node is a frame below its caller, so stacks that begin alike
+ * share their beginning.  Frames are numbers that mean something to the caller of this room.
+ * Two trees, one for user frames and one for kernel frames: the same kernel path is reached from
+ * everywhere, and is stored once.  What is counted is (group, user node, kernel node, end), where
+ * the group and the end are again numbers of the caller's.
+ *
+ * Memory is bounded by the number of distinct stacks.  Node numbers depend on the order of
+ * adding; sums do not, so tables filled by several threads and joined say the same in every order.
+ */
+#ifndef EBPREC_ANALYZE_FOLD_STACK_TABLE_H
+#define EBPREC_ANALYZE_FOLD_STACK_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/base/hash_index.h"
+
+enum { STACKS_USER_ROOT = 0, STACKS_KERNEL_ROOT = 1, STACKS_FIRST_NODE = 2 };
+
+/* A parent's number is always lower than its child's; the two roots are their own parents. */
+struct stacks_node {
+	uint32_t parent;
+	uint32_t frame;
+};
+
+struct stacks_key {
+	uint32_t group;
+	uint32_t user, kernel; /* nodes of the innermost frames; a root: no frames of that kind */
+	uint32_t end;          /* why the user part ends where it does */
+};
+
+struct stacks_entry {
+	struct stacks_key key;
+	uint64_t sample_count;
+	uint64_t period_sum;
+};
+
+/* Read nodes and entries freely; fill by the functions. */
+struct stacks {
+	struct stacks_node *nodes;
+	uint64_t *paths; /* hash of each node's path; NULL once finished */
+	size_t node_count, node_capacity, path_capacity;
+	struct stacks_entry *entries;
+	uint64_t *
+		hashes; /* of each entry, where they are found by stacks_hash(); NULL once finished */
+	size_t entry_count, entry_capacity, hash_capacity;
+	struct hashidx node_index, entry_index;
+};
+
+int stacks_init(struct stacks *s); /* -ENOMEM */
+void stacks_done(struct stacks *s);
+
+/* The node of frame called from parent.  -ENOMEM; -EOVERFLOW: four billion nodes. */
+int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out);
+
+/*
+ * Nodes are found by a hash of their whole path, so where a stack will be looked up is known before
+ * any of its nodes is.  A caller with many stacks can fetch them all, look at them all, and then walk
+ * down by nodes that are in the cache by then.  Such a caller may also hash paths by what its frames
+ * stand for, and number only the frames of new nodes; then all paths of the table are its own.
+ */
+static inline uint64_t stacks_root_path(uint32_t root)
+{
+	return root;
+}
+
+static inline uint64_t stacks_path(uint64_t caller_path, uint32_t frame)
+{
+	return hash_pair(caller_path, frame);
+}
+
+static inline void stacks_fetch(const struct stacks *s, uint64_t path)
+{
+	hashidx_fetch(&s->node_index, path);
+}
+
+static inline void stacks_look(const struct stacks *s, uint64_t path)
+{
+	uint32_t id = hashidx_guess(&s->node_index, path);
+
+	if (id != HASHIDX_NONE)
+		__builtin_prefetch(&s->nodes[id]);
+}
+
+static inline void stacks_look_path(const struct stacks *s, uint64_t path)
+{
+	uint32_t id = hashidx_guess(&s->node_index, path);
+
+	if (id != HASHIDX_NONE)
+		__builtin_prefetch(&s->paths[id]);
+}
+
+/* The node of a path; HASHIDX_NONE: there is none. */
+static inline uint32_t stacks_find_path(const struct stacks *s, uint64_t path)
+{
+	uint32_t pos = hashidx_start(&s->node_index, path), id;
+
+	while ((id = hashidx_match(&s->node_index, path, &pos)) != HASHIDX_NONE)
+		if (s->paths[id] == path)
+			break;
+	return id;
+}
+
+/* stacks_child() of which the path is known. */
+int stacks_child_by_path(struct stacks *s, uint32_t parent, uint64_t path, uint32_t frame,
+			 uint32_t *out);
+
+/* Adds to the stack's counts. */
+int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample_count,
+		 uint64_t period);
+
+/*
+ * Who knows the paths of a stack need no nodes to see that it is known: all entries of a table are found by
+ * these hashes, or all by stacks_count().
+ */
+static inline uint64_t stacks_hash(uint64_t user_path, uint64_t kernel_path, uint32_t group,
+				   uint32_t end)
+{
+	return hash_pair(hash_fold(user_path, kernel_path), (uint64_t)end << 32 | group);
+}
+
+static inline void stacks_fetch_entry(const struct stacks *s, uint64_t hash)
+{
+	hashidx_fetch(&s->entry_index, hash);
+}
+
+static inline void stacks_look_entry(const struct stacks *s, uint64_t hash)
+{
+	uint32_t id = hashidx_guess(&s->entry_index, hash);
+
+	if (id == HASHIDX_NONE)
+		return;
+	__builtin_prefetch(&s->hashes[id]);
+	__builtin_prefetch(&s->entries[id].sample_count, 1);
+}
+
+/* The number of the entry; HASHIDX_NONE: there is none. */
+static inline uint32_t stacks_find_entry(const struct stacks *s, uint64_t hash)
+{
+	uint32_t pos = hashidx_start(&s->entry_index, hash), id;
+
+	while ((id = hashidx_match(&s->entry_index, hash, &pos)) != HASHIDX_NONE)
+		if (s->hashes[id] == hash)
+			break;
+	return id;
+}
+
+/* The number of the entry of this hash, which is made if need be, with nothing counted.  -ENOMEM, -EOVERFLOW. */
+int stacks_add_entry(struct stacks *s, uint64_t hash, const struct stacks_key *key, uint32_t *out);
+
+/* Gives back what only adding needs: from here on, s is only read or merged from. */
+void stacks_finish(struct stacks *s);
+
+/* Makes each frame f of a finished table frames[f]; different frames must stay different. */
+void stacks_renumber(struct stacks *s, const uint32_t *frames);
+
+/*
+ * Adds all of from to s as it is.  Frames mean the same in both, and both are found by paths and by
+ * stacks_hash() that mean the same.  Neither may be finished.
+ */
+int stacks_join(struct stacks *s, const struct stacks *from);
+
+/*
+ * Adds all of from to s, each frame f of from as frames[f], and below it as its callees more[first[f]] up to
+ * more[first[f + 1]] (first NULL: none).  So addresses become names: stacks that get equal frames become one.
+ */
+int stacks_merge(struct stacks *s, const struct stacks *from, const uint32_t *frames,
+		 const uint32_t *more, const uint32_t *first);
+
+/* Adds to weights[f] how many samples had frame f, once for each time it was in their stack.  -ENOMEM. */
+int stacks_weigh_frames(const struct stacks *s, uint64_t *weights);
+
+#endif

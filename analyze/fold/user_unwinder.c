@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/fold/user_unwinder.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/sym/locate/file_search.h"
+#include "format/perf/perfregs.h"
+#include "format/unwind/rule_table.h"
+#include "format/unwind/walk.h"
+
+#define KERNEL_FRAME_MAX 512 /* of a chain's kernel part; the kernel itself stops at 127 */
+
+/* A file's table; filled once, under the lock, and then announced by done. */
+struct slot {
+	struct unwtable *table; /* NULL: there is none */
+	atomic_bool done;
+};
+
+struct unwinder {
+	const struct model *model;
+	const char *symfs;
+	enum unwind_arch arch;
+	struct slot *slots; /* by file of the model */
+	uint32_t slot_count;
+	pthread_mutex_t lock; /* of rules and of filling slots */
+	struct ruleset *rules;
+};
+
+struct unwinder_seat {
+	struct unwinder *unwinder;
+	uint32_t space;
+	uint64_t frames[UNWINDER_FRAME_MAX];
+	uint8_t chain[8 * (KERNEL_FRAME_MAX + 1 + UNWINDER_FRAME_MAX)];
+};
+
+/* ---- tables ---- */
+
+static struct unwtable *table_of_file(struct unwinder *u, const struct model_file *file)
+{
+	struct resolver_file want = {
+		.path = file->path,
+		.build_id = file->build_id,
+		.inode = file->inode,
+		.dev_major = file->dev_major,
+		.dev_minor = file->dev_minor,
+	};
+	struct name_roots roots = { .symfs = u->symfs };
+	struct unwtable *table = NULL;
+	struct located found;
+
+	if (locate_open(&roots, &want, &found) != NAME_FOUND)
+		return NULL;
+	/* Broken: as if it were not there. */
+	(void)unwtable_from_fd(found.fd, u->rules, &table, NULL);
+	located_done(&found);
+	return table;
+}
+
+static const struct unwtable *table_of(struct unwinder *u, uint32_t file)
+{
+	struct slot *slot = &u->slots[file];
+
+	if (atomic_load_explicit(&slot->done, memory_order_acquire))
+		return slot->table;
+	pthread_mutex_lock(&u->lock);
+	if (!atomic_load_explicit(&slot->done, memory_order_relaxed)) {
+		slot->table = table_of_file(u, model_file(u->model, file));
+		atomic_store_explicit(&slot->done, true, memory_order_release);
+	}
+	pthread_mutex_unlock(&u->lock);
+	return slot->table;
+}
+
+static void lookup(void *ctx, uint64_t pc, struct stackwalk_code *out)
+{
+	const struct unwinder_seat *seat = ctx;
+	struct unwinder *u = seat->unwinder;
+	struct model_place place;
+
+	if (!model_place(u->model, seat->space, pc, &place))
+		return;
+	out->executable = true;
+	out->table = table_of(u, place.file);
+	if (out->table && unwtable_bias(out->table, pc, place.file_off_bytes, &out->bias))
+		out->table = NULL;
+}
+
+/* ---- one sample ---- */
+
+static size_t walk(struct unwinder_seat *seat, const struct perf_sample *sample, const __u64 *gprs,
+		   struct stackinfo *info)
+{
+	enum unwind_arch arch = seat->unwinder->arch;
+	bool x86 = arch == UNWIND_X86_64;
+	uint64_t sp = gprs[x86 ? UNWIND_X86_SP : UNWIND_ARM_SP];
+	struct stackwalk how = {
+		.arch = arch, .lookup = lookup, .ctx = seat, .frame_max = UNWINDER_FRAME_MAX
+	};
+	struct unwind_copy copy;
+	struct unwind_regs regs;
+
+	unwind_copy_init(&copy, sample->user_stack, sample->user_stack_bytes, sp, gprs,
+			 PERFREGS_MAX);
+	unwind_regs_leaf(&regs, gprs[x86 ? UNWIND_X86_RA : PERFREGS_ARM_PC], sp,
+			 gprs[x86 ? UNWIND_X86_FP : UNWIND_ARM_FP], x86 ? 0 : gprs[UNWIND_ARM_LR]);
+	return stackwalk_run(&how, &regs, &copy.mem, seat->frames, info);
+}
+
+/* The kernel part as it was, then the frames. */
+static void join_chain(struct unwinder_seat *seat, struct perf_sample *sample, size_t frame_count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sample->chain_count && n < KERNEL_FRAME_MAX; i++) {
+		uint64_t addr = le64_load(sample->chain + 8 * i);
+
+		if (addr == PERF_CONTEXT_USER)
+			break;
+		le64_store(seat->chain + 8 * n++, addr);
+	}
+	if (!n && sample->cpumode == PERF_RECORD_MISC_KERNEL) {
+		le64_store(seat->chain, PERF_CONTEXT_KERNEL);
+		le64_store(seat->chain + 8, sample->ip);
+		n = 2;
+	}
+	le64_store(seat->chain + 8 * n++, PERF_CONTEXT_USER);
+	for (size_t i = 0; i < frame_count; i++)
+		le64_store(seat->chain + 8 * n++, seat->frames[i]);
+	sample->chain = seat->chain;
+	sample->chain_count = n;
+}
+
+bool unwinder_sample(struct unwinder_seat *seat, struct perf_sample *sample, uint64_t regs_mask,
+		     uint32_t space, struct stackinfo *info)
+{
+	__u64 gprs[PERFREGS_MAX] = { 0 };
+	size_t count = 1;
+
+	if (!sample->user_stack_bytes ||
+	    !perfregs_load(seat->unwinder->arch, sample, regs_mask, gprs))
+		return false;
+	seat->space = space;
+	if (sample->user_regs_abi == PERF_SAMPLE_REGS_ABI_64) {
+		count = walk(seat, sample, gprs, info);
+	} else {
+		seat->frames[0] = gprs[seat->unwinder->arch == UNWIND_X86_64 ? UNWIND_X86_RA
+									     : PERFREGS_ARM_PC];
+		*info = (struct stackinfo){ .how = STACKINFO_PC,
+					    .why = UNWIND_UNSUPPORTED,
+					    .flags = STACKINFO_COMPAT };
+	}
+	info->flags |= STACKINFO_COPY;
+	join_chain(seat, sample, count);
+	return true;
+}
+
+/* ---- the whole ---- */
+
+bool unwinder_can(const struct capture *c, const struct capture_attr *attr, enum unwind_arch *arch)
+{
+	const uint64_t need = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	const char *name = capture_feature_string(c, PERFFILE_ARCH);
+
+	if ((attr->attr.sample_type & need) != need)
+		return false;
+	if (name && strcmp(name, "x86_64") != 0 && strcmp(name, "aarch64") != 0)
+		return false; /* registers we do not know */
+	*arch = name && !strcmp(name, "aarch64") ? UNWIND_AARCH64 : UNWIND_X86_64;
+	return true;
+}
+
+int unwinder_seat_new(struct unwinder *u, struct unwinder_seat **out)
+{
+	struct unwinder_seat *seat = malloc(sizeof(*seat));
+
+	if (!seat)
+		return -ENOMEM;
+	seat->unwinder = u;
+	*out = seat;
+	return 0;
+}
+
+void unwinder_seat_free(struct unwinder_seat *seat)
+{
+	free(seat);
+}
+
+int unwinder_new(const struct model *model, const char *symfs, enum unwind_arch arch,
+		 struct unwinder **out)
+{
+	struct unwinder *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return -ENOMEM;
+	*u = (struct unwinder){
+		.model = model, .symfs = symfs, .arch = arch, .slot_count = model_file_count(model)
+	};
+	pthread_mutex_init(&u->lock, NULL);
+	u->slots = calloc(u->slot_count + 1, sizeof(*u->slots));
+	if (!u->slots || ruleset_new(&u->rules)) {
+		unwinder_free(u);
+		return -ENOMEM;
+	}
+	*out = u;
+	return 0;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	for (uint32_t i = 0; u->slots && i < u->slot_count; i++)
+		unwtable_free(u->slots[i].table);
+	free(u->slots);
+	ruleset_free(u->rules);
+	pthread_mutex_destroy(&u->lock);
+	free(u);
+}

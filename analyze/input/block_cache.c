@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/input/block_cache.h"
+
+#include <string.h>
+
+#include "format/base/mmap_array.h"
+#include "format/base/vec.h"
+
+int keptframes_reserve(struct keptframes *k, size_t size_bytes)
+{
+	/* Half of what keeping costs is that pages come one by one. */
+	size_bytes = bigmem_round(size_bytes);
+	k->words = bigmem_raw(size_bytes);
+	if (!k->words)
+		return -ENOMEM;
+	k->word_capacity = size_bytes / sizeof(*k->words);
+	return 0;
+}
+
+int keptframes_add(struct keptframes *k, const struct record *rec)
+{
+	size_t words = keptframes_words(rec->header);
+	int err = vec_reserve(&k->words, &k->word_capacity, k->word_count + words);
+
+	if (err)
+		return err;
+	if (!k->count || k->list[k->count - 1].frame != rec->frame) {
+		err = vec_reserve(&k->list, &k->capacity, k->count + 1);
+		if (err)
+			return err;
+		k->list[k->count++] = (struct keptframe){ rec->frame, k->word_count,
+							  k->word_count };
+	}
+	memcpy(k->words + k->word_count, rec->header, rec->header->size);
+	k->word_count += words;
+	k->list[k->count - 1].end_word = k->word_count;
+	return 0;
+}
+
+size_t keptframes_from(const struct keptframes *k, size_t frame)
+{
+	size_t low = 0, high = k->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (k->list[middle].frame < frame)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void keptframes_done(struct keptframes *k)
+{
+	free(k->words);
+	free(k->list);
+	*k = (struct keptframes){ 0 };
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/input/capture_meta.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *metatext_read(const struct capture *c, uint64_t object)
+{
+	size_t count, size_bytes;
+	const struct capture_object *o = capture_objects(c, &count);
+	uint8_t *data;
+	char *text;
+
+	while (count--) {
+		if (o[count].kind != EBX_META || o[count].object != object || !o[count].whole ||
+		    capture_object_read(c, &o[count], &data, &size_bytes))
+			continue;
+		text = strndup((const char *)data, size_bytes);
+		free(data);
+		return text;
+	}
+	return NULL;
+}
+
+char *metatext_notes(const struct capture *c)
+{
+	size_t count, size_bytes, all_bytes;
+	const struct capture_object *o = capture_objects(c, &count);
+	char *text = NULL;
+	uint8_t *data;
+	FILE *to = NULL;
+
+	for (; count--; o++) {
+		if (o->kind != EBX_NOTE || !o->whole ||
+		    capture_object_read(c, o, &data, &size_bytes))
+			continue;
+		if (!to)
+			to = open_memstream(&text, &all_bytes);
+		if (to)
+			fwrite(data, 1, size_bytes, to);
+		free(data);
+	}
+	if (to && fclose(to)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+const char *metatext_after(const char *text, const char *key)
+{
+	size_t size = strlen(key);
+
+	for (; (text = strstr(text, key)); text += size) {
+		if (text[-1] != '"' || text[size] != '"' || text[size + 1] != ':')
+			continue;
+		text += size + 2;
+		return text + strspn(text, " \n\t");
+	}
+	return NULL;
+}
+
+bool metatext_is(const char *text, const char *key, const char *value)
+{
+	const char *at = metatext_after(text, key);
+
+	return at && !strncmp(at, value, strlen(value));
+}
+
+/* The one that an escape stands for, and how long that is; 0: not known. */
+static size_t unescape(const char *at, char *out)
+{
+	unsigned value = 0;
+
+	if (at[1] == '"' || at[1] == '\\' || at[1] == '/') {
+		*out = at[1];
+		return 2;
+	}
+	if (at[1] != 'u' || strspn(at + 2, "0123456789abcdefABCDEF") < 4 ||
+	    sscanf(at + 2, "%4x", &value) != 1 || !value || value > 0x7f)
+		return 0;
+	*out = (char)value;
+	return 6;
+}
+
+char *metatext_string(const char *text, const char **end)
+{
+	char *out, *to;
+	size_t bytes;
+
+	if (!text || *text++ != '"')
+		return NULL;
+	out = to = malloc(strlen(text) + 1);
+	while (out && *text && *text != '"') {
+		bytes = 1;
+		*to = *text;
+		if (*text == '\\')
+			bytes = unescape(text, to);
+		if (!bytes)
+			break;
+		text += bytes;
+		to++;
+	}
+	if (!out || *text != '"') {
+		free(out);
+		return NULL;
+	}
+	*to = '\0';
+	*end = text + 1;
+	return out;
+}
+
+static const char *element(const char *at)
+{
+	at += strspn(at, " \n\t");
+	return *at && *at != ']' ? at : NULL;
+}
+
+const char *metatext_first(const char *array)
+{
+	return array && *array == '[' ? element(array + 1) : NULL;
+}
+
+const char *metatext_next(const char *behind)
+{
+	behind += strspn(behind, " \n\t");
+	return *behind == ',' ? element(behind + 1) : NULL;
+}
+
+bool metatext_number(const char *text, const char *key, uint64_t *out)
+{
+	const char *at = key ? metatext_after(text, key) : text;
+	char *end;
+	uint64_t value;
+
+	if (!at || *at < '0' || *at > '9')
+		return false;
+	value = strtoull(at, &end, 10);
+	if (end == at)
+		return false;
+	*out = value;
+	return true;
+}

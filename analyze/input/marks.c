@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/input/marks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/input/event_iter.h"
+#include "format/base/hash_index.h"
+#include "format/base/vec.h"
+#include "format/perf/perfrec.h"
+#include "format/perf/trace_data.h"
+
+struct loader {
+	const struct capture_attr *attr; /* of ebprec:mark */
+	struct strings *names;
+	struct marklist *out;
+	uint64_t end_ns; /* of the capture */
+};
+
+/* ---- reading ---- */
+
+static int text_of(struct loader *l, const char *text, uint32_t *out)
+{
+	return strings_add(l->names, text, strlen(text), out);
+}
+
+static int take(void *ctx, const struct perf_event_header *header)
+{
+	struct loader *l = ctx;
+	struct marklist *list = l->out;
+	struct tracing_mark m;
+	struct perf_sample s;
+	struct mark *to;
+	int err;
+
+	if (perfrec_sample(header, header->size, &l->attr->attr, &s, NULL) || !s.raw ||
+	    tracing_mark_decode(s.raw, s.raw_bytes, &m)) {
+		list->broken++;
+		return 0;
+	}
+	if (list->count >= MARKLIST_NONE - 1 ||
+	    vec_reserve(&list->marks, &list->capacity, list->count + 1))
+		return -ENOMEM;
+	to = &list->marks[list->count];
+	*to = (struct mark){
+		.time_ns = s.time_ns,
+		.duration_ns = m.duration_ns,
+		.id = m.id,
+		.pid = s.pid,
+		.tid = s.tid,
+		.cpu = (uint32_t)s.cpu,
+		.kind = m.kind,
+		.span = MARKLIST_NONE,
+	};
+	err = text_of(l, m.group, &to->group);
+	if (!err)
+		err = text_of(l, m.name, &to->name);
+	if (!err)
+		err = text_of(l, m.message, &to->text);
+	if (!err)
+		list->count++;
+	return err;
+}
+
+/* By time, then by place: marks are read in the order of the file. */
+static int by_time(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->span < y->span ? -1 : x->span > y->span;
+}
+
+static void sort(struct marklist *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		m->marks[i].span = (uint32_t)i;
+	if (m->count)
+		qsort(m->marks, m->count, sizeof(*m->marks), by_time);
+	for (size_t i = 0; i < m->count; i++)
+		m->marks[i].span = MARKLIST_NONE;
+}
+
+/* ---- spans ---- */
+
+/* The open spans of each id, or group and name; the last one is found first. */
+struct open_span {
+	uint32_t span, below; /* opened before with the same key, still open */
+};
+
+struct pairs {
+	struct marklist *m;
+	struct hashidx index;
+	uint32_t *heads; /* by key: the innermost open span, in open[]; MARKLIST_NONE */
+	uint32_t *marks; /* by key: a mark that has it */
+	size_t key_count, head_capacity, mark_capacity;
+	struct open_span *open;
+	size_t open_count, open_capacity;
+};
+
+static bool same_key(const struct mark *a, const struct mark *b)
+{
+	if (a->id || b->id)
+		return a->id == b->id && a->pid == b->pid;
+	return a->group == b->group && a->name == b->name;
+}
+
+static int key_of(struct pairs *p, uint32_t mark, uint32_t *out)
+{
+	const struct mark *m = &p->m->marks[mark];
+	uint64_t hash = m->id ? hash_pair(m->id, m->pid)
+			      : hash_pair((uint64_t)m->group << 32 | m->name, 1ULL << 40);
+	uint32_t pos, id;
+
+	if (hashidx_reserve(&p->index))
+		return -ENOMEM;
+	pos = hashidx_start(&p->index, hash);
+	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
+		if (same_key(&p->m->marks[p->marks[id]], m)) {
+			*out = id;
+			return 0;
+		}
+	}
+	if (vec_reserve(&p->heads, &p->head_capacity, p->key_count + 1) ||
+	    vec_reserve(&p->marks, &p->mark_capacity, p->key_count + 1))
+		return -ENOMEM;
+	id = (uint32_t)p->key_count++;
+	p->heads[id] = MARKLIST_NONE;
+	p->marks[id] = mark;
+	hashidx_put(&p->index, hash, pos, id);
+	*out = id;
+	return 0;
+}
+
+static int new_span(struct marklist *m, uint32_t mark, uint64_t start_ns, uint64_t end_ns)
+{
+	if (vec_reserve(&m->spans, &m->span_capacity, m->span_count + 1))
+		return -ENOMEM;
+	m->spans[m->span_count] = (struct markspan){
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.begin = mark,
+		.end = MARKLIST_NONE,
+		.group = m->marks[mark].group,
+		.name = m->marks[mark].name,
+	};
+	m->marks[mark].span = (uint32_t)m->span_count++;
+	return 0;
+}
+
+static int open_span(struct pairs *p, uint32_t mark, uint64_t end_ns)
+{
+	struct marklist *m = p->m;
+	uint32_t key;
+	int err = key_of(p, mark, &key);
+
+	if (!err)
+		err = new_span(m, mark, m->marks[mark].time_ns, end_ns);
+	if (!err)
+		err = vec_reserve(&p->open, &p->open_capacity, p->open_count + 1);
+	if (err)
+		return err;
+	p->open[p->open_count] = (struct open_span){ m->marks[mark].span, p->heads[key] };
+	p->heads[key] = (uint32_t)p->open_count++;
+	return 0;
+}
+
+static int close_span(struct pairs *p, uint32_t mark)
+{
+	struct marklist *m = p->m;
+	const struct open_span *open;
+	uint32_t key;
+	int err = key_of(p, mark, &key);
+
+	if (err)
+		return err;
+	if (p->heads[key] == MARKLIST_NONE) {
+		m->ends_without_begin++;
+		return 0;
+	}
+	open = &p->open[p->heads[key]];
+	m->spans[open->span].end = mark;
+	m->spans[open->span].end_ns = m->marks[mark].time_ns;
+	m->marks[mark].span = open->span;
+	p->heads[key] = open->below;
+	return 0;
+}
+
+static int pair(struct pairs *p, uint64_t end_ns)
+{
+	struct marklist *m = p->m;
+	const struct mark *mark;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < m->count; i++) {
+		mark = &m->marks[i];
+		if (mark->kind == TRACING_MARK_BEGIN) {
+			err = open_span(p, i, end_ns > mark->time_ns ? end_ns : mark->time_ns);
+		} else if (mark->kind == TRACING_MARK_END) {
+			err = close_span(p, i);
+		} else if (mark->kind == TRACING_MARK_SPAN) {
+			err = new_span(m, i,
+				       mark->time_ns > mark->duration_ns
+					       ? mark->time_ns - mark->duration_ns
+					       : 0,
+				       mark->time_ns);
+			if (!err)
+				m->spans[mark->span].end = i;
+		}
+	}
+	return err;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct markspan *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns > y->end_ns ? -1 : 1;
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Orders spans, and tells the marks their new numbers. */
+static void order(struct marklist *m)
+{
+	if (m->span_count)
+		qsort(m->spans, m->span_count, sizeof(*m->spans), by_start);
+	for (uint32_t i = 0; i < m->span_count; i++) {
+		m->marks[m->spans[i].begin].span = i;
+		if (m->spans[i].end != MARKLIST_NONE)
+			m->marks[m->spans[i].end].span = i;
+	}
+}
+
+#define DEPTH_MOST 64 /* deeper ones are shown as this deep */
+
+/* The open spans of a process, outermost first. */
+struct nest {
+	uint64_t end_ns[DEPTH_MOST];
+	uint32_t pid, depth;
+};
+
+static int find_depths(struct marklist *m)
+{
+	struct nest *nests = NULL, *n;
+	size_t count = 0, capacity = 0;
+
+	for (size_t i = 0; i < m->span_count; i++) {
+		struct markspan *span = &m->spans[i];
+		uint32_t pid = m->marks[span->begin].pid, kept = 0;
+
+		for (n = nests; n < nests + count && n->pid != pid; n++)
+			;
+		if (n == nests + count) {
+			if (vec_reserve(&nests, &capacity, count + 1)) {
+				free(nests);
+				return -ENOMEM;
+			}
+			n = &nests[count++];
+			n->pid = pid;
+			n->depth = 0;
+		}
+		for (uint32_t k = 0; k < n->depth; k++) {
+			if (n->end_ns[k] <= span->start_ns)
+				continue; /* is over */
+			span->depth += n->end_ns[k] >= span->end_ns;
+			n->end_ns[kept++] = n->end_ns[k];
+		}
+		n->depth = kept;
+		if (n->depth < DEPTH_MOST)
+			n->end_ns[n->depth++] = span->end_ns;
+	}
+	free(nests);
+	return 0;
+}
+
+static int make_spans(struct loader *l)
+{
+	struct pairs p = { .m = l->out };
+	int err = pair(&p, l->end_ns);
+
+	hashidx_done(&p.index);
+	free(p.heads);
+	free(p.marks);
+	free(p.open);
+	if (err)
+		return err;
+	order(l->out);
+	return find_depths(l->out);
+}
+
+int marklist_load(const struct capture *c, struct strings *names, struct marklist *out)
+{
+	struct marklist fresh = { 0 };
+	struct loader l = { .names = names, .out = &fresh };
+	struct timespan whole;
+	int err = 0;
+
+	l.attr = eventwalk_find(c, TRACING_MARK_ID);
+	if (!timespan_of_capture(c, &whole))
+		l.end_ns = whole.to_ns;
+	if (l.attr)
+		err = eventwalk_samples(c, 1u << EBX_STREAM_MARK | 1u << EBX_STREAM_SIDE, l.attr,
+					take, &l, &fresh.lost);
+	if (!err) {
+		sort(&fresh);
+		err = make_spans(&l);
+	}
+	if (err) {
+		marklist_done(&fresh);
+		return err;
+	}
+	*out = fresh;
+	return 0;
+}
+
+void marklist_done(struct marklist *m)
+{
+	free(m->marks);
+	free(m->spans);
+	*m = (struct marklist){ 0 };
+}
+
+/* ---- times by marks ---- */
+
+static bool is_called(const struct strings *names, const struct mark *m, const char *word)
+{
+	const char *group = strings_text(names, m->group), *name = strings_text(names, m->name);
+	size_t bytes = strlen(group);
+
+	return !strcmp(name, word) || !strcmp(strings_text(names, m->text), word) ||
+	       (!strncmp(word, group, bytes) && word[bytes] == '/' &&
+		!strcmp(word + bytes + 1, name));
+}
+
+uint64_t marklist_count(const struct marklist *m, const struct strings *names, const char *what,
+			const struct filter *filter)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct mark *mark = &m->marks[i];
+
+		if (mark->kind == TRACING_MARK_END || !is_called(names, mark, what))
+			continue;
+		count += filter_has_time(filter, mark->span == MARKLIST_NONE
+							 ? mark->time_ns
+							 : m->spans[mark->span].start_ns);
+	}
+	return count;
+}
+
+struct parts {
+	struct timespan *list;
+	size_t count, capacity;
+};
+
+/* Behind the others, which start earlier; joined with the last where they touch. */
+static int add_part(struct parts *p, uint64_t from_ns, uint64_t to_ns)
+{
+	if (p->count && from_ns <= p->list[p->count - 1].to_ns) {
+		if (p->list[p->count - 1].to_ns < to_ns)
+			p->list[p->count - 1].to_ns = to_ns;
+		return 0;
+	}
+	if (vec_reserve(&p->list, &p->capacity, p->count + 1))
+		return -ENOMEM;
+	p->list[p->count++] = (struct timespan){ from_ns, to_ns };
+	return 0;
+}
+
+static int hand_over(struct parts *p, int err, struct timespan **out, size_t *count)
+{
+	if (!err && !p->count)
+		err = -ENOENT;
+	if (err) {
+		free(p->list);
+		return err;
+	}
+	*out = p->list;
+	*count = p->count;
+	return 0;
+}
+
+int marklist_during(const struct marklist *m, const struct strings *names, const char *span,
+		    struct timespan **out, size_t *count, const char **missing)
+{
+	struct parts p = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < m->span_count; i++)
+		if (is_called(names, &m->marks[m->spans[i].begin], span))
+			err = add_part(&p, m->spans[i].start_ns, m->spans[i].end_ns);
+	*missing = span;
+	return hand_over(&p, err, out, count);
+}
+
+int marklist_between(const struct marklist *m, const struct strings *names, const char *from,
+		     const char *to, struct timespan **out, size_t *count, const char **missing)
+{
+	bool begun = false, seen = false;
+	uint64_t since_ns = 0;
+	struct parts p = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < m->count; i++) {
+		if (begun && is_called(names, &m->marks[i], to)) {
+			err = add_part(&p, since_ns, m->marks[i].time_ns);
+			begun = false;
+		} else if (!begun && is_called(names, &m->marks[i], from)) {
+			begun = seen = true;
+			since_ns = m->marks[i].time_ns;
+		}
+	}
+	*missing = seen ? to : from;
+	return hand_over(&p, err, out, count);
+}

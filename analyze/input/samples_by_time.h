@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * samplesort - the samples of a capture in the order of their times
+ *
+ * Rings are per CPU and streams are apart, so a file has its samples in no order.  In our captures
+ * each frame says from when to when it is: frames are read in the order of their beginnings, only
+ * those that the span needs, and a sample is passed on when no frame can bring an earlier one.  In
+ * perf's files the ends of rounds do the same, as in perf itself.  What is held meanwhile is a
+ * second or so of records, unless the file says nothing of its order.
+ */
+#ifndef EBPREC_ANALYZE_INPUT_SAMPLES_BY_TIME_H
+#define EBPREC_ANALYZE_INPUT_SAMPLES_BY_TIME_H
+
+#include <stdint.h>
+
+#include "analyze/input/time_span.h"
+#include "format/reader/capture.h"
+
+struct samplesort_stats {
+	uint64_t sample_count, broken; /* passed on; left out, since they fit no attr */
+	uint32_t damaged_frames;
+};
+
+/* Not 0: stop, and return it. */
+typedef int (*samplesort_fn)(void *ctx, const struct perf_event_header *header,
+			     const struct capture_attr *attr, uint64_t time_ns);
+
+/* Calls fn for each sample within the span; equal times in the order of the file.  -ENOMEM. */
+int samplesort_run(const struct capture *c, const struct timespan *span, samplesort_fn fn,
+		   void *ctx, struct samplesort_stats *stats);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/metric/columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A sum of fields, "a+b-?c"; false: one of them is not there, and has no ? in front. */
+static bool sum_of(const struct metric_table *t, const char *fields, const uint64_t *slots,
+		   double *out)
+{
+	const struct metric_field *f;
+	char name[METRIC_NAME_BYTES];
+	double sign = 1, sum = 0;
+	size_t bytes;
+	bool optional;
+
+	for (;; fields += bytes + 1) {
+		bytes = strcspn(fields, "+-");
+		optional = *fields == '?';
+		snprintf(name, sizeof(name), "%.*s", (int)bytes - optional, fields + optional);
+		f = metricfmt_find(&t->fmt, name);
+		if (!f && !optional)
+			return false;
+		if (f && slots) {
+			uint64_t v = slots[t->slots[f - t->fmt.fields]];
+
+			sum += sign * (f->kind == METRIC_SIGNED ? (double)(int64_t)v : (double)v);
+		}
+		if (!fields[bytes])
+			break;
+		sign = fields[bytes] == '-' ? -1 : 1;
+	}
+	*out = sum;
+	return true;
+}
+
+bool metriccolumn_wanted(const struct metric_table *t, const struct metric_view *v,
+			 const uint64_t *slots)
+{
+	uint32_t slot = v->only ? metricrows_slot(t, v->only) : METRICROWS_NONE;
+
+	return slot == METRICROWS_NONE || slots[slot];
+}
+
+bool metriccolumn_has(const struct metric_table *t, const struct metric_column *c)
+{
+	struct metric_dim own;
+	double sum;
+
+	if (c->op == METRIC_DIM)
+		return !strcmp(c->a, "pid") || !strcmp(c->a, "tid") ||
+		       metricdim_find(t, c->a, &own);
+	return sum_of(t, c->a, NULL, &sum) && (!c->b || sum_of(t, c->b, NULL, &sum));
+}
+
+double metriccolumn_value(const struct metric_table *t, const struct metric_column *c,
+			  const uint64_t *slots, uint64_t elapsed_ns)
+{
+	double a = 0, b = 0;
+
+	if (!sum_of(t, c->a, slots, &a) || (c->b && !sum_of(t, c->b, slots, &b)))
+		return 0;
+	switch (c->op) {
+	case METRIC_AVG:
+		return b != 0 ? a / b : 0;
+	case METRIC_PCT:
+		return b != 0 ? 100 * a / b : 0;
+	case METRIC_SHARE:
+		return a + b != 0 ? 100 * a / (a + b) : 0;
+	case METRIC_OVER:
+		return a > b ? a - b : 0;
+	case METRIC_PART:
+		return a > b ? 100 * (a - b) / a : 0;
+	case METRIC_RATE:
+		return elapsed_ns ? a * 1e9 / (double)elapsed_ns : 0;
+	case METRIC_BUSY:
+		return elapsed_ns ? 100 * a / (double)elapsed_ns : 0;
+	default:
+		return a;
+	}
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* A table as JSON or as CSV: all numbers as they were recorded. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/metric/columns.h"
+#include "analyze/metric/forms.h"
+#include "analyze/out/message.h"
+
+static void put_raw(const struct metric_column *c, double v, FILE *to)
+{
+	if (metricrank_is_whole(c) || v == floor(v))
+		fprintf(to, "%.0f", v);
+	else
+		fprintf(to, "%.3f", v);
+}
+
+static void put_quoted(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+		       const char *name, bool csv, FILE *to)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *m = open_memstream(&text, &bytes);
+
+	if (!m)
+		return;
+	metricrank_put_dim(s, sum, group, name, m);
+	fclose(m);
+	if (!csv) {
+		say_json(to, text, bytes);
+	} else if (!text[strcspn(text, ",\"\n\r")]) {
+		say_escaped(to, text, bytes);
+	} else {
+		putc('"', to);
+		for (const char *p = text; *p; p++)
+			fputs((char[]){ *p == '"' ? '"' : *p, *p == '"' ? '"' : '\0', '\0' }, to);
+		putc('"', to);
+	}
+	free(text);
+}
+
+static void json_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+		     const struct metric_dim *d, FILE *to)
+{
+	const struct metric_table *t = sum->table;
+	const char *with = metricdim_with(t, d);
+
+	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
+		if (d->text || !metricrank_is_number(t, d->fields[i]))
+			continue;
+		fprintf(to, "\"%s\": ", d->fields[i]);
+		metricrank_put_dim(s, sum, group, d->fields[i], to);
+		fputs(", ", to);
+	}
+	if (d->text || !d->fields[0] || !metricrank_is_number(t, d->fields[0])) {
+		fprintf(to, "\"%s\": ", d->name);
+		put_quoted(s, sum, group, d->name, false, to);
+		fputs(", ", to);
+	}
+	if (with) {
+		fprintf(to, "\"%s\": ", with);
+		put_quoted(s, sum, group, with, false, to);
+		fputs(", ", to);
+	}
+}
+
+static void json_values(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+			FILE *to)
+{
+	const char *comma = "";
+
+	for (const struct metric_column *c = s->view->columns; c->op; c++) {
+		if (!metriccolumn_has(sum->table, c))
+			continue;
+		fprintf(to, "%s\"%s\": ", comma, c->key);
+		comma = ", ";
+		if (c->op != METRIC_DIM)
+			put_raw(c,
+				metriccolumn_value(sum->table, c, metricsum_slots(sum, group),
+						   metricrank_elapsed_ns(sum)),
+				to);
+		else if (metricrank_is_number(sum->table, c->a))
+			metricrank_put_dim(s, sum, group, c->a, to);
+		else
+			put_quoted(s, sum, group, c->a, false, to);
+	}
+}
+
+static void json_histograms(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+			    FILE *to)
+{
+	const struct metric_table *t = sum->table;
+	const struct metric_field *f = NULL;
+	const uint64_t *slots;
+	uint32_t used;
+
+	while ((f = metricrank_histogram(s, t, f)) != NULL) {
+		slots = metricsum_slots(sum, group) + t->slots[f - t->fmt.fields];
+		used = 0;
+		for (uint32_t i = 0; i < f->count; i++)
+			used = slots[i] ? i + 1 : used;
+		fprintf(to, ", \"%s\": [", f->name);
+		for (uint32_t i = 0; i < used; i++)
+			fprintf(to, "%s%" PRIu64, i ? ", " : "", slots[i]);
+		putc(']', to);
+	}
+}
+
+static void json_inner(const struct metric_shown *s, size_t of, const struct metricrank *order,
+		       FILE *to)
+{
+	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
+	const char *comma = "";
+
+	fputs(", \"rows\": [", to);
+	for (size_t i = 0; i < order->count && left; i++) {
+		if (!metricrank_is_within(&s->outer, of, &s->inner, order->order[i].group))
+			continue;
+		fprintf(to, "%s\n    {", comma);
+		comma = ",";
+		json_dim(s, &s->inner, order->order[i].group, s->by[1], to);
+		json_values(s, &s->inner, order->order[i].group, to);
+		json_histograms(s, &s->inner, order->order[i].group, to);
+		putc('}', to);
+		left--;
+	}
+	fputs("]", to);
+}
+
+/* ---- JSON ---- */
+
+int metricjson_put(const struct metric_shown *s, bool first, FILE *to)
+{
+	const struct metricsum *top = s->by_count > 1 ? &s->outer : &s->inner;
+	struct metricrank order = metricrank_of(s, top), inner = metricrank_of(s, &s->inner);
+	size_t shown = s->top && s->top < order.count ? s->top : order.count;
+
+	fprintf(to,
+		"%s\n {\"name\": \"%s\", \"instrument\": \"%s\", \"from_ns\": %" PRIu64
+		", \"to_ns\": %" PRIu64 ", \"group_count\": %zu, \"rows\": [",
+		first ? "" : ",", s->view->table, s->view->instrument, top->from_ns, top->to_ns,
+		order.count);
+	for (size_t i = 0; order.order && inner.order && i < shown; i++) {
+		fprintf(to, "%s\n  {", i ? "," : "");
+		if (s->by_count)
+			json_dim(s, top, order.order[i].group, s->by[0], to);
+		else
+			fprintf(to, "\"time_ns\": %" PRIu64 ", ",
+				top->groups[order.order[i].group].time_ns);
+		json_values(s, top, order.order[i].group, to);
+		json_histograms(s, top, order.order[i].group, to);
+		if (s->by_count > 1)
+			json_inner(s, order.order[i].group, &inner, to);
+		putc('}', to);
+	}
+	fputs("]}", to);
+	free(order.order);
+	free(inner.order);
+	return order.order && inner.order ? 0 : -ENOMEM;
+}
+
+/* ---- CSV ---- */
+
+static void csv_header(const struct metric_shown *s, FILE *to)
+{
+	const struct metric_table *t = s->inner.table;
+
+	fputs("table,from_ns,to_ns", to);
+	for (size_t i = 0; i < s->by_count; i++) {
+		fprintf(to, ",%s", s->by[i]->name);
+		if (metricdim_with(t, s->by[i]))
+			fprintf(to, ",%s", s->by[i]->with);
+	}
+	for (const struct metric_column *c = s->view->columns; c->op; c++) {
+		if (metriccolumn_has(t, c))
+			fprintf(to, ",%s", c->key);
+	}
+	putc('\n', to);
+}
+
+static void csv_row(const struct metric_shown *s, size_t group, FILE *to)
+{
+	const struct metricsum *sum = &s->inner;
+	bool moment = !sum->table->is_interval;
+
+	fprintf(to, "%s,%" PRIu64 ",%" PRIu64, s->view->table,
+		moment ? sum->groups[group].time_ns : sum->from_ns,
+		moment ? sum->groups[group].time_ns : sum->to_ns);
+	for (size_t i = 0; i < s->by_count; i++) {
+		putc(',', to);
+		put_quoted(s, sum, group, s->by[i]->name, true, to);
+		if (!metricdim_with(sum->table, s->by[i]))
+			continue;
+		putc(',', to);
+		put_quoted(s, sum, group, s->by[i]->with, true, to);
+	}
+	for (const struct metric_column *c = s->view->columns; c->op; c++) {
+		if (!metriccolumn_has(sum->table, c))
+			continue;
+		putc(',', to);
+		if (c->op == METRIC_DIM)
+			put_quoted(s, sum, group, c->a, true, to);
+		else
+			put_raw(c,
+				metriccolumn_value(sum->table, c, metricsum_slots(sum, group),
+						   metricrank_elapsed_ns(sum)),
+				to);
+	}
+	putc('\n', to);
+}
+
+int metriccsv_put(const struct metric_shown *s, bool first, FILE *to)
+{
+	struct metricrank order = metricrank_of(s, &s->inner);
+	size_t shown = s->top && s->top < order.count ? s->top : order.count;
+
+	if (first)
+		csv_header(s, to);
+	for (size_t i = 0; order.order && i < shown; i++)
+		csv_row(s, order.order[i].group, to);
+	free(order.order);
+	return order.order ? 0 : -ENOMEM;
+}

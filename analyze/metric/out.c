@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/metric/out.h"
+
+#include "analyze/metric/forms.h"
+
+int metricout_put(const struct metric_shown *s, enum metric_form form, bool first, FILE *to)
+{
+	if (form == METRIC_JSON_FORM)
+		return metricjson_put(s, first, to);
+	if (form == METRIC_CSV_FORM)
+		return metriccsv_put(s, first, to);
+	if (!first)
+		putc('\n', to);
+	return metrictext_put(s, to);
+}

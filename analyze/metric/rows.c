@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/metric/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/saturate.h"
+#include "analyze/metric/names.h"
+#include "analyze/metric/syscall_category.h"
+#include "analyze/input/tracepoint_format.h"
+#include "analyze/input/event_iter.h"
+#include "format/base/vec.h"
+#include "format/reader/ebx_records.h"
+#include "format/perf/perfrec.h"
+
+/* ---- which tables there are ---- */
+
+uint32_t metricrows_slot(const struct metric_table *t, const char *field)
+{
+	const struct metric_field *f = metricfmt_find(&t->fmt, field);
+
+	return f ? t->slots[f - t->fmt.fields] : METRICROWS_NONE;
+}
+
+/* What a system call is about, as a key: texts cannot be grouped by, but fields can. */
+static void add_category(struct metric_format *f)
+{
+	struct metric_field *last = &f->fields[f->field_count++];
+
+	*last = (struct metric_field){ .name = "category", .kind = METRIC_TEXT, .is_key = true };
+}
+
+static void lay_out(struct metric_table *t)
+{
+	const struct metric_field *f;
+
+	t->has_category = metricfmt_find(&t->fmt, "nr") && metricfmt_find(&t->fmt, "abi") &&
+			  !metricfmt_find(&t->fmt, "category") &&
+			  t->fmt.field_count < METRIC_FIELDS_MAX;
+	if (t->has_category)
+		add_category(&t->fmt);
+	for (size_t i = 0; i < t->fmt.field_count; i++) {
+		f = &t->fmt.fields[i];
+		t->slots[i] = t->slot_count;
+		t->slot_count += f->kind == METRIC_TEXT ? 1 : f->count;
+	}
+	t->since = metricrows_slot(t, "since_ns");
+	t->interval = metricrows_slot(t, "interval");
+	t->pid = metricrows_slot(t, "pid");
+	t->tid = metricrows_slot(t, "tid");
+	t->comm = metricrows_slot(t, "comm");
+	t->is_interval = t->since != METRICROWS_NONE && t->interval != METRICROWS_NONE;
+}
+
+static int add_table(struct metricrows *m, const struct capture_attr *attr)
+{
+	struct capture_bytes section = capture_feature(m->c, PERFFILE_TRACING_DATA);
+	const char *colon = strchr(attr->name, ':');
+	struct metric_table t = { .attr = attr };
+	char *format;
+	int err;
+
+	if (!colon || !section.size_bytes)
+		return 0;
+	err = tpformat_find(section.data, section.size_bytes, "ebprec", colon + 1, &format);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = metricfmt_parse(format, &t.fmt);
+	free(format);
+	if (err || t.fmt.id != attr->attr.config)
+		return 0; /* not one of ours */
+	lay_out(&t);
+	if (vec_reserve(&m->tables, &m->capacity, m->count + 1))
+		return -ENOMEM;
+	m->tables[m->count++] = t;
+	return 0;
+}
+
+int metricrows_open(const struct capture *c, struct metricrows *out)
+{
+	struct metricrows m = { .c = c };
+	const struct capture_attr *attrs;
+	size_t count;
+	int err = 0;
+
+	attrs = capture_attrs(c, &count);
+	for (size_t i = 0; i < count && !err; i++) {
+		if (attrs[i].attr.type == PERF_TYPE_TRACEPOINT &&
+		    attrs[i].attr.config >= METRIC_FIRST_ID &&
+		    attrs[i].attr.config < METRIC_FIRST_ID + METRIC_TABLES_MAX)
+			err = add_table(&m, &attrs[i]);
+	}
+	if (err) {
+		metricrows_done(&m);
+		return err;
+	}
+	*out = m;
+	return 0;
+}
+
+void metricrows_done(struct metricrows *m)
+{
+	free(m->tables);
+	*m = (struct metricrows){ 0 };
+}
+
+const struct metric_table *metricrows_find(const struct metricrows *m, const char *name)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		if (!strcmp(m->tables[i].fmt.name, name))
+			return &m->tables[i];
+	}
+	return NULL;
+}
+
+/* ---- rows ---- */
+
+struct walk {
+	struct metricrows *m;
+	struct strings *names;
+	const struct filter *filter;
+	int (*row)(void *ctx, const struct metric_row *r);
+	void *ctx;
+	const struct capture_attr *first; /* of the capture: where identifiers are */
+};
+
+static int set_category(struct walk *w, const struct metric_table *t, uint64_t *slots)
+{
+	const char *name = metricname_call((uint32_t)slots[metricrows_slot(t, "nr")],
+					   slots[metricrows_slot(t, "abi")] != 0);
+	const char *category = syscallcat_of(name ? name : "");
+	uint32_t text;
+	int err = strings_add(w->names, category, strlen(category), &text);
+
+	if (!err)
+		slots[t->slots[t->fmt.field_count - 1]] = text;
+	return err;
+}
+
+static int decode(struct walk *w, const struct metric_table *t, const struct perf_sample *s,
+		  uint64_t *slots)
+{
+	size_t recorded = t->fmt.field_count - t->has_category;
+	const struct metric_field *f;
+	uint32_t text;
+	int err;
+
+	for (size_t i = 0; i < recorded; i++) {
+		f = &t->fmt.fields[i];
+		if (f->off_bytes + f->size_bytes * f->count > s->raw_bytes)
+			return -EBADMSG;
+		if (f->kind == METRIC_TEXT) {
+			err = strings_add(w->names, (const char *)s->raw + f->off_bytes,
+					  strnlen((const char *)s->raw + f->off_bytes, f->count),
+					  &text);
+			if (err)
+				return err;
+			slots[t->slots[i]] = text;
+			continue;
+		}
+		for (uint32_t k = 0; k < f->count; k++)
+			slots[t->slots[i] + k] = metricfmt_number(f, s->raw, s->raw_bytes, k);
+	}
+	return t->has_category ? set_category(w, t, slots) : 0;
+}
+
+static const struct metric_table *table_of(const struct walk *w, const struct perf_event_header *h)
+{
+	uint64_t id = perfrec_identifier(h, h->size, &w->first->attr);
+	const struct capture_attr *attr = id ? capture_attr_by_id(w->m->c, id) : NULL;
+
+	for (size_t i = 0; attr && i < w->m->count; i++) {
+		if (w->m->tables[i].attr == attr)
+			return &w->m->tables[i];
+	}
+	return NULL;
+}
+
+/* An interval goes on where a table has no row of it, or none of who is asked for. */
+static void see_interval(struct walk *w, const struct metric_table *t, const struct perf_sample *s)
+{
+	const struct metric_field *since = metricfmt_find(&t->fmt, "since_ns");
+	uint64_t since_ns;
+
+	if (!since || since->off_bytes + since->size_bytes > s->raw_bytes ||
+	    !filter_has_time(w->filter, s->time_ns))
+		return;
+	since_ns = metricfmt_number(since, s->raw, s->raw_bytes, 0);
+	if (since_ns > s->time_ns)
+		return;
+	if (!w->m->to_ns || since_ns < w->m->from_ns)
+		w->m->from_ns = since_ns;
+	if (s->time_ns > w->m->to_ns)
+		w->m->to_ns = s->time_ns;
+}
+
+static int take(struct walk *w, const struct perf_event_header *h)
+{
+	const struct metric_table *t = table_of(w, h);
+	uint64_t slots[METRIC_ROW_MAX];
+	struct metric_row r = { .table = t, .slots = slots };
+	struct perf_sample s;
+	int err;
+
+	if (!t || perfrec_sample(h, h->size, &t->attr->attr, &s, NULL) || !s.raw)
+		return 0;
+	if (t->is_interval)
+		see_interval(w, t, &s);
+	if (!filter_passes(w->filter, s.pid, s.tid, s.cpu, s.time_ns))
+		return 0;
+	err = decode(w, t, &s, slots);
+	if (err)
+		return err == -EBADMSG ? 0 : err;
+	if (t->comm != METRICROWS_NONE &&
+	    !filter_passes_comm(w->filter, strings_text(w->names, (uint32_t)slots[t->comm])))
+		return 0;
+	r.time_ns = r.since_ns = s.time_ns;
+	if (t->is_interval && slots[t->since] <= s.time_ns)
+		r.since_ns = slots[t->since];
+	r.pid = s.pid;
+	r.tid = s.tid;
+	r.cpu = s.cpu;
+	return w->row(w->ctx, &r);
+}
+
+/* Of the tables together: the recorder does not know which found no room. */
+static void see_lost(struct walk *w, const struct perf_event_header *h)
+{
+	for (size_t i = 0; i < w->m->count; i++)
+		w->m->lost = bounded_add(w->m->lost,
+					 eventwalk_lost(w->m->c, h, w->m->tables[i].attr));
+}
+
+static int see(struct walk *w, const struct perf_event_header *h)
+{
+	if (h->type == PERF_RECORD_SAMPLE)
+		return take(w, h);
+	see_lost(w, h);
+	return 0;
+}
+
+int metricrows_record(struct metricrows *m, struct strings *names, const struct filter *filter,
+		      const struct perf_event_header *record,
+		      int (*row)(void *ctx, const struct metric_row *r), void *ctx)
+{
+	struct walk w = { m, names, filter, row, ctx, NULL };
+	size_t count;
+
+	w.first = capture_attrs(m->c, &count);
+	return count ? see(&w, record) : 0;
+}
+
+int metricrows_walk(struct metricrows *m, struct strings *names, const struct filter *filter,
+		    int (*row)(void *ctx, const struct metric_row *r), void *ctx)
+{
+	struct walk w = { m, names, filter, row, ctx, NULL };
+	struct record_iter *it = NULL;
+	struct record rec;
+	size_t count;
+	int err;
+
+	w.first = capture_attrs(m->c, &count);
+	if (!count)
+		return 0;
+	m->lost = 0;
+	err = record_iter_new(m->c, 1u << EBX_STREAM_METRIC | 1u << EBX_STREAM_SIDE, 0, SIZE_MAX,
+			      &it);
+	if (err)
+		return err;
+	while (!err && record_iter_next(it, &rec) == 1)
+		err = see(&w, rec.header);
+	record_iter_free(it);
+	return err;
+}

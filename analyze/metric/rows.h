@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * metricrows - the tables that a capture's instruments wrote, row by row
+ *
+ * What a table has is read from the capture itself (format/payload/metric_format.h).  A row is given as
+ * numbers, one for each element of each field; a text is the number of a string.
+ */
+#ifndef EBPREC_ANALYZE_METRIC_ROWS_H
+#define EBPREC_ANALYZE_METRIC_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/input/filter.h"
+#include "analyze/base/string_table.h"
+#include "format/reader/capture.h"
+#include "format/payload/metric_format.h"
+
+#define METRICROWS_NONE UINT32_MAX
+
+struct metric_table {
+	struct metric_format fmt;
+	const struct capture_attr *attr;   /* borrowed from the capture */
+	uint32_t slots[METRIC_FIELDS_MAX]; /* of each field: where its first element is in a row */
+	/* The last field of a table of system calls is made here, of their names. */
+	bool has_category;
+	uint32_t slot_count;
+	bool is_interval; /* rows are of an interval, not of a moment */
+	/* Slots of what many tables have; METRICROWS_NONE: this one has not. */
+	uint32_t since, interval, pid, tid, comm;
+};
+
+/* Read freely. */
+struct metricrows {
+	const struct capture *c; /* borrowed */
+	struct metric_table *tables;
+	size_t count, capacity;
+	uint64_t lost; /* what the capture says is missing */
+	/* Of all intervals of the times that the filter has, whosever rows they hold; 0: there are none. */
+	uint64_t from_ns, to_ns;
+};
+
+struct metric_row {
+	const struct metric_table *table;
+	const uint64_t *slots;
+	uint64_t time_ns, since_ns; /* since_ns: where the interval began; of a moment: time_ns */
+	uint32_t pid, tid;
+	int32_t cpu;
+};
+
+/* -ENOMEM; a capture without tables has none.  *out: metricrows_done(). */
+int metricrows_open(const struct capture *c, struct metricrows *out);
+void metricrows_done(struct metricrows *m);
+/* NULL: there is none. */
+const struct metric_table *metricrows_find(const struct metricrows *m, const char *name);
+/* The slot of a field's first element; METRICROWS_NONE: the table has no such field. */
+uint32_t metricrows_slot(const struct metric_table *t, const char *field);
+
+/*
+ * Calls row for each row that the filter passes, in the order of the file.  Intervals count by
+ * their end.  A negative return of row ends it and is returned.
+ */
+int metricrows_walk(struct metricrows *m, struct strings *names, const struct filter *filter,
+		    int (*row)(void *ctx, const struct metric_row *r), void *ctx);
+
+/* The same for one record that comes from elsewhere, of the capture's events: row, if it is one. */
+int metricrows_record(struct metricrows *m, struct strings *names, const struct filter *filter,
+		      const struct perf_event_header *record,
+		      int (*row)(void *ctx, const struct metric_row *r), void *ctx);
+
+#endif

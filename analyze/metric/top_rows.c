@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/metric/top_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/metric/columns.h"
+
+static int by_value(const void *va, const void *vb)
+{
+	const struct metricrank_entry *a = va, *b = vb;
+
+	if (a->value != b->value)
+		return a->value > b->value ? -1 : 1;
+	return a->group < b->group ? -1 : a->group > b->group;
+}
+
+static const struct metric_column *column_called(const struct metric_view *v, const char *key)
+{
+	for (size_t i = 0; key && v->columns[i].op; i++) {
+		if (!strcmp(v->columns[i].key, key))
+			return &v->columns[i];
+	}
+	return NULL;
+}
+
+uint64_t metricrank_elapsed_ns(const struct metricsum *s)
+{
+	return s->to_ns - s->from_ns;
+}
+
+struct metricrank metricrank_of(const struct metric_shown *s, const struct metricsum *sum)
+{
+	bool smallest = s->sort && s->sort[0] == '-';
+	const struct metric_column *by = column_called(s->view,
+						       s->sort ? s->sort + smallest : NULL);
+	struct metricrank r = { .order = calloc(sum->count + 1, sizeof(*r.order)) };
+	struct metricrank_entry *to;
+
+	for (size_t i = 0; r.order && i < sum->count; i++) {
+		if (!metriccolumn_wanted(sum->table, s->view, metricsum_slots(sum, i)))
+			continue;
+		to = &r.order[r.count++];
+		to->group = (uint32_t)i;
+		if (by && by->op != METRIC_DIM)
+			to->value = (smallest ? -1 : 1) *
+				    metriccolumn_value(sum->table, by, metricsum_slots(sum, i),
+						       metricrank_elapsed_ns(sum));
+		else if (!sum->table->is_interval)
+			to->value = -(double)sum->groups[i].time_ns;
+	}
+	if (r.count)
+		qsort(r.order, r.count, sizeof(*r.order), by_value);
+	return r;
+}
+
+bool metricrank_is_whole(const struct metric_column *c)
+{
+	return c->op == METRIC_SUM || c->op == METRIC_OVER;
+}
+
+void metricrank_put_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+			const char *name, FILE *to)
+{
+	const uint64_t *slots = metricsum_slots(sum, group);
+	struct metric_dim own;
+	const struct metric_dim *d = metricdim_find(sum->table, name, &own);
+
+	if (d)
+		metricdim_put(sum->table, d, slots, &s->texts, to);
+	else if (!strcmp(name, "pid"))
+		fprintf(to, "%u", sum->groups[group].pid);
+	else if (!strcmp(name, "tid"))
+		fprintf(to, "%u", sum->groups[group].tid);
+}
+
+bool metricrank_is_number(const struct metric_table *t, const char *name)
+{
+	struct metric_dim own;
+	const struct metric_dim *d = metricdim_find(t, name, &own);
+	const struct metric_field *f = d ? metricfmt_find(&t->fmt, d->fields[0]) : NULL;
+
+	if (!d)
+		return !strcmp(name, "pid") || !strcmp(name, "tid");
+	return !d->text && f && f->kind != METRIC_TEXT && strcmp(f->name, "cgroup") != 0;
+}
+
+const struct metric_field *metricrank_histogram(const struct metric_shown *s,
+						const struct metric_table *t,
+						const struct metric_field *after)
+{
+	const struct metric_field *end = t->fmt.fields + t->fmt.field_count;
+
+	for (after = after ? after + 1 : t->fmt.fields; s->histogram && after < end; after++) {
+		if (!after->is_key && !strncmp(after->name, "hist_", 5))
+			return after;
+	}
+	return NULL;
+}
+
+bool metricrank_is_within(const struct metricsum *outer, size_t of, const struct metricsum *inner,
+			  size_t group)
+{
+	for (size_t i = 0; i < outer->key_count; i++) {
+		if (metricsum_slots(outer, of)[outer->keys[i]] !=
+		    metricsum_slots(inner, group)[outer->keys[i]])
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/names/container_layers.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/contract/container_paths.h"
+
+#define CONFIG_LINE_BYTES 4096
+#define CONFIG_LINES_MAX  10000
+
+struct store {
+	const char *folder; /* whose folders are the layers, or a file that tells it */
+	const char *inside; /* where in a layer its files are */
+	int below_home;
+};
+
+static const struct store stores[] = {
+	{ "/var/lib/containers/storage/overlay", "diff", 0 },
+	{ "/.local/share/containers/storage/overlay", "diff", 1 },
+	{ "/var/lib/docker/overlay2", "diff", 0 },
+	{ "/.local/share/docker/overlay2", "diff", 1 },
+	{ "/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots", "fs", 0 },
+};
+
+/* Where podman and CRI-O are told to put their layers, besides or in place of the usual folder. */
+static const struct store configs[] = {
+	{ "/etc/containers/storage.conf", NULL, 0 },
+	{ "/usr/share/containers/storage.conf", NULL, 0 },
+	{ "/.config/containers/storage.conf", NULL, 1 },
+};
+
+static int each_layer(const char *folder, const char *inside, const char *path, layerstores_fn fn,
+		      void *ctx)
+{
+	struct dirent *entry;
+	unsigned left = LAYERSTORES_LAYERS_MAX;
+	char *file;
+	DIR *dir = opendir(folder);
+	int stop = 0;
+
+	while (dir && !stop && left-- && (entry = readdir(dir))) {
+		if (*entry->d_name == '.' || !strcmp(entry->d_name, "l") ||
+		    asprintf(&file, "%s/%s/%s%s", folder, entry->d_name, inside, path) < 0)
+			continue;
+		if (!access(file, F_OK))
+			stop = fn(ctx, file);
+		free(file);
+	}
+	if (dir)
+		closedir(dir);
+	return stop;
+}
+
+static int each_configured(const char *config, const char *path, layerstores_fn fn, void *ctx)
+{
+	FILE *f = fopen(config, "re");
+	char line[CONFIG_LINE_BYTES], *root, *folder;
+	int stop = 0;
+
+	for (unsigned n = 0; f && !stop && n < CONFIG_LINES_MAX && fgets(line, sizeof(line), f);
+	     n++) {
+		root = storeconf_graphroot(line);
+		if (!root || asprintf(&folder, "%s/overlay", root) < 0)
+			continue;
+		stop = each_layer(folder, "diff", path, fn, ctx);
+		free(folder);
+	}
+	if (f)
+		fclose(f);
+	return stop;
+}
+
+int layerstores_each(const char *path, layerstores_fn fn, void *ctx)
+{
+	const size_t store_count = sizeof(stores) / sizeof(stores[0]);
+	const size_t config_count = sizeof(configs) / sizeof(configs[0]);
+	const char *home = getenv("HOME");
+	int stop = 0;
+
+	if (*path != '/' || strstr(path, "/../"))
+		return 0;
+	for (size_t i = 0; !stop && i < store_count + config_count; i++) {
+		const struct store *s = i < store_count ? &stores[i] : &configs[i - store_count];
+		char *at;
+
+		if ((s->below_home && (!home || *home != '/')) ||
+		    asprintf(&at, "%s%s", s->below_home ? home : "", s->folder) < 0)
+			continue;
+		stop = s->inside ? each_layer(at, s->inside, path, fn, ctx)
+				 : each_configured(at, path, fn, ctx);
+		free(at);
+	}
+	return stop;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/names/function_table.h"
+
+#include <stdio.h>
+
+#include "format/base/vec.h"
+
+#define INLINED_MAX 64 /* frames of one place */
+
+static const char unknown[] = "[unknown]";
+
+const char *naming_base(const char *path, size_t *size_bytes)
+{
+	static const char deleted[] = " (deleted)";
+	const char *base = path, *slash = strrchr(path, '/');
+	size_t n;
+
+	/* "[kernel.kallsyms]" and "[vdso]" are no paths, whatever they contain. */
+	if (slash && *path != '[')
+		base = slash + 1;
+	n = strlen(base);
+	if (n > sizeof(deleted) - 1 && !strcmp(base + n - (sizeof(deleted) - 1), deleted))
+		n -= sizeof(deleted) - 1;
+	*size_bytes = n;
+	return base;
+}
+
+int naming_label(struct strings *names, const char *text, const char *suffix, uint32_t *out)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t n = strlen(text), suffix_bytes = strlen(suffix), at = 0;
+	char fixed[512], *label = fixed;
+	int err;
+
+	if (n > (sizeof(fixed) - suffix_bytes) / 4) {
+		label = malloc(4 * n + suffix_bytes);
+		if (!label)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c < 0x20 || c == 0x7f) {
+			label[at++] = '\\';
+			label[at++] = 'x';
+			label[at++] = hex[c >> 4];
+			label[at++] = hex[c & 15];
+		} else {
+			label[at++] = c == ';' ? ':' : (char)c;
+		}
+	}
+	memcpy(label + at, suffix, suffix_bytes);
+	err = strings_add(names, label, at + suffix_bytes, out);
+	if (label != fixed)
+		free(label);
+	return err;
+}
+
+static int add_function(struct naming *n, const struct function *function, uint32_t *out)
+{
+	uint64_t hash = hash_pair((uint64_t)function->name << 32 | function->dso,
+				  (uint64_t)(function->line ^ function->source << 16) << 32 |
+					  (uint64_t)function->reason << 2 |
+					  (uint64_t)function->is_inlined << 1 |
+					  function->is_kernel);
+	uint32_t pos, id;
+	int err;
+
+	err = hashidx_reserve(&n->index);
+	if (err)
+		return err;
+	pos = hashidx_start(&n->index, hash);
+	while ((id = hashidx_match(&n->index, hash, &pos)) != HASHIDX_NONE) {
+		const struct function *f = &n->functions[id];
+
+		if (f->name == function->name && f->dso == function->dso &&
+		    f->reason == function->reason && f->is_kernel == function->is_kernel &&
+		    f->is_inlined == function->is_inlined && f->line == function->line &&
+		    f->source == function->source) {
+			*out = id;
+			return 0;
+		}
+	}
+	err = vec_reserve(&n->functions, &n->function_capacity, n->function_count + 1);
+	if (err)
+		return err;
+	id = (uint32_t)n->function_count++;
+	n->functions[id] = *function;
+	hashidx_put(&n->index, hash, pos, id);
+	*out = id;
+	return 0;
+}
+
+int naming_add_label(struct naming *n, struct strings *names, const char *name, const char *dso,
+		     uint32_t *out)
+{
+	struct function function = { .is_kernel = true };
+	int err = strings_add(names, name, strlen(name), &function.name);
+
+	if (!err)
+		err = strings_add(names, dso, strlen(dso), &function.dso);
+	return err ? err : add_function(n, &function, out);
+}
+
+/*
+ * The resolver gives the same pointers for the same function, and most places are in few functions:
+ * what was said last for a pointer saves hashing its text.
+ */
+struct recent {
+	const char *name, *dso;
+	uint32_t function, source;
+	uint8_t reason;
+	bool is_kernel;
+};
+
+#define RECENT_SLOTS 4096
+
+static struct recent *recent_of(struct recent *slots, const struct resolved *r)
+{
+	return &slots[hash_pair((uintptr_t)r->name, (uintptr_t)r->dso) % RECENT_SLOTS];
+}
+
+static bool is_recent(const struct recent *recent, const struct resolved *r, bool is_kernel,
+		      uint32_t source)
+{
+	return recent->dso && recent->name == r->name && recent->dso == r->dso &&
+	       recent->reason == r->reason && recent->is_kernel == is_kernel &&
+	       recent->source == source;
+}
+
+/* A function for what the resolver said of a place. */
+static int from_resolved(struct naming *n, const struct resolved *r, bool is_kernel,
+			 uint32_t source, struct strings *names, uint32_t *out)
+{
+	struct function f = { .reason = (uint8_t)r->reason,
+			      .is_kernel = is_kernel,
+			      .source = source };
+	const char *dso = r->dso && *r->dso ? r->dso : unknown, *base;
+	char *bracketed;
+	size_t size;
+	int err, printed;
+
+	err = strings_add(names, dso, strlen(dso), &f.dso);
+	if (err)
+		return err;
+	if (r->name) {
+		err = strings_add(names, r->name, strlen(r->name), &f.name);
+		return err ? err : add_function(n, &f, out);
+	}
+	base = naming_base(dso, &size);
+	if (*base == '[' || !size)
+		printed = asprintf(&bracketed, "%.*s", (int)size, size ? base : unknown);
+	else
+		printed = asprintf(&bracketed, "[%.*s]", (int)size, base);
+	if (printed < 0)
+		return -ENOMEM;
+	err = strings_add(names, bracketed, strlen(bracketed), &f.name);
+	free(bracketed);
+	return err ? err : add_function(n, &f, out);
+}
+
+struct files {
+	const struct model *model;
+	struct resolver *resolver;
+	uint32_t *ids; /* of the resolver by number of the model, + 1; 0: not made yet */
+	struct recent *recent;
+	const struct naming_query *query;
+	bool keep;
+};
+
+uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *resolver)
+{
+	const struct model_file *m = model_file(model, file);
+	struct resolver_file add = {
+		.path = m->path,
+		.build_id = m->build_id,
+		.inode = m->inode,
+		.dev_major = m->dev_major,
+		.dev_minor = m->dev_minor,
+		.jit_pid = m->jit_pid,
+	};
+
+	return resolver_add_file(resolver, &add);
+}
+
+static int resolver_file(struct files *f, uint32_t file, uint32_t *out)
+{
+	uint32_t id;
+
+	if (!f->ids[file]) {
+		id = naming_file(f->model, file, f->resolver);
+		if (id == UINT32_MAX)
+			return -ENOMEM;
+		f->ids[file] = id + 1;
+	}
+	*out = f->ids[file] - 1;
+	return 0;
+}
+
+static int name_place(struct naming *n, const struct place *p, struct files *files,
+		      struct strings *names, uint32_t *out)
+{
+	struct resolved fixed = { .dso = "[guest]", .reason = NAME_NO_MAP };
+	const struct resolved *r = &fixed;
+	bool is_kernel = p->kind == PLACE_KERNEL || p->kind == PLACE_KSYMBOL;
+	uint32_t file, source = 0;
+	struct recent *recent;
+	int err;
+
+	switch (p->kind) {
+	case PLACE_FILE:
+		err = resolver_file(files, p->file, &file);
+		if (err)
+			return err;
+		source = files->query->with_sources ? file + 1 : 0;
+		if (files->keep)
+			r = resolver_user(files->resolver, file, p->offset, p->is_return);
+		else
+			resolver_user_once(files->resolver, file, p->offset, p->is_return, &fixed);
+		break;
+	case PLACE_KERNEL:
+		r = resolver_kernel(files->resolver, p->offset, p->is_return);
+		break;
+	case PLACE_KSYMBOL:
+		fixed.name = model_file(files->model, p->file)->path;
+		fixed.dso = strncmp(fixed.name, "bpf_", 4) ? "[kernel.kallsyms]" : "[bpf]";
+		fixed.reason = NAME_FOUND;
+		break;
+	case PLACE_UNMAPPED:
+		r = resolver_unmapped(files->resolver, p->offset);
+		break;
+	case PLACE_HYPERVISOR:
+		fixed.dso = "[hypervisor]";
+		break;
+	default:
+		break;
+	}
+	recent = recent_of(files->recent, r);
+	if (is_recent(recent, r, is_kernel, source)) {
+		*out = recent->function;
+		return 0;
+	}
+	err = from_resolved(n, r, is_kernel, source, names, out);
+	if (!err)
+		*recent = (struct recent){ r->name,  r->dso, *out, source, (uint8_t)r->reason,
+					   is_kernel };
+	return err;
+}
+
+/* ---- source lines and inlined functions ---- */
+
+static int line_text(const struct resolver_frame *frame, struct strings *names, uint32_t *out)
+{
+	const char *base = frame->file ? strrchr(frame->file, '/') : NULL;
+	char *text;
+	int err, size;
+
+	if (!frame->file || !frame->line)
+		return 0;
+	size = asprintf(&text, "%s:%u", base ? base + 1 : frame->file, frame->line);
+	if (size < 0)
+		return -ENOMEM;
+	err = strings_add(names, text, (size_t)size, out);
+	free(text);
+	return err;
+}
+
+static int add_inlined(struct naming *n, const struct resolver_frame *frame, uint32_t into,
+		       bool with_lines, struct strings *names)
+{
+	const char *name = frame->function ? frame->function : unknown;
+	struct function f = { .dso = n->functions[into].dso,
+			      .source = n->functions[into].source,
+			      .is_inlined = true };
+	int err;
+
+	err = strings_add(names, name, strlen(name), &f.name);
+	if (!err && with_lines)
+		err = line_text(frame, names, &f.line);
+	if (!err)
+		err = vec_reserve(&n->inlined, &n->inlined_capacity, n->inlined_count + 1);
+	if (!err)
+		err = add_function(n, &f, &n->inlined[n->inlined_count]);
+	if (!err)
+		n->inlined_count++;
+	return err;
+}
+
+/* The line in the function itself; where inlined functions are not frames, the innermost. */
+static int add_line(struct naming *n, const struct resolver_frame *frame, struct strings *names,
+		    uint32_t *function)
+{
+	struct function f = n->functions[*function];
+	int err = line_text(frame, names, &f.line);
+
+	return err || !f.line ? err : add_function(n, &f, function);
+}
+
+static int frames_of_place(struct naming *n, const struct place *p, uint32_t *function,
+			   struct files *files, struct strings *names)
+{
+	struct resolver_frame frames[INLINED_MAX];
+	uint32_t file;
+	size_t count;
+	int err;
+
+	if (p->kind != PLACE_FILE)
+		return 0;
+	err = resolver_file(files, p->file, &file);
+	if (err)
+		return err;
+	count = resolver_frames(files->resolver, file, p->offset, p->is_return, frames,
+				INLINED_MAX);
+	if (count && files->query->with_lines)
+		err = add_line(n, &frames[files->query->with_inlined ? count - 1 : 0], names,
+			       function);
+	for (size_t i = count && files->query->with_inlined ? count - 1 : 0; !err && i--;)
+		err = add_inlined(n, &frames[i], *function, files->query->with_lines, names);
+	return err;
+}
+
+static int find_frames(struct naming *n, const struct places *places, struct files *files,
+		       struct strings *names)
+{
+	int err = 0;
+
+	n->inlined_first = calloc(places->count + 1, sizeof(*n->inlined_first));
+	if (!n->inlined_first)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < places->count; i++) {
+		err = frames_of_place(n, &places->list[i], &n->by_place[i], files, names);
+		if (n->inlined_count >= UINT32_MAX)
+			err = -EOVERFLOW;
+		n->inlined_first[i + 1] = (uint32_t)n->inlined_count;
+	}
+	return err;
+}
+
+int naming_run(struct naming *n, const struct model *model, const struct places *places,
+	       struct resolver *resolver, struct strings *names, const struct naming_query *query)
+{
+	struct files files = {
+		.model = model,
+		.resolver = resolver,
+		.query = query,
+		.keep = query->keep_resolved || query->with_inlined || query->with_lines,
+	};
+	int err = 0;
+
+	files.ids = calloc((size_t)model_file_count(model) + 1, sizeof(*files.ids));
+	files.recent = calloc(RECENT_SLOTS, sizeof(*files.recent));
+	n->by_place = calloc(places->count + 1, sizeof(*n->by_place));
+	if (!files.ids || !files.recent || !n->by_place)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < places->count; i++)
+		err = name_place(n, &places->list[i], &files, names, &n->by_place[i]);
+	if (!err && (query->with_inlined || query->with_lines))
+		err = find_frames(n, places, &files, names);
+	free(files.ids);
+	free(files.recent);
+	return err;
+}
+
+void naming_done(struct naming *n)
+{
+	free(n->functions);
+	free(n->by_place);
+	free(n->inlined);
+	free(n->inlined_first);
+	hashidx_done(&n->index);
+	*n = (struct naming){ 0 };
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * naming - from places to functions
+ *
+ * Each place is resolved once and becomes a function: a name in a file.  Places without a name
+ * become a function called after their file ("[libc.so.6]"), one for each reason, so that what is
+ * not known is counted like what is.
+ */
+#ifndef EBPREC_ANALYZE_NAMES_FUNCTION_TABLE_H
+#define EBPREC_ANALYZE_NAMES_FUNCTION_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/base/hash_index.h"
+#include "analyze/process/process_model.h"
+#include "analyze/fold/locations.h"
+#include "analyze/base/string_table.h"
+#include "analyze/sym/resolve.h"
+
+struct function {
+	uint32_t name;   /* in the strings; "[FILE]" or "[unknown]" when reason says why */
+	uint32_t dso;    /* in the strings: path, "[kernel.kallsyms]", "[bpf]", "[unknown]" ... */
+	uint32_t line;   /* in the strings, "loop.c:12"; 0: not asked for, or not known */
+	uint32_t source; /* when files were asked for: its number in the resolver + 1; 0: none */
+	uint8_t reason;  /* enum name_reason */
+	bool is_kernel;
+	bool is_inlined; /* into the function that called it */
+};
+
+/* Embedded by the owner; all zero is an empty one.  Read freely. */
+struct naming {
+	struct function *functions;
+	size_t function_count, function_capacity;
+	uint32_t *by_place; /* the function of each place */
+	/*
+	 * When inlined functions were asked for: those of place i are inlined[inlined_first[i]] up to
+	 * inlined[inlined_first[i + 1]], each called by the one before it, the first by by_place[i].
+	 */
+	uint32_t *inlined, *inlined_first;
+	size_t inlined_count, inlined_capacity;
+	struct hashidx index;
+};
+
+/* The number that the resolver gives to a file of the model; UINT32_MAX: no memory. */
+uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *resolver);
+
+struct naming_query {
+	bool with_inlined;  /* also what was inlined there */
+	bool with_lines;    /* the lines of a function are told apart: each is one of its own */
+	bool with_sources;  /* functions of one name and path, but of two files, are told apart */
+	bool keep_resolved; /* somebody asks the resolver for the same places again */
+};
+
+/* Names all places.  -ENOMEM, -EOVERFLOW. */
+int naming_run(struct naming *n, const struct model *model, const struct places *places,
+	       struct resolver *resolver, struct strings *names, const struct naming_query *query);
+/* A function that no place is of, for what is to stand on stacks besides.  -ENOMEM, -EOVERFLOW. */
+int naming_add_label(struct naming *n, struct strings *names, const char *name, const char *dso,
+		     uint32_t *out);
+void naming_done(struct naming *n);
+
+/*
+ * A text as it may stand in a line of folded stacks: ';' becomes ':' and control characters \xNN.
+ * The number of the new text in the strings.  -ENOMEM, -EOVERFLOW.
+ */
+int naming_label(struct strings *names, const char *text, const char *suffix, uint32_t *out);
+/* "/usr/lib/libc.so.6 (deleted)": where "libc.so.6" starts and how long it is. */
+const char *naming_base(const char *path, size_t *size_bytes);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/names/interrupted.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "analyze/names/signal_frames.h"
+
+/* What is known of a place by what it called. */
+enum {
+	BY_SIGNAL = 1, /* the trampoline of a signal */
+	BY_CALL = 2,   /* something else */
+};
+
+/* NULL: no memory.  *any: whether there is one. */
+static bool *find_trampolines(const struct naming *n, const struct strings *names, bool *any)
+{
+	bool *is = calloc(n->function_count + 1, sizeof(*is));
+
+	for (size_t i = 0; is && i < n->function_count; i++) {
+		const struct function *f = &n->functions[i];
+
+		is[i] = f->reason == NAME_FOUND && trampoline_is(strings_text(names, f->name));
+		*any |= is[i];
+	}
+	return is;
+}
+
+static void see_callers(const struct stacks *stacks, const struct naming *n,
+			const bool *is_trampoline, uint8_t *seen)
+{
+	for (size_t i = STACKS_FIRST_NODE; i < stacks->node_count; i++) {
+		const struct stacks_node *node = &stacks->nodes[i];
+
+		if (node->parent >= STACKS_FIRST_NODE)
+			seen[stacks->nodes[node->parent].frame] |=
+				is_trampoline[n->by_place[node->frame]] ? BY_SIGNAL : BY_CALL;
+	}
+}
+
+int interrupted_find(struct sampler *s, const struct naming *n, const struct strings *names,
+		     bool *changed)
+{
+	size_t count = sampler_places(s)->count;
+	bool any = false, *is_trampoline = find_trampolines(n, names, &any);
+	uint8_t *seen = any ? calloc(count + 1, sizeof(*seen)) : NULL;
+	int err = !is_trampoline || (any && !seen) ? -ENOMEM : 0;
+
+	if (seen) {
+		see_callers(sampler_stacks(s), n, is_trampoline, seen);
+		for (size_t i = 0; i < count; i++)
+			if (seen[i] == BY_SIGNAL && sampler_make_exact(s, i))
+				*changed = true;
+	}
+	free(seen);
+	free(is_trampoline);
+	return err;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * interrupted - frames that a signal interrupted are where they say, not one byte before
+ *
+ * All frames but the innermost are taken for return addresses, which are in the call before them.
+ * What called the trampoline of a signal (__restore_rt) called nothing: it stood there when the signal
+ * came, maybe at the first byte of a function.  A chain does not say that; the name of the trampoline
+ * does, so this can be mended only when places have names.
+ * Limits: where nothing names the trampoline (a libc without symbols) all stays as it was; so does a place
+ * that calls were seen to return to, too.
+ */
+#ifndef EBPREC_ANALYZE_NAMES_INTERRUPTED_H
+#define EBPREC_ANALYZE_NAMES_INTERRUPTED_H
+
+#include <stdbool.h>
+
+#include "analyze/names/function_table.h"
+#include "analyze/fold/stack_counter.h"
+
+/*
+ * In a finished sampler whose places n names: makes those that only signals interrupted exact.  They are to
+ * be named again when *changed becomes true.  -ENOMEM.
+ */
+int interrupted_find(struct sampler *s, const struct naming *n, const struct strings *names,
+		     bool *changed);
+
+#endif

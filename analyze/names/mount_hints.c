@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/names/mount_hints.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/names/container_layers.h"
+#include "analyze/names/mount_paths.h"
+#include "format/base/vec.h"
+#include "format/payload/file_facts.h"
+
+#define NESTING_MAX 8 /* overlays whose layers lie in overlays */
+
+struct namespace
+{
+	uint64_t inode; /* 0: the recorder's */
+	struct mountinfo *mounts;
+};
+
+struct fact {
+	struct filefacts facts; /* texts are in objects */
+	char *path, *root;
+};
+
+struct filehints {
+	struct namespace *namespaces;
+	size_t namespace_count, namespace_cap;
+	struct fact *facts;
+	size_t count, capacity;
+};
+
+/* ---- reading ---- */
+
+static int add_mounts(struct filehints *h, uint64_t inode, const char *text, size_t size_bytes)
+{
+	struct mountinfo *m;
+	int err;
+
+	err = mountinfo_parse(text, size_bytes, &m);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = vec_reserve(&h->namespaces, &h->namespace_cap, h->namespace_count + 1);
+	if (err)
+		mountinfo_free(m);
+	else
+		h->namespaces[h->namespace_count++] = (struct namespace){ inode, m };
+	return err;
+}
+
+static int add_facts(struct filehints *h, const uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct fact f;
+	int err = 0;
+
+	while (!err && filefacts_next(&c, &f.facts) == 1) {
+		f.path = strndup(f.facts.path.text, f.facts.path.size_bytes);
+		f.root = strndup(f.facts.root.text, f.facts.root.size_bytes);
+		err = f.path && f.root ? vec_reserve(&h->facts, &h->capacity, h->count + 1)
+				       : -ENOMEM;
+		if (!err) {
+			h->facts[h->count++] = f;
+		} else {
+			free(f.path);
+			free(f.root);
+		}
+	}
+	return err;
+}
+
+int filehints_read(const struct capture *c, struct filehints **out)
+{
+	struct filehints *h = calloc(1, sizeof(*h));
+	size_t count, size_bytes;
+	const struct capture_object *objects = capture_objects(c, &count);
+	uint8_t *data;
+	int err = h ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		if (objects[i].kind != EBX_MOUNTS && objects[i].kind != EBX_FACTS)
+			continue;
+		err = capture_object_read(c, &objects[i], &data, &size_bytes);
+		if (err) {
+			err = err == -ENOMEM ? err : 0;
+			continue;
+		}
+		err = objects[i].kind == EBX_FACTS
+			      ? add_facts(h, data, size_bytes)
+			      : add_mounts(h, objects[i].object, (const char *)data, size_bytes);
+		free(data);
+	}
+	if (err)
+		filehints_free(h);
+	else
+		*out = h;
+	return err;
+}
+
+void filehints_free(struct filehints *h)
+{
+	if (!h)
+		return;
+	for (size_t i = 0; i < h->namespace_count; i++)
+		mountinfo_free(h->namespaces[i].mounts);
+	for (size_t i = 0; i < h->count; i++) {
+		free(h->facts[i].path);
+		free(h->facts[i].root);
+	}
+	free(h->namespaces);
+	free(h->facts);
+	free(h);
+}
+
+/* ---- questions ---- */
+
+/* The last one told of that namespace is the newest. */
+static const struct mountinfo *mounts_of(const struct filehints *h, uint64_t inode)
+{
+	for (size_t i = h->namespace_count; i--;)
+		if (h->namespaces[i].inode == inode)
+			return h->namespaces[i].mounts;
+	return NULL;
+}
+
+static bool is_of(const struct filefacts *a, const struct resolver_file *f)
+{
+	if (f->build_id.size_bytes)
+		return a->build_id.size_bytes == f->build_id.size_bytes &&
+		       !memcmp(a->build_id.bytes, f->build_id.bytes, f->build_id.size_bytes);
+	return f->inode && a->inode == f->inode && a->dev_major == f->dev_major &&
+	       a->dev_minor == f->dev_minor && !a->build_id.size_bytes;
+}
+
+static void complete(const void *ctx, struct resolver_file *f)
+{
+	const struct filehints *h = ctx;
+
+	for (size_t i = 0; i < h->count; i++) {
+		const struct filefacts *a = &h->facts[i].facts;
+
+		if (!is_of(a, f))
+			continue;
+		f->size_bytes = a->size_bytes;
+		f->mtime_ns = a->mtime_ns;
+		f->segments = a->segments;
+		f->segment_count = a->segment_count;
+		return;
+	}
+	f->not_read = h->count && f->inode && !f->build_id.size_bytes;
+}
+
+struct search {
+	const struct mountinfo *host;
+	resolver_path_fn fn;
+	void *arg;
+	unsigned group, nesting;
+};
+
+static int try_path(struct search *s, const struct mountinfo *ns, const char *path);
+
+static int tell(void *ctx, const char *path)
+{
+	struct search *s = ctx;
+
+	return s->fn(s->arg, path, s->group);
+}
+
+/* Layers are paths of the namespace in which the overlay was mounted: mostly the host's. */
+static int tell_layer(void *ctx, const char *path)
+{
+	struct search *s = ctx;
+	int stop = tell(s, path);
+
+	if (stop || s->nesting >= NESTING_MAX)
+		return stop;
+	s->nesting++;
+	stop = try_path(s, s->host, path);
+	s->nesting--;
+	return stop;
+}
+
+static int try_path(struct search *s, const struct mountinfo *ns, const char *path)
+{
+	const struct mount *mount;
+	char *inside;
+	int stop;
+
+	mount = ns ? mountinfo_find(ns, path, &inside) : NULL;
+	if (!mount)
+		return 0;
+	stop = mountinfo_seen(s->host, mount, inside, tell, s);
+	if (!stop && mountinfo_is_overlay(mount)) {
+		s->group++;
+		stop = mountinfo_layers(mount, inside, tell_layer, s);
+	}
+	free(inside);
+	return stop;
+}
+
+static int tell_alone(void *ctx, const char *path)
+{
+	struct search *s = ctx;
+
+	s->group++; /* no layer hides another: they may be of different containers */
+	return tell(s, path);
+}
+
+/* What container engines mount without telling the layers; without a build-id any would do. */
+static int try_stores(struct search *s, const struct mountinfo *ns, const struct fact *f)
+{
+	const struct mount *mount;
+	bool hidden = false;
+	char *inside;
+
+	mount = f->facts.build_id.size_bytes ? mountinfo_find(ns, f->path, &inside) : NULL;
+	if (mount) {
+		hidden = strstr(mount->type, "overlay") != NULL;
+		free(inside);
+	}
+	return hidden ? layerstores_each(f->path, tell_alone, s) : 0;
+}
+
+/* A process in a chroot tells paths below its root when it maps, and /proc tells whole ones. */
+static int try_in(struct search *s, const struct mountinfo *ns, const struct fact *f)
+{
+	char *path;
+	int stop = 0;
+
+	if (*f->root && asprintf(&path, "%s%s", f->root, f->path) >= 0) {
+		stop = try_path(s, ns, path);
+		if (!stop)
+			stop = tell(s, path);
+		free(path);
+	}
+	if (!stop)
+		stop = try_path(s, ns, f->path);
+	s->group++;
+	if (!stop)
+		stop = mountinfo_any_layers(ns, f->path, tell_layer, s);
+	return stop ? stop : try_stores(s, ns, f);
+}
+
+/* A namespace may have been told several times; its last state comes first. */
+static int try_fact(struct search *s, const struct filehints *h, const struct fact *f)
+{
+	int stop = 0;
+
+	for (size_t i = h->namespace_count; *f->path == '/' && !stop && i--;)
+		if (h->namespaces[i].inode == f->facts.mount_namespace)
+			stop = try_in(s, h->namespaces[i].mounts, f);
+	return stop;
+}
+
+static int paths(const void *ctx, const struct resolver_file *f, resolver_path_fn fn, void *arg)
+{
+	const struct filehints *h = ctx;
+	struct search s = { .host = mounts_of(h, 0), .fn = fn, .arg = arg };
+	int stop = 0;
+
+	for (size_t i = 0; !stop && s.host && i < h->count; i++)
+		if (is_of(&h->facts[i].facts, f))
+			stop = try_fact(&s, h, &h->facts[i]);
+	return stop;
+}
+
+struct resolver_hints filehints_for_resolver(const struct filehints *h)
+{
+	return (struct resolver_hints){ .complete = complete, .paths = paths, .ctx = h };
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * filehints - where a mapped file may be, though its path leads nowhere or elsewhere
+ *
+ * From what the recorder wrote of files and mounts.  A path is that of a process: it is followed in
+ * the process's mount namespace to a file system, and from there to the paths by which the recorder's
+ * own namespace sees the same; of an overlay, to its layers.  These are candidates: whether one is
+ * the file, its build-id, or size and time, must say.
+ */
+#ifndef EBPREC_ANALYZE_NAMES_MOUNT_HINTS_H
+#define EBPREC_ANALYZE_NAMES_MOUNT_HINTS_H
+
+#include "analyze/sym/resolve.h"
+#include "format/reader/capture.h"
+
+struct filehints; /* opaque; read-only */
+
+/* A capture without such evidence gives hints of nothing.  -ENOMEM. */
+int filehints_read(const struct capture *c, struct filehints **out);
+void filehints_free(struct filehints *h); /* NULL is fine */
+
+/* As the resolver takes them; valid until filehints_free(). */
+struct resolver_hints filehints_for_resolver(const struct filehints *h);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * mountinfo - which file system a path leads to, and where else that can be seen
+ *
+ * From the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)) of one mount namespace.  A path is
+ * followed as the kernel does: from the root mount, at each step into the mount that lies on the way
+ * first, and of mounts on one point into the last.  What lies below another mount is not found.
+ */
+#ifndef EBPREC_ANALYZE_NAMES_MOUNT_PATHS_H
+#define EBPREC_ANALYZE_NAMES_MOUNT_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MOUNTINFO_MOUNTS_MAX 65536 /* of a namespace; the kernel's own limit is 100000 */
+
+struct mount {
+	uint32_t id, parent;
+	uint32_t dev_major, dev_minor;
+	const char *root;  /* the folder of the file system that is mounted */
+	const char *point; /* where */
+	const char *type;  /* "ext4", "overlay", "fuse.fuse-overlayfs" */
+	const char *source;
+	const char *options; /* of the file system, as they stand there */
+};
+
+struct mountinfo; /* opaque; read-only */
+
+/* Copies the text.  Lines that are none are passed over.  -ENOENT: no line; -ENOMEM. */
+int mountinfo_parse(const char *text, size_t size_bytes, struct mountinfo **out);
+void mountinfo_free(struct mountinfo *m); /* NULL is fine */
+size_t mountinfo_count(const struct mountinfo *m);
+
+/*
+ * The mount that an absolute path leads to; *inside (owned, free()) is the path in its file system.
+ * NULL: none, or no memory.
+ */
+const struct mount *mountinfo_find(const struct mountinfo *m, const char *path, char **inside);
+
+/* Called with a path; not 0 ends the walk. */
+typedef int (*mountinfo_fn)(void *ctx, const char *path);
+
+/* Where a path in the file system of a device is seen in this namespace.  What fn returned, -ENOMEM. */
+int mountinfo_seen(const struct mountinfo *m, const struct mount *of, const char *inside,
+		   mountinfo_fn fn, void *ctx);
+
+/* It shows layers: the kernel's overlayfs, or a fuse-overlayfs with what was found out of it. */
+bool mountinfo_is_overlay(const struct mount *mount);
+
+/*
+ * The layers of an overlay mount that may hold a path in it, topmost first, as paths of whoever
+ * mounted it.  Nothing for other mounts.  What fn returned, -ENOMEM.
+ */
+int mountinfo_layers(const struct mount *overlay, const char *inside, mountinfo_fn fn, void *ctx);
+/* The same for all overlays of the namespace: of a file in nested ones the kernel tells the inner path. */
+int mountinfo_any_layers(const struct mountinfo *m, const char *inside, mountinfo_fn fn, void *ctx);
+
+#endif

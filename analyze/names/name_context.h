@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * namer - a resolver with all that a capture has for it
+ *
+ * What a capture carries of names (bundles, the kernel's, the vdso, what is known of its files) is read
+ * here, and kept as long as the resolver needs it.  The kernel's names, which are many, are read when
+ * somebody asks for one.
+ */
+#ifndef EBPREC_ANALYZE_NAMES_NAME_CONTEXT_H
+#define EBPREC_ANALYZE_NAMES_NAME_CONTEXT_H
+
+#include <stdbool.h>
+
+#include "analyze/names/bundle_sources.h"
+#include "analyze/fold/symbol_buckets.h"
+#include "analyze/names/mount_hints.h"
+#include "analyze/fold/count_samples.h"
+#include "analyze/process/process_model.h"
+#include "analyze/sym/resolve.h"
+#include "format/reader/capture.h"
+
+/* Embedded by the owner; all zero is an empty one. */
+struct namer {
+	const struct capture *capture; /* this and the next two are borrowed */
+	const struct load_scan *scan;
+	const struct model *model;
+	struct resolver *resolver;
+	struct codeparts_set *parts; /* NULL: namer_fold() was not called, or has ended */
+	struct filehints *hints;
+	struct bundles bundles;
+	char *vdso;
+	bool asked_kernel;
+	int kernel_err; /* why the kernel has no names: kallsyms_of_capture() */
+};
+
+/*
+ * roots: what it points to is borrowed.  -ENOMEM.  *n: namer_done(), also after a failure.
+ * thread_count: see resolver_opts.
+ */
+int namer_open(struct namer *n, const struct capture *c, const struct load_scan *scan,
+	       const struct model *model, const struct name_roots *roots, bool demangle,
+	       unsigned thread_count);
+void namer_done(struct namer *n);
+
+/* Before the resolver is asked for a kernel address.  -ENOMEM; no names are no error. */
+int namer_ask_kernel(struct namer *n);
+
+/*
+ * Makes n->parts, for counting; nobody else may use the resolver until namer_fold_end(), which gives
+ * them back.  -ENOMEM.
+ */
+int namer_fold(struct namer *n);
+void namer_fold_end(struct namer *n);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * say - the one voice in which ebprec speaks about its work
+ *
+ * Results go to stdout, words about the run to stderr, in one form:
+ *	ebprec: cannot open 'x.data': No such file or directory (name a capture with -i)
+ * what failed, on what, why, and what to do.  Only the command layer (main.c, cmd_*.c) says
+ * anything.  File names and file contents come from outside: what could move the cursor or end
+ * the line is shown as \xNN, so that a hostile capture cannot write on the terminal.
+ */
+#ifndef EBPREC_ANALYZE_OUT_MESSAGE_H
+#define EBPREC_ANALYZE_OUT_MESSAGE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "format/base/err.h"
+
+enum say_status { /* what ebprec exits with */
+		  SAY_OK = 0,
+		  SAY_FAILED = 1, /* at run time */
+		  SAY_USAGE = 2,  /* the command line is wrong */
+};
+
+/* "ebprec: ..." and a line end on stderr; returns SAY_FAILED, so that a command may return it. */
+int say_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same for what is degraded but goes on, or is good to know. */
+void say_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The line for a failed capture_open(path, ..., err): code is its negative errno. */
+int say_cannot_open(const char *path, int code, const struct parse_err *err);
+/* The line for a failed write: "cannot write 'x': No space left on device (...)". */
+int say_cannot_write(const char *path, int code);
+
+/* Text from a capture: control characters and what is not UTF-8 become \xNN. */
+void say_escaped(FILE *to, const char *text, size_t size_bytes);
+/* The same in at most so many columns, with dots where something is missing.  0: no limit. */
+void say_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns);
+/* How many columns say_escaped() takes; a character is one. */
+unsigned say_columns(const char *text, size_t size_bytes);
+/* The same as a JSON string with its quotes; what is not UTF-8 becomes U+FFFD. */
+void say_json(FILE *to, const char *text, size_t size_bytes);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/process/container_names.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/vec.h"
+
+#define DIGITS_SHOWN 12
+
+struct named {
+	char id[CONTAINERID_DIGITS];
+	char name[CONTAINERID_NAME_MAX + 1];
+	bool shared; /* another container has it, too */
+};
+
+struct containernames {
+	struct named *list; /* by id */
+	size_t count, capacity;
+};
+
+void containernames_free(struct containernames *n)
+{
+	if (n)
+		free(n->list);
+	free(n);
+}
+
+static int by_id(const void *va, const void *vb)
+{
+	const struct named *a = va, *b = vb;
+
+	return memcmp(a->id, b->id, CONTAINERID_DIGITS);
+}
+
+static int by_name(const void *va, const void *vb)
+{
+	const struct named *a = va, *b = vb;
+
+	return strcmp(a->name, b->name);
+}
+
+static int add(struct containernames *n, const uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct containerid_entry e;
+	int err = 0;
+
+	while (!err && containerid_next(&c, &e) > 0) {
+		if (e.id_bytes != CONTAINERID_DIGITS || !containerid_is_name(e.name, e.name_bytes))
+			continue;
+		err = vec_reserve(&n->list, &n->capacity, n->count + 1);
+		if (err)
+			break;
+		n->list[n->count] = (struct named){ 0 };
+		memcpy(n->list[n->count].id, e.id, CONTAINERID_DIGITS);
+		memcpy(n->list[n->count++].name, e.name, e.name_bytes);
+	}
+	return err;
+}
+
+/* Each id once (merged captures may tell it twice), and which names are those of several. */
+static void settle(struct containernames *n)
+{
+	size_t kept = 0;
+
+	qsort(n->list, n->count, sizeof(*n->list), by_id);
+	for (size_t i = 0; i < n->count; i++)
+		if (!kept || by_id(&n->list[kept - 1], &n->list[i]) != 0)
+			n->list[kept++] = n->list[i];
+	n->count = kept;
+	qsort(n->list, n->count, sizeof(*n->list), by_name);
+	for (size_t i = 1; i < n->count; i++)
+		if (!strcmp(n->list[i - 1].name, n->list[i].name))
+			n->list[i - 1].shared = n->list[i].shared = true;
+	qsort(n->list, n->count, sizeof(*n->list), by_id);
+}
+
+int containernames_read(const struct capture *c, struct containernames **out)
+{
+	struct containernames *n = calloc(1, sizeof(*n));
+	size_t count, size_bytes;
+	const struct capture_object *objects = capture_objects(c, &count);
+	uint8_t *data;
+	int err = n ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		if (objects[i].kind != EBX_CONTAINERS)
+			continue;
+		err = capture_object_read(c, &objects[i], &data, &size_bytes);
+		if (!err) {
+			err = add(n, data, size_bytes);
+			free(data);
+		}
+		err = err == -ENOMEM ? err : 0;
+	}
+	if (err) {
+		containernames_free(n);
+		return err;
+	}
+	if (n->count)
+		settle(n);
+	*out = n;
+	return 0;
+}
+
+/* machine-NAME.scope of systemd-nspawn and others, lxc.payload.NAME: systemd writes '-' as "\x2d". */
+static void name_in(const char *cgroup, char out[CONTAINERNAMES_TEXT_MAX])
+{
+	static const char *const marks[] = { "/machine-", "/lxc.payload." };
+	const char *at = NULL, *end;
+	size_t used = 0;
+
+	for (size_t i = 0; !at && i < sizeof(marks) / sizeof(marks[0]); i++) {
+		at = strstr(cgroup, marks[i]);
+		at = at ? at + strlen(marks[i]) : NULL;
+	}
+	end = at ? strchrnul(at, '/') : NULL;
+	if (at && end - at > 6 && !memcmp(end - 6, ".scope", 6))
+		end -= 6;
+	else if (at && strstr(cgroup, marks[0]))
+		at = NULL; /* a slice, or something else */
+	while (at && at < end && used < CONTAINERID_NAME_MAX) {
+		bool dash = end - at >= 4 && !memcmp(at, "\\x2d", 4);
+
+		out[used++] = dash ? '-' : *at;
+		at += dash ? 4 : 1;
+	}
+	out[used] = '\0';
+}
+
+void containernames_text(const struct containernames *n, const char *cgroup,
+			 char out[CONTAINERNAMES_TEXT_MAX])
+{
+	const char *id = containerid_in(cgroup);
+	const struct named *found = NULL;
+	struct named key;
+
+	if (!id) {
+		name_in(cgroup, out);
+		return;
+	}
+	memcpy(key.id, id, CONTAINERID_DIGITS);
+	if (n && n->count)
+		found = bsearch(&key, n->list, n->count, sizeof(key), by_id);
+	if (!found)
+		snprintf(out, CONTAINERNAMES_TEXT_MAX, "%.*s", DIGITS_SHOWN, id);
+	else if (found->shared)
+		snprintf(out, CONTAINERNAMES_TEXT_MAX, "%s@%.*s", found->name, DIGITS_SHOWN, id);
+	else
+		snprintf(out, CONTAINERNAMES_TEXT_MAX, "%s", found->name);
+}
+
+void containernames_lines(const struct containernames *n, const char *cgroup,
+			  char out[CONTAINERNAMES_TEXT_MAX])
+{
+	const char *id = containerid_in(cgroup);
+	size_t used;
+
+	containernames_text(n, cgroup, out);
+	used = strlen(out);
+	if (id)
+		snprintf(out + used, CONTAINERNAMES_TEXT_MAX - used, "\n%.*s", CONTAINERID_DIGITS,
+			 id);
+}
+
+int containernames_name(const struct containernames *n, struct strings *names, uint32_t cgroup,
+			uint32_t *out)
+{
+	char text[CONTAINERNAMES_TEXT_MAX];
+
+	if (*strings_text(names, cgroup) != '/') {
+		*out = cgroup;
+		return 0;
+	}
+	containernames_text(n, strings_text(names, cgroup), text);
+	if (!*text)
+		strcpy(text, CONTAINERNAMES_HOST);
+	return strings_add(names, text, strlen(text), out);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * filetab - the files that were mapped, each once
+ *
+ * Two mappings are of one file when all that the kernel told of it is equal: path, build-id,
+ * device, inode.  Whether two different entries are the same file after all (a container's copy
+ * with the same build-id) is for the resolver to say.
+ */
+#ifndef EBPREC_ANALYZE_PROCESS_FILE_TABLE_H
+#define EBPREC_ANALYZE_PROCESS_FILE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/base/hash_index.h"
+#include "analyze/base/string_table.h"
+#include "format/base/buildid.h"
+
+/* A file, a kernel module, or a piece of code that the kernel made and named. */
+struct model_file {
+	const char *path; /* or "[kernel.kallsyms]_text", "//anon", a symbol's name ...; borrowed */
+	struct buildid build_id;
+	uint64_t inode, inode_generation;
+	uint32_t dev_major, dev_minor;
+	uint32_t jit_pid; /* not 0: code that this process made; its offsets are addresses */
+	bool is_ksymbol;  /* path is the symbol: a BPF program, a trampoline */
+};
+
+/* Embedded by the owner; all zero is an empty one.  Read list freely. */
+struct filetab {
+	struct model_file *list;
+	size_t count;
+	uint32_t *paths; /* in the strings; parallel to list */
+	size_t list_capacity, paths_capacity;
+	struct hashidx index;
+};
+
+/* file is complete but for its path.  -ENOMEM, -EOVERFLOW. */
+int filetab_add(struct filetab *t, struct strings *names, const struct model_file *file,
+		const char *path, uint32_t *out);
+/* Gives the id to the files of that path (a number in the strings) that have none. */
+void filetab_add_build_id(struct filetab *t, uint32_t path, const struct buildid *id);
+/*
+ * Leaves only these, in this order, and says in numbers[], which is by their old ones, what they have become.
+ * -ENOMEM: then the table is as it was.
+ */
+int filetab_choose(struct filetab *t, struct strings *names, const uint32_t *order, size_t count,
+		   uint32_t *numbers);
+void filetab_done(struct filetab *t);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/process/jit_code.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/base/vec.h"
+#include "format/perf/jitdump.h"
+
+/* Pieces of code of one process: a hostile file has as many as it likes. */
+#define CODE_MAX (1u << 20)
+
+void jitmaps_done(struct jitmaps *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		free((char *)(uintptr_t)j->list[i].text);
+	free(j->list);
+	free(j->code);
+	*j = (struct jitmaps){ 0 };
+}
+
+/* "perf-123.map": prefix, number, suffix */
+static bool parse_name(const char *name, const char *format, uint32_t *pid)
+{
+	int end = 0;
+
+	return sscanf(name, format, pid, &end) == 1 && end && !name[end];
+}
+
+/* Puts text behind what there is of the process; text is taken over, also on failure. */
+static int add_text(struct jitmaps *j, uint32_t pid, char *text, size_t size_bytes)
+{
+	struct resolver_jit *jit;
+	char *both;
+	int err;
+
+	for (size_t i = 0; i < j->count; i++) {
+		jit = &j->list[i];
+		if (jit->pid != pid)
+			continue;
+		both = realloc((char *)(uintptr_t)jit->text, jit->size_bytes + 1 + size_bytes + 1);
+		if (both) {
+			jit->text = both;
+			both[jit->size_bytes] = '\n'; /* the last line may be cut */
+			memcpy(both + jit->size_bytes + 1, text, size_bytes);
+			jit->size_bytes += 1 + size_bytes;
+		}
+		free(text);
+		return both ? 0 : -ENOMEM;
+	}
+	err = vec_reserve(&j->list, &j->capacity, j->count + 1);
+	if (err)
+		free(text);
+	else
+		j->list[j->count++] =
+			(struct resolver_jit){ .pid = pid, .text = text, .size_bytes = size_bytes };
+	return err;
+}
+
+static bool has(const struct jitmaps *j, uint32_t pid)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (j->list[i].pid == pid)
+			return true;
+	return false;
+}
+
+static int add_map(void *ctx, const char *name, const char *text, size_t size_bytes)
+{
+	struct jitmaps *j = ctx;
+	uint32_t pid;
+	char *copy;
+
+	if (*name != 'p' || !parse_name(name, "perf-%9u.map%n", &pid) || has(j, pid))
+		return 0; /* or another name of the same number */
+	copy = malloc(size_bytes + 1);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, text, size_bytes);
+	return add_text(j, pid, copy, size_bytes);
+}
+
+/* ---- jitdumps ---- */
+
+struct dump {
+	struct jitmaps *jits;
+	uint32_t pid;
+	bool timed;
+	FILE *lines;
+	uint64_t next_place;
+	size_t first; /* of its code */
+};
+
+static int add_code(struct dump *d, const struct jitdump_code *code, uint64_t place)
+{
+	struct jitmaps *j = d->jits;
+	int err;
+
+	if (!d->timed)
+		return 0;
+	err = vec_reserve(&j->code, &j->code_capacity, j->code_count + 1);
+	if (!err)
+		j->code[j->code_count++] = (struct jitmaps_code){ .pid = d->pid,
+								  .time_ns = code->time_ns,
+								  .addr = code->addr,
+								  .size_bytes = code->size_bytes,
+								  .place = place };
+	return err;
+}
+
+/* A line at the place of the code, or where nothing is known of times at its address. */
+static int load_code(struct dump *d, const struct jitdump_code *code)
+{
+	uint64_t place = d->timed ? d->next_place : code->addr;
+
+	fprintf(d->lines, "%" PRIx64 " %" PRIx64 " ", place, code->size_bytes);
+	for (size_t i = 0; i < code->name_bytes; i++)
+		fputc(code->name[i] == '\n' ? ' ' : code->name[i], d->lines);
+	fputc('\n', d->lines);
+	if (d->timed)
+		d->next_place += code->size_bytes;
+	return add_code(d, code, place);
+}
+
+/* Where a piece was loaded, by its number, which compilers count up. */
+struct loaded {
+	uint64_t index, place;
+};
+
+static int by_index(const void *a, const void *b)
+{
+	const struct loaded *x = a, *y = b;
+
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+struct moves {
+	struct loaded *list;
+	size_t count, capacity;
+	bool sorted;
+};
+
+static int remember(struct moves *m, uint64_t index, uint64_t place)
+{
+	int err = vec_reserve(&m->list, &m->capacity, m->count + 1);
+
+	if (err)
+		return err;
+	m->sorted = !m->count || (m->sorted && m->list[m->count - 1].index <= index);
+	m->list[m->count++] = (struct loaded){ index, place };
+	return 0;
+}
+
+static int move_code(struct dump *d, struct moves *m, const struct jitdump_code *code)
+{
+	struct loaded key = { .index = code->index }, *found;
+
+	if (!m->sorted && m->count > 1)
+		qsort(m->list, m->count, sizeof(*m->list), by_index);
+	m->sorted = true;
+	found = m->count ? bsearch(&key, m->list, m->count, sizeof(*m->list), by_index) : NULL;
+	return found ? add_code(d, code, found->place) : 0;
+}
+
+static int read_dump(struct dump *d, struct cursor *c)
+{
+	struct moves moves = { 0 };
+	struct jitdump_code code;
+	int err = 0;
+
+	while (!err && d->jits->code_count - d->first < CODE_MAX && moves.count < CODE_MAX &&
+	       jitdump_next(c, &code) == 1) {
+		if (code.size_bytes > UINT64_MAX - d->next_place)
+			break;
+		if (code.is_move) {
+			err = move_code(d, &moves, &code);
+			continue;
+		}
+		err = remember(&moves, code.index, d->next_place);
+		if (!err)
+			err = load_code(d, &code);
+	}
+	free(moves.list);
+	return err;
+}
+
+/* Who is read already, maybe by another name of the same number. */
+struct reading {
+	struct jitmaps *jits;
+	uint32_t *pids;
+	size_t count, capacity;
+};
+
+/* 1: it was there. */
+static int note_pid(struct reading *r, uint32_t pid)
+{
+	int err;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (r->pids[i] == pid)
+			return 1;
+	err = vec_reserve(&r->pids, &r->capacity, r->count + 1);
+	if (!err)
+		r->pids[r->count++] = pid;
+	return err;
+}
+
+static int add_dump(void *ctx, const char *name, const char *bytes, size_t size_bytes)
+{
+	struct reading *r = ctx;
+	struct dump d = { .jits = r->jits, .next_place = JITMAPS_OWN };
+	struct cursor c = cursor_of(bytes, size_bytes);
+	struct jitdump_header header;
+	size_t text_bytes = 0;
+	char *text = NULL;
+	int err;
+
+	if (*name != 'j' || !parse_name(name, "jit-%9u.dump%n", &d.pid))
+		return 0;
+	err = note_pid(r, d.pid);
+	if (err)
+		return err == 1 ? 0 : err;
+	if (jitdump_header(&c, &header))
+		return 0;
+	d.timed = !header.foreign_clock;
+	d.first = d.jits->code_count;
+	d.lines = open_memstream(&text, &text_bytes);
+	if (!d.lines)
+		return -ENOMEM;
+	err = read_dump(&d, &c);
+	if (fclose(d.lines) && !err)
+		err = -ENOMEM;
+	if (err) {
+		free(text);
+		return err;
+	}
+	return add_text(d.jits, d.pid, text, text_bytes);
+}
+
+int jitmaps_read(const struct embedded *files, struct jitmaps *out)
+{
+	struct jitmaps j = { 0 };
+	struct reading reading = { .jits = &j };
+	int err = embedded_each(files, "perf-", add_map, &j);
+
+	if (!err)
+		err = embedded_each(files, "jit-", add_dump, &reading);
+	free(reading.pids);
+	if (err)
+		jitmaps_done(&j);
+	else
+		*out = j;
+	return err;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * jitmaps - the symbols of JIT compilers that a capture carries, by process
+ *
+ * Of a perf-PID.map the text is kept as it is.  A jitdump says when each piece of code was made, and
+ * addresses are used again: each piece gets a place of its own, from JITMAPS_OWN on, a line there as
+ * if it stood in a perf-PID.map, and an entry that tells the model from when on it is where.
+ */
+#ifndef EBPREC_ANALYZE_PROCESS_JIT_CODE_H
+#define EBPREC_ANALYZE_PROCESS_JIT_CODE_H
+
+#include "analyze/input/embedded_files.h"
+#include "analyze/sym/resolve.h"
+
+#define JITMAPS_OWN (1ULL << 63) /* no address of a program is there */
+
+struct jitmaps_code {
+	uint32_t pid;
+	uint64_t time_ns, addr, size_bytes;
+	uint64_t place; /* in the text of its process; see above */
+};
+
+/* Embedded by the owner; all zero is an empty one.  Read freely. */
+struct jitmaps {
+	struct resolver_jit *list; /* one a process */
+	size_t count, capacity;
+	struct jitmaps_code *code; /* of all processes, as it was written */
+	size_t code_count, code_capacity;
+};
+
+/* Reads all; what is broken is left out.  -ENOMEM. */
+int jitmaps_read(const struct embedded *files, struct jitmaps *out);
+void jitmaps_done(struct jitmaps *j);
+
+#endif

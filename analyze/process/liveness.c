@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/process/liveness.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/base/vec.h"
+
+#define NONE HASHIDX_NONE
+
+static uint32_t find(const struct kin *k, uint32_t id, uint32_t *pos)
+{
+	uint64_t hash = hash_pair(id, 0);
+	uint32_t number;
+
+	*pos = hashidx_start(&k->index, hash);
+	while ((number = hashidx_match(&k->index, hash, pos)) != NONE)
+		if (k->members[number].id == id)
+			return number;
+	return NONE;
+}
+
+static struct kin_member *member(struct kin *k, uint32_t id)
+{
+	uint32_t pos, number = find(k, id, &pos);
+
+	return number == NONE ? NULL : &k->members[number];
+}
+
+static int member_of(struct kin *k, uint32_t id, uint32_t *out)
+{
+	uint32_t pos, number;
+	int err = hashidx_reserve(&k->index);
+
+	if (err)
+		return err;
+	number = find(k, id, &pos);
+	if (number == NONE) {
+		if (k->count >= NONE - 1)
+			return -EOVERFLOW;
+		err = vec_reserve(&k->members, &k->capacity, k->count + 1);
+		if (err)
+			return err;
+		number = (uint32_t)k->count++;
+		k->members[number] = (struct kin_member){
+			.id = id,
+			.process = NONE,
+			.first_ns = UINT64_MAX,
+		};
+		hashidx_put(&k->index, hash_pair(id, 0), pos, number);
+	}
+	*out = number;
+	return 0;
+}
+
+/* ---- numbers of records ---- */
+
+/* Room for each number is there before it is given, so that giving back cannot fail. */
+static int take(struct kin *k, uint32_t *number)
+{
+	int err;
+
+	if (k->free_count) {
+		*number = k->free[--k->free_count];
+		k->next[*number] = 0;
+		return 1;
+	}
+	if (k->record_count >= NONE - 1)
+		return -EOVERFLOW;
+	err = vec_reserve(&k->next, &k->next_capacity, k->record_count + 1);
+	if (!err)
+		err = vec_reserve(&k->free, &k->free_capacity, k->record_count + 1);
+	if (err)
+		return err;
+	*number = (uint32_t)k->record_count++;
+	k->next[*number] = 0;
+	return 1;
+}
+
+static void give_back(struct kin *k, uint32_t number)
+{
+	k->free[k->free_count++] = number;
+}
+
+/* ---- samples ---- */
+
+int kin_expect(struct kin *k, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	const uint32_t ids[] = { pid, tid };
+	uint32_t number;
+	int err = 0;
+
+	for (int i = 0; !err && i < 2; i++) {
+		err = member_of(k, ids[i], &number);
+		if (!err && time_ns < k->members[number].first_ns)
+			k->members[number].first_ns = time_ns;
+	}
+	return err;
+}
+
+int kin_keep(struct kin *k, uint32_t pid)
+{
+	uint32_t number;
+	int err = member_of(k, pid, &number);
+
+	if (!err)
+		k->members[number].wanted = k->members[number].kept = true;
+	return err;
+}
+
+static void want_sample(struct kin_member *m)
+{
+	m->wanted = true;
+	m->unheard = m->id != 0; /* the idle task is in no record, and known */
+	m->maybe = 0;
+}
+
+int kin_ask(struct kin *k, uint32_t pid, uint32_t tid)
+{
+	uint32_t p, t;
+	int err = member_of(k, pid, &p);
+
+	if (!err)
+		err = member_of(k, tid, &t);
+	if (err)
+		return err;
+	want_sample(&k->members[p]);
+	want_sample(&k->members[t]);
+	if (p == t || k->members[t].process == p)
+		return 0;
+	if (k->members[t].process == NONE) {
+		k->members[t].process = p;
+		k->members[p].pins++;
+	} else { /* of which of the two it is at a moment only its records say */
+		k->members[t].kept = k->members[p].kept = true;
+	}
+	return 0;
+}
+
+/* ---- records ---- */
+
+static int want(struct kin *k, uint32_t id)
+{
+	uint32_t number;
+	int err = member_of(k, id, &number);
+
+	if (!err)
+		k->members[number].wanted = true;
+	return err;
+}
+
+/*
+ * What made it has been found; what it was before does not matter.  Unless a thread is asked for that
+ * may have begun before that: it would be of what the process was then.
+ */
+static void let_go(struct kin *k, struct kin_member *m)
+{
+	if (m->kept || m->pins)
+		return;
+	m->wanted = false;
+	if (m->process != NONE)
+		k->members[m->process].pins--;
+	m->process = NONE;
+}
+
+/* What it has mapped since was of no sample. */
+static void drop_maybe(struct kin *k, struct kin_member *m)
+{
+	uint32_t next;
+
+	for (uint32_t at = m ? m->maybe : 0; at; at = next) {
+		next = k->next[at - 1];
+		give_back(k, at - 1);
+	}
+	if (m)
+		m->maybe = 0;
+}
+
+static bool is_wanted(const struct kin_member *m)
+{
+	return m && m->wanted;
+}
+
+static void miss(struct kin_member *m)
+{
+	if (m)
+		m->missed = true;
+}
+
+/* The record makes a state of it, as a process or as a thread of another. */
+static void hear(struct kin *k, struct kin_member *m, bool as_thread)
+{
+	if (!m)
+		return;
+	m->unheard = false;
+	/* What a thread of another was is no process, and will be one anew by forking. */
+	if (m->forked && !as_thread)
+		give_back(k, m->forked - 1);
+	m->forked = 0;
+}
+
+/* The state of each of made, where it matters, comes from those of from. */
+static int depend(struct kin *k, const uint32_t made[2], const uint32_t from[2])
+{
+	bool wanted = false;
+	int err;
+
+	for (int i = 0; i < 2; i++) {
+		struct kin_member *m = member(k, made[i]);
+
+		if (is_wanted(m)) {
+			wanted = true;
+			let_go(k, m);
+		}
+	}
+	if (!wanted)
+		return 0;
+	err = want(k, from[0]);
+	return err ? err : want(k, from[1]);
+}
+
+int kin_fork(struct kin *k, const struct kin_task *task, uint32_t *number)
+{
+	/* A thread is of its process as it is; of a new process nothing is as it was. */
+	const bool is_thread = task->pid == task->ppid, is_other = task->tid != task->pid;
+	const uint32_t made[] = { is_thread ? task->tid : task->pid, task->tid };
+	const uint32_t from[] = { task->ppid, task->ptid };
+	struct kin_member *process = member(k, task->pid);
+	struct kin_member *thread = is_other ? member(k, task->tid) : NULL;
+	struct kin_member *parent = is_thread ? NULL : member(k, task->ppid);
+	bool needed = is_wanted(process) || is_wanted(thread);
+	int err;
+
+	if (!is_thread)
+		drop_maybe(k, process);
+	drop_maybe(k, thread);
+	if (!needed) { /* or only for as long as the parent is not known otherwise */
+		miss(process);
+		miss(thread);
+	}
+	if (!needed && !is_wanted(parent)) {
+		miss(parent);
+		return 0;
+	}
+	hear(k, thread, true);
+	hear(k, process, false);
+	hear(k, parent, false);
+	err = take(k, number);
+	if (err > 0 && !needed)
+		parent->forked = *number + 1;
+	if (err < 0 || !needed || (is_thread && !is_other))
+		return err;
+	err = depend(k, made, from);
+	return err ? err : 1;
+}
+
+/* An exec is no other: until its program is mapped, what was mapped before still counts. */
+int kin_comm(struct kin *k, uint32_t pid, uint32_t tid, bool exec, uint32_t *number)
+{
+	const uint32_t made[] = { tid, tid }, from[] = { pid, pid };
+	struct kin_member *process = member(k, pid);
+	struct kin_member *thread = tid == pid ? NULL : member(k, tid);
+	int err;
+
+	if (exec)
+		drop_maybe(k, process);
+	drop_maybe(k, thread);
+	if (!is_wanted(process) && !is_wanted(thread)) {
+		miss(process);
+		miss(thread);
+		return 0;
+	}
+	hear(k, thread, true);
+	hear(k, process, false);
+	err = take(k, number);
+	if (err < 0 || !thread)
+		return err;
+	err = depend(k, made, from);
+	return err ? err : 1;
+}
+
+int kin_map(struct kin *k, uint32_t pid, uint64_t time_ns, uint32_t *number)
+{
+	struct kin_member *process = member(k, pid);
+	int err;
+
+	if (!process)
+		return 0;
+	if (process->wanted) {
+		hear(k, process, false);
+		return take(k, number);
+	}
+	process->missed = true;
+	if (process->first_ns >= time_ns)
+		return 0;
+	err = take(k, number);
+	if (err > 0) {
+		k->next[*number] = process->maybe;
+		process->maybe = *number + 1;
+	}
+	return err;
+}
+
+bool kin_again(struct kin *k)
+{
+	bool again = false;
+
+	if (k->repeated)
+		return false;
+	for (size_t i = 0; i < k->count; i++)
+		again |= k->members[i].unheard && k->members[i].missed;
+	k->repeated = again;
+	for (size_t i = 0; again && i < k->count; i++) {
+		struct kin_member *m = &k->members[i];
+		bool whole = m->kept || (m->unheard && m->missed);
+
+		*m = (struct kin_member){
+			.id = m->id,
+			.process = NONE,
+			.first_ns = m->first_ns,
+			.wanted = whole,
+			.kept = whole,
+		};
+	}
+	if (again)
+		k->record_count = k->free_count = 0;
+	return again;
+}
+
+void kin_done(struct kin *k)
+{
+	free(k->members);
+	free(k->next);
+	free(k->free);
+	hashidx_done(&k->index);
+	*k = (struct kin){ 0 };
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* What a sealed model answers: nothing here changes it, so that any thread may ask. */
+#include <assert.h>
+
+#include "analyze/process/process_model_priv.h"
+
+uint32_t model_find_thread(const struct model *m, uint32_t tid)
+{
+	uint64_t hash = hash_pair(tid, 0);
+	uint32_t pos = hashidx_start(&m->thread_index, hash), id;
+
+	if (!m->threads)
+		return MODEL_NONE;
+	while ((id = hashidx_match(&m->thread_index, hash, &pos)) != HASHIDX_NONE)
+		if (m->threads[id].tid == tid)
+			return id;
+	return MODEL_NONE;
+}
+
+/* For which times an answer holds: both included. */
+struct while_ns {
+	uint64_t from_ns, to_ns;
+};
+
+static void not_before(struct while_ns *w, uint64_t since_ns)
+{
+	if (since_ns > w->from_ns)
+		w->from_ns = since_ns;
+}
+
+static void before(struct while_ns *w, uint64_t next_ns)
+{
+	if (next_ns - 1 < w->to_ns)
+		w->to_ns = next_ns - 1;
+}
+
+/* The last of the thread's states that began by time_ns; the first when none had. */
+static const struct state *state_at(const struct model *m, uint32_t thread, uint64_t time_ns,
+				    struct while_ns *w)
+{
+	const struct state *states = &m->states[m->threads[thread].first];
+	uint32_t lo = 0, count = m->threads[thread].count, hi = count;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (states[mid].since_ns <= time_ns)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	if (lo)
+		not_before(w, states[lo].since_ns);
+	if (lo + 1 < count)
+		before(w, states[lo + 1].since_ns);
+	return &states[lo];
+}
+
+static uint32_t space_at(const struct model *m, uint32_t epoch, uint64_t time_ns,
+			 struct while_ns *w)
+{
+	uint32_t first = m->epochs[epoch].first, end = first + m->epochs[epoch].count;
+	uint32_t lo = first, hi = end;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->spaces[mid].since_ns <= time_ns)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	if (lo > first)
+		not_before(w, m->spaces[lo].since_ns);
+	if (lo + 1 < end)
+		before(w, m->spaces[lo + 1].since_ns);
+	return lo;
+}
+
+static void thread_at(const struct model *m, uint32_t pid, uint32_t tid, uint64_t time_ns,
+		      struct model_where *out, struct while_ns *w)
+{
+	uint32_t thread = model_find_thread(m, tid);
+	const struct state *state;
+
+	assert(m->sealed);
+	*out = (struct model_where){ MODEL_NONE, EMPTY_SPACE, MODEL_NONE };
+	if (thread != MODEL_NONE) {
+		state = state_at(m, thread, time_ns, w);
+		if (m->epochs[state->epoch].pid == pid) {
+			out->epoch = state->epoch;
+			out->comm = state->comm;
+		}
+	}
+	if (out->epoch == MODEL_NONE && tid != pid) { /* its FORK is missing: borrow the maps */
+		thread = model_find_thread(m, pid);
+		if (thread == MODEL_NONE)
+			return;
+		state = state_at(m, thread, time_ns, w);
+		if (m->epochs[state->epoch].pid == pid)
+			out->epoch = state->epoch;
+	}
+	if (out->epoch != MODEL_NONE)
+		out->space = space_at(m, out->epoch, time_ns, w);
+}
+
+void model_thread(const struct model *m, uint32_t pid, uint32_t tid, uint64_t time_ns,
+		  struct model_where *out)
+{
+	struct while_ns w = { 0, UINT64_MAX };
+
+	thread_at(m, pid, tid, time_ns, out, &w);
+}
+
+void model_thread_while(const struct model *m, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			struct model_where *out, uint64_t *from_ns, uint64_t *to_ns)
+{
+	struct while_ns w = { 0, UINT64_MAX };
+
+	thread_at(m, pid, tid, time_ns, out, &w);
+	*from_ns = w.from_ns;
+	*to_ns = w.to_ns;
+}
+
+uint32_t model_kernel_while(const struct model *m, uint64_t time_ns, uint64_t *from_ns,
+			    uint64_t *to_ns)
+{
+	struct while_ns w = { 0, UINT64_MAX };
+	uint32_t space;
+
+	assert(m->sealed);
+	space = space_at(m, KERNEL_EPOCH, time_ns, &w);
+	*from_ns = w.from_ns;
+	*to_ns = w.to_ns;
+	return space;
+}
+
+uint32_t model_kernel(const struct model *m, uint64_t time_ns)
+{
+	uint64_t from_ns, to_ns;
+
+	return model_kernel_while(m, time_ns, &from_ns, &to_ns);
+}
+
+/* Where in its file the address is. */
+static uint64_t file_off(const struct mapping *map, uint64_t addr)
+{
+	return addr - map->start + map->file_off_bytes;
+}
+
+bool model_place(const struct model *m, uint32_t space, uint64_t addr, struct model_place *out)
+{
+	struct model_map map;
+
+	if (!model_map_at(m, space, addr, &map))
+		return false;
+	out->file = map.file;
+	out->file_off_bytes = addr - map.start + map.file_off_bytes;
+	return true;
+}
+
+bool model_map_at(const struct model *m, uint32_t space, uint64_t addr, struct model_map *out)
+{
+	const struct maptree_range *range;
+	const struct mapping *map;
+	uint64_t start, end;
+
+	if (space == EMPTY_SPACE)
+		return false;
+	assert(space < m->space_count);
+	range = maptree_find(&m->maps, m->spaces[space].root, addr);
+	start = range ? range->start : addr;
+	end = range ? range->end : addr + 1; /* what was before the exec may be covered beside */
+	if (!range)
+		range = maptree_find(&m->maps, m->spaces[space].before_exec, addr);
+	if (!range)
+		return false;
+	map = &m->mappings[range->value];
+	*out = (struct model_map){
+		.start = start,
+		.end = end,
+		.file_off_bytes = file_off(map, start),
+		.file = map->file,
+	};
+	return true;
+}
+
+bool model_next_map(const struct model *m, uint32_t space, uint64_t addr, struct model_map *out)
+{
+	const struct maptree_range *range;
+	const struct mapping *map;
+
+	if (space == EMPTY_SPACE)
+		return false;
+	range = maptree_after(&m->maps, m->spaces[space].root, addr);
+	if (!range)
+		return false;
+	map = &m->mappings[range->value];
+	*out = (struct model_map){
+		.start = range->start,
+		.end = range->end,
+		.file_off_bytes = file_off(map, range->start),
+		.file = map->file,
+	};
+	return true;
+}
+
+bool model_has_maps(const struct model *m, uint32_t space)
+{
+	return space != EMPTY_SPACE && (m->spaces[space].root || m->spaces[space].before_exec);
+}
+
+uint32_t model_cgroup(const struct model *m, uint64_t id)
+{
+	for (size_t i = m->log.cgroup_count; i-- > 0;)
+		if (m->log.cgroups[i].id == id)
+			return m->log.cgroups[i].path;
+	return MODEL_NONE;
+}
+
+const struct model_file *model_file(const struct model *m, uint32_t file)
+{
+	assert(file < m->log.files.count);
+	return &m->log.files.list[file];
+}
+
+uint32_t model_file_count(const struct model *m)
+{
+	return (uint32_t)m->log.files.count;
+}
+
+uint32_t model_epoch_count(const struct model *m)
+{
+	return (uint32_t)m->epoch_count;
+}
+
+uint64_t model_epoch_since(const struct model *m, uint32_t epoch)
+{
+	const struct epoch *e = &m->epochs[epoch];
+
+	return e->count ? m->spaces[e->first].since_ns : 0;
+}
+
+uint32_t model_epoch_space(const struct model *m, uint32_t epoch)
+{
+	const struct epoch *e = &m->epochs[epoch];
+
+	return e->count ? e->first + e->count - 1 : EMPTY_SPACE;
+}
+
+uint32_t model_epoch_pid(const struct model *m, uint32_t epoch)
+{
+	assert(epoch < m->epoch_count);
+	return m->epochs[epoch].pid;
+}
+
+const struct model_counts *model_counts(const struct model *m)
+{
+	return &m->log.counts;
+}

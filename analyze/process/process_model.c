@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/process/process_model.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/sym/locate/file_search.h"
+#include "analyze/process/process_model_priv.h"
+#include "format/base/vec.h"
+
+#define EXEC_MAPS 3 /* an exec maps the program, its interpreter and the vdso, in this order */
+
+/* ---- threads and epochs, while building ---- */
+
+static int add_state(struct model *m, uint32_t tid, uint64_t time_ns, uint32_t epoch, uint32_t comm)
+{
+	uint32_t thread = model_find_thread(m, tid);
+	uint64_t hash = hash_pair(tid, 0);
+	uint32_t pos;
+	int err;
+
+	if (thread == MODEL_NONE) {
+		err = hashidx_reserve(&m->thread_index);
+		if (err)
+			return err;
+		err = vec_reserve(&m->threads, &m->thread_cap, m->thread_count + 1);
+		if (err)
+			return err;
+		pos = hashidx_start(&m->thread_index, hash);
+		while (hashidx_match(&m->thread_index, hash, &pos) != HASHIDX_NONE)
+			;
+		thread = (uint32_t)m->thread_count++;
+		m->threads[thread] = (struct thread){ .tid = tid };
+		hashidx_put(&m->thread_index, hash, pos, thread);
+	}
+	if (m->state_count >= MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->states, &m->state_cap, m->state_count + 1);
+	if (err)
+		return err;
+	assert(m->threads);
+	m->threads[thread].last = (uint32_t)m->state_count;
+	m->states[m->state_count++] = (struct state){
+		.since_ns = time_ns, .thread = thread, .epoch = epoch, .comm = comm
+	};
+	return 0;
+}
+
+static const struct state *current(const struct model *m, uint32_t tid)
+{
+	uint32_t thread = model_find_thread(m, tid);
+
+	return thread == MODEL_NONE ? NULL : &m->states[m->threads[thread].last];
+}
+
+static int add_space(struct model *m, uint32_t epoch, uint64_t time_ns, uint32_t root)
+{
+	int err;
+
+	if (m->space_count >= MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->spaces, &m->space_cap, m->space_count + 1);
+	if (err)
+		return err;
+	m->epochs[epoch].space = (uint32_t)m->space_count;
+	m->spaces[m->space_count++] =
+		(struct space){ .since_ns = time_ns, .epoch = epoch, .root = root };
+	return 0;
+}
+
+/* Without states: who starts an epoch knows its threads. */
+static int add_epoch(struct model *m, uint32_t pid, uint64_t time_ns, uint32_t root, uint32_t *out)
+{
+	uint32_t epoch = (uint32_t)m->epoch_count;
+	int err;
+
+	if (m->epoch_count >= MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->epochs, &m->epoch_cap, m->epoch_count + 1);
+	if (err)
+		return err;
+	m->epochs[m->epoch_count++] = (struct epoch){ .pid = pid };
+	*out = epoch;
+	return add_space(m, epoch, time_ns, root);
+}
+
+/* The epoch a pid is in; one begins when the pid was never heard of. */
+static int epoch_of(struct model *m, uint32_t pid, uint64_t time_ns, uint32_t *out)
+{
+	const struct state *leader = current(m, pid);
+	int err;
+
+	if (leader && m->epochs[leader->epoch].pid == pid) {
+		*out = leader->epoch;
+		return 0;
+	}
+	err = add_epoch(m, pid, time_ns, 0, out);
+	return err ? err : add_state(m, pid, time_ns, *out, MODEL_NONE);
+}
+
+/* ---- events ---- */
+
+static int apply_fork(struct model *m, const struct side_event *e)
+{
+	const struct state *parent = current(m, e->ptid);
+	uint32_t comm, epoch, parent_epoch, root = 0;
+	int err;
+
+	if (!parent)
+		parent = current(m, e->ppid);
+	comm = parent ? parent->comm : MODEL_NONE;
+	if (e->pid == e->ppid) {
+		err = epoch_of(m, e->pid, e->time_ns, &epoch);
+		/* The leader's own record, as written for processes that were there before. */
+		if (!err && e->tid == e->pid)
+			return 0;
+		return err ? err : add_state(m, e->tid, e->time_ns, epoch, comm);
+	}
+	err = epoch_of(m, e->ppid, e->time_ns, &parent_epoch);
+	if (err)
+		return err;
+	if (!e->flag) {
+		root = m->spaces[m->epochs[parent_epoch].space].root;
+		m->epochs[parent_epoch].token = 0; /* shared from here on: copy before writing */
+	}
+	err = add_epoch(m, e->pid, e->time_ns, root, &epoch);
+	if (err)
+		return err;
+	err = add_state(m, e->pid, e->time_ns, epoch, comm);
+	return err || e->tid == e->pid ? err : add_state(m, e->tid, e->time_ns, epoch, comm);
+}
+
+/*
+ * The comm changes in the middle of the exec.  Until the kernel has mapped the new program, the
+ * thread's user stack is still the one that called exec, so the old maps are kept for that while.
+ */
+static int apply_exec(struct model *m, const struct side_event *e, uint32_t *epoch)
+{
+	const struct state *leader = current(m, e->pid);
+	const struct space *space;
+	uint32_t before = 0;
+	int err;
+
+	if (leader && m->epochs[leader->epoch].pid == e->pid) {
+		space = &m->spaces[m->epochs[leader->epoch].space];
+		/* Told twice, where two recorders ran: nothing is mapped yet. */
+		before = space->root ? space->root : space->before_exec;
+		m->epochs[leader->epoch].token = 0;
+	}
+	err = add_epoch(m, e->pid, e->time_ns, 0, epoch);
+	if (err)
+		return err;
+	m->spaces[m->epochs[*epoch].space].before_exec = before;
+	return e->tid == e->pid ? 0 : add_state(m, e->pid, e->time_ns, *epoch, e->id);
+}
+
+static int apply_comm(struct model *m, const struct side_event *e)
+{
+	uint32_t epoch;
+	int err;
+
+	if (e->flag)
+		err = apply_exec(m, e, &epoch);
+	else
+		err = epoch_of(m, e->pid, e->time_ns, &epoch);
+	return err ? err : add_state(m, e->tid, e->time_ns, epoch, e->id);
+}
+
+/* Where the maps of an epoch may be changed from time_ns on; fresh: earlier samples see the old. */
+static int edit_space(struct model *m, uint32_t epoch, uint64_t time_ns, bool fresh)
+{
+	uint32_t space = m->epochs[epoch].space;
+	int err = 0;
+
+	if (fresh && m->spaces[space].since_ns != time_ns) {
+		err = add_space(m, epoch, time_ns, m->spaces[space].root);
+		m->spaces[m->epochs[epoch].space].before_exec = m->spaces[space].before_exec;
+		m->epochs[epoch].token = 0;
+	}
+	if (!m->epochs[epoch].token)
+		m->epochs[epoch].token = ++m->token;
+	return err;
+}
+
+/* Whatever is mapped after the vdso, the new program has asked for. */
+static int pass_exec(struct model *m, const struct side_event *e, uint32_t epoch)
+{
+	struct epoch *p = &m->epochs[epoch];
+	uint32_t space = p->space;
+	int err;
+
+	if (!m->spaces[space].before_exec)
+		return 0;
+	if (p->exec_maps < EXEC_MAPS) {
+		p->exec_maps++;
+		if (!strcmp(m->log.files.list[e->id].path, "[vdso]"))
+			p->exec_maps = EXEC_MAPS;
+		return 0;
+	}
+	err = add_space(m, epoch, e->time_ns, m->spaces[space].root);
+	m->epochs[epoch].token = 0;
+	return err;
+}
+
+static bool is_mapped_so(const struct model *m, const struct side_event *e, uint32_t epoch)
+{
+	const struct maptree_range *hit;
+	const struct mapping *old;
+
+	hit = maptree_overlap(&m->maps, m->spaces[m->epochs[epoch].space].root, e->start, e->end);
+	if (!hit || hit->start != e->start || hit->end != e->end)
+		return false;
+	old = &m->mappings[hit->value];
+	return old->start == e->start && old->file == e->id &&
+	       old->file_off_bytes == e->file_off_bytes;
+}
+
+static int apply_map(struct model *m, const struct side_event *e, uint32_t epoch)
+{
+	const struct maptree_range *hit;
+	struct maptree_range range = { .start = e->start, .end = e->end };
+	struct space *space;
+	bool fresh;
+	int err;
+
+	if (is_mapped_so(m, e, epoch))
+		return 0; /* told twice: by the list at start and by the kernel */
+	err = pass_exec(m, e, epoch);
+	if (err)
+		return err;
+	space = &m->spaces[m->epochs[epoch].space];
+	fresh = maptree_overlap(&m->maps, space->before_exec, e->start, e->end);
+	hit = maptree_overlap(&m->maps, space->root, e->start, e->end);
+	if (m->mapping_count >= MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);
+	if (!err)
+		err = edit_space(m, epoch, e->time_ns, hit || fresh);
+	if (err)
+		return err;
+	range.value = (uint32_t)m->mapping_count;
+	m->mappings[m->mapping_count++] = (struct mapping){ .start = e->start,
+							    .file_off_bytes = e->file_off_bytes,
+							    .file = e->id };
+	space = &m->spaces[m->epochs[epoch].space];
+	return maptree_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
+}
+
+static int apply_ksymbol(struct model *m, const struct side_event *e)
+{
+	struct space *space;
+	int err;
+
+	if (!e->flag)
+		return apply_map(m, e, KERNEL_EPOCH);
+	err = edit_space(m, KERNEL_EPOCH, e->time_ns, true);
+	if (err)
+		return err;
+	space = &m->spaces[m->epochs[KERNEL_EPOCH].space];
+	return maptree_cut(&m->maps, space->root, e->start, e->end, m->epochs[KERNEL_EPOCH].token,
+			   &space->root);
+}
+
+static const struct jit *jit_of(const struct model *m, uint32_t pid)
+{
+	for (size_t i = 0; i < m->jit_count; i++)
+		if (m->jits[i].pid == pid)
+			return &m->jits[i];
+	return NULL;
+}
+
+static bool is_jit_at(const struct model *m, uint32_t root, uint64_t addr, uint32_t file)
+{
+	const struct maptree_range *r = maptree_find(&m->maps, root, addr);
+
+	return r && m->mappings[r->value].file == file;
+}
+
+/*
+ * Memory in which a process made code that has names.  A compiler changes the protection of this
+ * memory all the time, and each change is told as a mapping: it does not hide what the code is.
+ */
+static int apply_user_map(struct model *m, const struct side_event *e)
+{
+	const struct jit *jit = jit_of(m, e->pid);
+	struct side_event map = *e;
+	uint32_t epoch, root;
+	int err;
+
+	err = epoch_of(m, e->pid, e->time_ns, &epoch);
+	if (err || !jit || !locate_is_anonymous(m->log.files.list[e->id].path))
+		return err ? err : apply_map(m, e, epoch);
+	root = m->spaces[m->epochs[epoch].space].root;
+	if (jit->timed && is_jit_at(m, root, e->start, jit->file) &&
+	    is_jit_at(m, root, e->end - 1, jit->file))
+		return 0;
+	map.id = jit->file;
+	map.file_off_bytes = e->start;
+	return apply_map(m, &map, epoch);
+}
+
+/* Code where there was other code before makes a new space; in memory that had none it does not. */
+static int apply_code(struct model *m, const struct side_event *e)
+{
+	const struct maptree_range *hit;
+	struct maptree_range range = { .start = e->start, .end = e->end };
+	struct space *space;
+	uint32_t epoch;
+	bool fresh;
+	int err;
+
+	err = epoch_of(m, e->pid, e->time_ns, &epoch);
+	if (err)
+		return err;
+	space = &m->spaces[m->epochs[epoch].space];
+	hit = maptree_overlap(&m->maps, space->root, e->start, e->end);
+	fresh = hit && (hit->start > e->start || hit->end < e->end ||
+			m->mappings[hit->value].file != e->id ||
+			m->mappings[hit->value].file_off_bytes != m->mappings[hit->value].start);
+	if (m->mapping_count >= MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);
+	if (!err)
+		err = edit_space(m, epoch, e->time_ns, fresh);
+	if (err)
+		return err;
+	range.value = (uint32_t)m->mapping_count;
+	m->mappings[m->mapping_count++] = (struct mapping){ .start = e->start,
+							    .file_off_bytes = e->file_off_bytes,
+							    .file = e->id };
+	space = &m->spaces[m->epochs[epoch].space];
+	return maptree_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
+}
+
+static int apply(void *ctx, const struct side_event *e)
+{
+	struct model *m = ctx;
+
+	switch (e->kind) {
+	case SIDE_FORK:
+		return apply_fork(m, e);
+	case SIDE_COMM:
+		return apply_comm(m, e);
+	case SIDE_KSYMBOL:
+		return apply_ksymbol(m, e);
+	case SIDE_CODE:
+		return apply_code(m, e);
+	default:
+		return e->pid == SIDELOG_KERNEL ? apply_map(m, e, KERNEL_EPOCH)
+						: apply_user_map(m, e);
+	}
+}
+
+/* ---- records in ---- */
+
+int model_add(struct model *m, const struct perfrec_side *side)
+{
+	return m->sealed ? -EALREADY : sidelog_add(&m->log, m->names, side);
+}
+
+int model_make_event(struct model *m, const struct perfrec_side *side, struct side_event *out)
+{
+	return m->sealed ? -EALREADY : sidelog_make(&m->log, m->names, side, out);
+}
+
+int model_choose_files(struct model *m, const uint32_t *order, size_t count, uint32_t *numbers)
+{
+	return m->sealed || m->log.count || m->mapping_count
+		       ? -EALREADY
+		       : filetab_choose(&m->log.files, m->names, order, count, numbers);
+}
+
+int model_add_event(struct model *m, const struct side_event *event)
+{
+	return m->sealed ? -EALREADY : sidelog_add_event(&m->log, event);
+}
+
+void model_add_unread(struct model *m, uint32_t type, bool broken)
+{
+	sidelog_add_unread(&m->log, type, broken);
+}
+
+int model_add_build_id(struct model *m, const char *path, const struct buildid *id)
+{
+	uint32_t path_id = strings_find(m->names, path);
+
+	if (m->sealed)
+		return -EALREADY;
+	if (path_id != UINT32_MAX)
+		filetab_add_build_id(&m->log.files, path_id, id);
+	return 0;
+}
+
+int model_add_jit(struct model *m, uint32_t pid)
+{
+	struct model_file file = { .jit_pid = pid };
+	struct jit jit = { .pid = pid };
+	char path[48];
+	int err;
+
+	if (m->sealed)
+		return -EALREADY;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid); /* as perf calls it */
+	err = filetab_add(&m->log.files, m->names, &file, path, &jit.file);
+	if (!err)
+		err = vec_reserve(&m->jits, &m->jit_cap, m->jit_count + 1);
+	if (!err)
+		m->jits[m->jit_count++] = jit;
+	return err;
+}
+
+int model_add_jit_code(struct model *m, uint32_t pid, uint64_t time_ns, uint64_t addr,
+		       uint64_t size_bytes, uint64_t off_bytes)
+{
+	struct side_event e = {
+		.time_ns = time_ns,
+		.kind = SIDE_CODE,
+		.pid = pid,
+		.tid = pid,
+		.start = addr,
+		.end = addr + size_bytes,
+		.file_off_bytes = off_bytes,
+	};
+	size_t i;
+
+	if (m->sealed)
+		return -EALREADY;
+	for (i = 0; i < m->jit_count; i++) {
+		if (m->jits[i].pid != pid)
+			continue;
+		m->jits[i].timed = true;
+		e.id = m->jits[i].file;
+		return sidelog_add_event(&m->log, &e);
+	}
+	return 0;
+}
+
+/* ---- sealing ---- */
+
+bool model_is_full(const struct model *m)
+{
+	return sidelog_is_full(&m->log);
+}
+
+int model_settle(struct model *m, uint64_t open_ns)
+{
+	return m->sealed ? -EALREADY : sidelog_settle(&m->log, open_ns, apply, m);
+}
+
+/* Puts each thread's states side by side, in time order. */
+static int group_states(struct model *m)
+{
+	struct state *sorted = calloc(m->state_count + 1, sizeof(*sorted));
+	uint32_t at = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->state_count; i++)
+		m->threads[m->states[i].thread].count++;
+	for (size_t i = 0; i < m->thread_count; i++) {
+		m->threads[i].first = at;
+		at += m->threads[i].count;
+		m->threads[i].count = 0;
+	}
+	for (size_t i = 0; i < m->state_count; i++) {
+		struct thread *t = &m->threads[m->states[i].thread];
+
+		sorted[t->first + t->count++] = m->states[i];
+	}
+	free(m->states);
+	m->states = sorted;
+	return 0;
+}
+
+static int group_spaces(struct model *m)
+{
+	struct space *sorted = calloc(m->space_count + 1, sizeof(*sorted));
+	uint32_t at = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->space_count; i++)
+		m->epochs[m->spaces[i].epoch].count++;
+	for (size_t i = 0; i < m->epoch_count; i++) {
+		m->epochs[i].first = at;
+		at += m->epochs[i].count;
+		m->epochs[i].count = 0;
+	}
+	for (size_t i = 0; i < m->space_count; i++) {
+		struct epoch *e = &m->epochs[m->spaces[i].epoch];
+
+		sorted[e->first + e->count++] = m->spaces[i];
+	}
+	free(m->spaces);
+	m->spaces = sorted;
+	return 0;
+}
+
+int model_seal(struct model *m)
+{
+	int err;
+
+	if (m->sealed)
+		return -EALREADY;
+	err = sidelog_replay(&m->log, apply, m);
+	if (!err)
+		err = group_states(m);
+	if (!err)
+		err = group_spaces(m);
+	if (!err)
+		m->sealed = true;
+	return err;
+}
+
+int model_new(struct strings *names, struct model **out)
+{
+	struct model *m = calloc(1, sizeof(*m));
+	uint32_t kernel, idle, comm;
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->names = names;
+	err = add_epoch(m, SIDELOG_KERNEL, 0, 0, &kernel);
+	if (!err)
+		err = add_epoch(m, 0, 0, 0, &idle);
+	/* No record ever names the idle task; it is called what every tool calls it. */
+	if (!err)
+		err = strings_add(names, "swapper", 7, &comm);
+	if (!err)
+		err = add_state(m, 0, 0, idle, comm);
+	if (err) {
+		model_free(m);
+		return err;
+	}
+	assert(kernel == KERNEL_EPOCH);
+	*out = m;
+	return 0;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	maptree_done(&m->maps);
+	hashidx_done(&m->thread_index);
+	sidelog_done(&m->log);
+	free(m->mappings);
+	free(m->jits);
+	free(m->spaces);
+	free(m->states);
+	free(m->epochs);
+	free(m->threads);
+	free(m);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * sideturns - records of the side-band from the last to the first
+ *
+ * Frames come by their latest time, the last one first, and the records of each in the order of the file.  A
+ * record's turn has come when no frame that is still to come can have a later one.  Of equal times the one that
+ * stands later in the file is the later one; those without a time are before all others.  What waits is
+ * in memory, and what has had its turn is forgotten: of a recording that is about a flush.
+ */
+#ifndef EBPREC_ANALYZE_PROCESS_REVERSE_MERGE_H
+#define EBPREC_ANALYZE_PROCESS_REVERSE_MERGE_H
+
+#include <linux/perf_event.h>
+
+#include "analyze/base/merge_runs.h"
+#include "format/reader/capture.h"
+
+/* A record that is held. */
+struct held {
+	uint64_t time_ns;
+	uint64_t place; /* in the file: of two the larger one comes later */
+	size_t word;    /* where it is */
+};
+
+struct heldlist {
+	struct held *list;
+	size_t count, capacity;
+};
+
+/* Records, one behind the other. */
+struct recordpile {
+	uint64_t *words;
+	size_t count, capacity; /* words */
+};
+
+/* Embedded by the owner; all zero is an empty one. */
+struct sideturns {
+	struct recordpile pile;
+	struct heldlist turn;    /* whose turn has come, from the last: read freely */
+	struct heldlist ready;   /* of the frame read last */
+	struct heldlist waiting; /* a heap: that frames still to come may have later ones than */
+	struct heldlist undated;
+	struct recordpile moved;
+	struct timekey *keys, *room;
+	size_t key_capacity, room_capacity;
+};
+
+/* Room for as many bytes of records, which may turn out to be too little.  -ENOMEM. */
+int sideturns_reserve(struct sideturns *t, size_t size_bytes);
+/* Takes a copy of the next record of the frame.  -ENOMEM. */
+int sideturns_hold(struct sideturns *t, const struct record *rec, uint64_t time_ns);
+/* The frame has no more; no frame still to come has a time later than earlier_ns, 0: nor any.  -ENOMEM. */
+int sideturns_end_frame(struct sideturns *t, uint64_t earlier_ns);
+/* No frame is to come: the turn of those without a time.  -ENOMEM. */
+int sideturns_end(struct sideturns *t);
+/* All whose turn had come have been seen.  -ENOMEM. */
+int sideturns_forget(struct sideturns *t);
+void sideturns_done(struct sideturns *t);
+
+/* Behind the others.  -ENOMEM. */
+int heldlist_add(struct heldlist *l, const struct held *h);
+/* Copies the record; *word is where.  -ENOMEM. */
+int recordpile_add(struct recordpile *p, const struct perf_event_header *header, size_t *word);
+
+static inline const struct perf_event_header *recordpile_at(const struct recordpile *p, size_t word)
+{
+	return (const struct perf_event_header *)(p->words + word);
+}
+
+/* For qsort(). */
+int held_by_place(const void *a, const void *b);
+
+#endif

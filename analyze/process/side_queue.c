@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/process/side_queue.h"
+
+#include <errno.h>
+
+#include "format/base/saturate.h"
+#include "analyze/base/merge_runs.h"
+#include "format/base/vec.h"
+
+#define FEW_EVENTS (1u << 16) /* 3 MiB */
+
+/* The kernel's own map may well reach to the last address. */
+static uint64_t end_of(uint64_t start, uint64_t size_bytes)
+{
+	return size_bytes > UINT64_MAX - start ? UINT64_MAX : start + size_bytes;
+}
+
+static int add_mmap(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
+		    struct side_event *e)
+{
+	const struct perfrec_mmap *map = &side->mmap;
+	unsigned mode = side->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct model_file file = {
+		.inode = map->inode,
+		.inode_generation = map->inode_generation,
+		.dev_major = map->dev_major,
+		.dev_minor = map->dev_minor,
+	};
+
+	if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
+		return -ENOENT;
+	if (!map->size_bytes || map->start == UINT64_MAX)
+		return -EBADMSG; /* no byte that end_of() could be behind */
+	if (map->build_id_bytes <= BUILDID_MAX_BYTES) {
+		memcpy(file.build_id.bytes, map->build_id, map->build_id_bytes);
+		file.build_id.size_bytes = map->build_id_bytes;
+	}
+	e->kind = SIDE_MAP;
+	e->pid = mode == PERF_RECORD_MISC_KERNEL ? SIDELOG_KERNEL : map->pid;
+	e->start = map->start;
+	e->end = end_of(map->start, map->size_bytes);
+	e->file_off_bytes = map->file_off_bytes;
+	return filetab_add(&log->files, names, &file, map->path, &e->id);
+}
+
+static int add_ksymbol(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
+		       struct side_event *e)
+{
+	const struct perfrec_ksymbol *sym = &side->ksymbol;
+	struct model_file file = { .is_ksymbol = true };
+
+	if (!sym->size_bytes || sym->addr == UINT64_MAX)
+		return -EBADMSG;
+	e->kind = SIDE_KSYMBOL;
+	e->flag = sym->unregister;
+	e->pid = SIDELOG_KERNEL;
+	e->start = sym->addr;
+	e->end = end_of(sym->addr, sym->size_bytes);
+	return filetab_add(&log->files, names, &file, sym->name, &e->id);
+}
+
+static int add_cgroup(struct sidelog *log, struct strings *names, const struct perfrec_side *side)
+{
+	int err = vec_reserve(&log->cgroups, &log->cgroup_capacity, log->cgroup_count + 1);
+	struct side_cgroup cgroup = { .id = side->cgroup.id };
+
+	if (!err)
+		err = strings_add(names, side->cgroup.path, strlen(side->cgroup.path),
+				  &cgroup.path);
+	if (err)
+		return err;
+	log->cgroups[log->cgroup_count++] = cgroup;
+	return -ENOENT;
+}
+
+/*
+ * Recorders mark the FORK records they make up for running processes with this bit: their maps follow, and
+ * are not their parent's.  The time inside is when the process started; the record's own, like that of its
+ * COMM and maps, is the start.
+ */
+static bool is_made_up(const struct perfrec_side *side)
+{
+	return (side->misc & PERF_RECORD_MISC_FORK_EXEC) || !side->task.time_ns;
+}
+
+static uint64_t time_of(const struct perfrec_side *side)
+{
+	if (side->type == PERF_RECORD_FORK && !side->id.time_ns && !is_made_up(side))
+		return side->task.time_ns; /* no sample_id_all */
+	return side->id.time_ns;
+}
+
+/* 0: *e is to be kept; -ENOENT: counted, nothing to keep. */
+static int to_event(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
+		    struct side_event *e)
+{
+	switch (side->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return add_mmap(log, names, side, e);
+	case PERF_RECORD_KSYMBOL:
+		return add_ksymbol(log, names, side, e);
+	case PERF_RECORD_COMM:
+		e->kind = SIDE_COMM;
+		e->pid = side->comm.pid;
+		e->tid = side->comm.tid;
+		e->flag = side->comm.exec;
+		return strings_add(names, side->comm.comm, strlen(side->comm.comm), &e->id);
+	case PERF_RECORD_FORK:
+		e->kind = SIDE_FORK;
+		e->pid = side->task.pid;
+		e->tid = side->task.tid;
+		e->ppid = side->task.ppid;
+		e->ptid = side->task.ptid;
+		e->flag = is_made_up(side);
+		return 0;
+	case PERF_RECORD_CGROUP:
+		return add_cgroup(log, names, side);
+	case PERF_RECORD_EXIT:
+		log->counts.exits++;
+		return -ENOENT;
+	case PERF_RECORD_LOST:
+		log->counts.lost_events = bounded_add(log->counts.lost_events, side->lost.count);
+		return -ENOENT;
+	case PERF_RECORD_LOST_SAMPLES:
+		log->counts.lost_samples = bounded_add(log->counts.lost_samples, side->lost.count);
+		return -ENOENT;
+	default:
+		sidelog_add_unread(log, side->type, false);
+		return -ENOENT;
+	}
+}
+
+int sidelog_add_event(struct sidelog *log, const struct side_event *event)
+{
+	int err;
+
+	if (event->time_ns < log->open_ns)
+		return -ESTALE;
+	err = vec_reserve(&log->events, &log->capacity, log->count + 1);
+	if (!err)
+		log->events[log->count++] = *event;
+	return err;
+}
+
+void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken)
+{
+	if (broken)
+		log->counts.broken++;
+	else if (type == PERF_RECORD_THROTTLE)
+		log->counts.throttled++;
+	else
+		log->counts.unknown++;
+}
+
+int sidelog_make(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
+		 struct side_event *out)
+{
+	struct side_event e = { .time_ns = time_of(side) };
+	int err = to_event(log, names, side, &e);
+
+	if (err == -EBADMSG)
+		log->counts.broken++;
+	if (err)
+		return err == -EBADMSG ? -ENOENT : err;
+	*out = e;
+	return 0;
+}
+
+int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side)
+{
+	struct side_event e;
+	int err = sidelog_make(log, names, side, &e);
+
+	return err == -ENOENT ? 0 : err ? err : sidelog_add_event(log, &e);
+}
+
+/* Those to be given out; code behind the records of its time, whichever was added first. */
+static size_t list_keys(const struct sidelog *log, uint64_t last_ns, struct timekey *keys)
+{
+	size_t count = 0;
+
+	for (int code = 0; code <= 1; code++)
+		for (size_t i = 0; i < log->count; i++)
+			if (log->events[i].time_ns <= last_ns &&
+			    (log->events[i].kind == SIDE_CODE) == code)
+				keys[count++] = (struct timekey){ log->events[i].time_ns, i };
+	return count;
+}
+
+static void keep_later(struct sidelog *log, uint64_t last_ns)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < log->count; i++)
+		if (log->events[i].time_ns > last_ns)
+			log->events[count++] = log->events[i];
+	log->count = count;
+}
+
+static int give_out(struct sidelog *log, uint64_t last_ns, sidelog_fn apply, void *ctx)
+{
+	struct timekey *keys = calloc(log->count + 1, sizeof(*keys));
+	struct timekey *room = calloc(log->count + 1, sizeof(*room)), *sorted;
+	size_t count;
+	int err = 0;
+
+	if (!keys || !room) {
+		free(keys);
+		free(room);
+		return -ENOMEM;
+	}
+	count = list_keys(log, last_ns, keys);
+	sorted = timesort(keys, room, count);
+	free(sorted == keys ? room : keys); /* what is built now is large, too */
+	for (size_t i = 0; !err && i < count; i++)
+		err = apply(ctx, &log->events[sorted[i].index]);
+	free(sorted);
+	if (!err)
+		keep_later(log, last_ns);
+	return err;
+}
+
+/* Twice as many as were left: to look at those again and again must not take long. */
+bool sidelog_is_full(const struct sidelog *log)
+{
+	return log->count >= FEW_EVENTS && log->count / 2 >= log->left_count;
+}
+
+int sidelog_settle(struct sidelog *log, uint64_t open_ns, sidelog_fn apply, void *ctx)
+{
+	int err;
+
+	if (open_ns <= log->open_ns)
+		return 0;
+	err = give_out(log, open_ns - 1, apply, ctx);
+	log->open_ns = open_ns;
+	log->left_count = log->count;
+	return err;
+}
+
+int sidelog_replay(struct sidelog *log, sidelog_fn apply, void *ctx)
+{
+	int err = give_out(log, UINT64_MAX, apply, ctx);
+
+	free(log->events);
+	log->events = NULL;
+	log->count = log->capacity = 0;
+	return err;
+}
+
+void sidelog_done(struct sidelog *log)
+{
+	free(log->events);
+	log->events = NULL;
+	log->count = log->capacity = log->left_count = 0;
+	log->open_ns = 0;
+	filetab_done(&log->files);
+	free(log->cgroups);
+	log->cgroups = NULL;
+	log->cgroup_count = log->cgroup_capacity = 0;
+	log->counts = (struct model_counts){ 0 };
+}

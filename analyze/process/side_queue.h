@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * sidelog - side-band records, kept until they can be put in order
+ *
+ * Each CPU has its own ring, so the records of a capture come in no order that means anything
+ * before they are sorted by time.  What matters of a record is kept here in 48 bytes; names and
+ * files go to their tables.  Records that only count something are counted.
+ *
+ * Who knows that all that is still to come is later than some time says so, and what is earlier is given
+ * out and forgotten: of a recording of an hour a few seconds are kept.
+ */
+#ifndef EBPREC_ANALYZE_PROCESS_SIDE_QUEUE_H
+#define EBPREC_ANALYZE_PROCESS_SIDE_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/process/file_table.h"
+#include "analyze/base/string_table.h"
+#include "format/perf/perfrec.h"
+
+#define SIDELOG_KERNEL UINT32_MAX /* the pid in the MMAP records of kernel and modules */
+
+enum side_kind { SIDE_MAP, SIDE_COMM, SIDE_FORK, SIDE_KSYMBOL, SIDE_CODE };
+
+struct side_event {
+	uint64_t time_ns;
+	uint8_t kind; /* enum side_kind */
+	bool flag;    /* COMM: exec; FORK: inherits nothing; KSYMBOL: unregister */
+	uint32_t pid, tid;
+	uint32_t id;         /* MAP, KSYMBOL, CODE: in the files; COMM: in the names */
+	uint64_t start, end; /* MAP, KSYMBOL, CODE */
+	union {
+		uint64_t file_off_bytes; /* MAP, CODE */
+		struct {
+			uint32_t ppid, ptid; /* FORK */
+		};
+	};
+};
+
+struct model_counts {
+	uint64_t lost_events, lost_samples; /* sums of LOST and LOST_SAMPLES */
+	uint64_t throttled;                 /* THROTTLE records */
+	uint64_t exits, unknown, broken;    /* records: EXIT, not understood, not readable */
+};
+
+/* A cgroup's path, as it was called when it was last told of. */
+struct side_cgroup {
+	uint64_t id;
+	uint32_t path; /* in the names */
+};
+
+/* Embedded by the owner; all zero is an empty one.  Read freely. */
+struct sidelog {
+	struct side_event *events;
+	size_t count, capacity;
+	size_t left_count; /* by the last sidelog_settle() */
+	uint64_t open_ns;  /* events that are earlier were given out */
+	struct side_cgroup *cgroups;
+	size_t cgroup_count, cgroup_capacity;
+	struct filetab files;
+	struct model_counts counts;
+};
+
+/*
+ * -ENOMEM, -EOVERFLOW; -ESTALE: it is earlier than what was given out already.  A record that says nothing
+ * sensible is counted as broken: 0.
+ */
+int sidelog_add(struct sidelog *log, struct strings *names, const struct perfrec_side *side);
+/* The same in two steps.  -ENOENT: there is nothing to be kept of it, *out is as it was. */
+int sidelog_make(struct sidelog *log, struct strings *names, const struct perfrec_side *side,
+		 struct side_event *out);
+/* Also of an event that is in no record: -ENOMEM, -ESTALE. */
+int sidelog_add_event(struct sidelog *log, const struct side_event *event);
+/* A record that perfrec_side() did not understand (broken: could not read). */
+void sidelog_add_unread(struct sidelog *log, uint32_t type, bool broken);
+
+/*
+ * Gives out the events by time, equal times as they came but SIDE_CODE behind the others, one call each, and
+ * forgets them; files, cgroups and counts stay.  -ENOMEM, or what apply() returned: no good for anything then.
+ */
+typedef int (*sidelog_fn)(void *ctx, const struct side_event *event);
+int sidelog_replay(struct sidelog *log, sidelog_fn apply, void *ctx);
+/* Whether so many are kept that giving out some is worth it. */
+bool sidelog_is_full(const struct sidelog *log);
+/* Only those earlier than open_ns: none such will be added. */
+int sidelog_settle(struct sidelog *log, uint64_t open_ns, sidelog_fn apply, void *ctx);
+void sidelog_done(struct sidelog *log);
+
+#endif

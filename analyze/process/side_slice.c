@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/process/side_slice.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/input/event_of.h"
+#include "analyze/process/liveness.h"
+#include "analyze/input/group_read.h"
+#include "analyze/process/side_events.h"
+#include "analyze/process/reverse_merge.h"
+#include "format/base/vec.h"
+
+#define FEW_FRAMES     128 /* of samples: to keep more takes too much memory */
+#define MUCH_SIDE      2 /* times as many bytes: to look through the samples saves more than it takes */
+#define HELD_MAX_BYTES (16u << 20) /* of records that wait for the samples to be looked through */
+
+struct sideslice {
+	const struct capture *c;
+	struct timespan span;
+	const struct perf_event_attr *attr; /* any: records end alike */
+	uint32_t damaged;
+	struct sideturns turns;
+	const struct sideslice_calls *calls;
+	/* Those that are needed. */
+	struct kin kin;
+	bool asked;
+	size_t sample_count;  /* that are still to be asked for: the first ones */
+	struct sidekept kept; /* by the numbers of kin */
+	struct recordpile pile;
+	struct heldlist others; /* of no process, in the pile */
+	/* Of the thread that looks through the samples, until it has ended. */
+	pthread_t thread;
+	bool started;
+	atomic_bool looked;
+	bool keeps; /* the samples, which are few */
+	struct keptframes samples;
+	struct timekey *asks; /* pid << 32 | tid, by time when all are there */
+	size_t ask_count, ask_capacity;
+	int err;
+};
+
+static bool is_in_span(const struct capture_frame *f, const struct timespan *span)
+{
+	return f->stream == EBX_STREAM_CPU && f->t_min_ns <= span->to_ns &&
+	       f->t_max_ns >= span->from_ns;
+}
+
+/* FORMAT.md 9, rule 7.  Then the time of a record is found without looking for its event. */
+static bool is_same_tail(const struct capture *c)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+	const uint64_t bits = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+			      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+
+	for (size_t i = 1; i < count; i++)
+		if ((attrs[i].attr.sample_type ^ attrs[0].attr.sample_type) & bits ||
+		    attrs[i].attr.sample_id_all != attrs[0].attr.sample_id_all)
+			return false;
+	return count > 0;
+}
+
+bool sideslice_is_worth(const struct capture *c, const struct timespan *span)
+{
+	size_t count, wanted = 0;
+	uint64_t sample_bytes = 0, wanted_bytes = 0, side_bytes = 0;
+	const struct capture_frame *frames = capture_frames(c, &count);
+
+	if (capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c) || members_any(c) ||
+	    !is_same_tail(c))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (frames[i].stream == EBX_STREAM_CPU)
+			sample_bytes += frames[i].raw_bytes;
+		else if (frames[i].stream == EBX_STREAM_SIDE)
+			side_bytes += frames[i].raw_bytes;
+		else if (frames[i].stream == CAPTURE_STREAM_MIXED)
+			return false; /* a record that no frame could hold */
+		if (is_in_span(&frames[i], span)) {
+			wanted_bytes += frames[i].raw_bytes;
+			wanted++;
+		}
+	}
+	return (wanted <= FEW_FRAMES && wanted_bytes < sample_bytes) ||
+	       wanted_bytes <= side_bytes / MUCH_SIDE;
+}
+
+/* ---- the threads of the samples ---- */
+
+static int note_sample(struct sideslice *s, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	int err = vec_reserve(&s->asks, &s->ask_capacity, s->ask_count + 1);
+
+	if (!err)
+		s->asks[s->ask_count++] = (struct timekey){ time_ns, (uint64_t)pid << 32 | tid };
+	return err;
+}
+
+static int look_through(struct sideslice *s, struct record_iter *it)
+{
+	struct attrfinder finder = attrfinder_of(s->c);
+	const struct capture_attr *attr;
+	struct record rec;
+	uint32_t pid, tid;
+	int err = 0;
+
+	while (!err && record_iter_next(it, &rec) == 1) {
+		if (rec.header->type != PERF_RECORD_SAMPLE)
+			continue;
+		if (s->keeps)
+			err = keptframes_add(&s->samples, &rec);
+		attr = attrfinder_find(&finder, rec.header);
+		/* Of one that does not fit its attr, too: the second pass will leave it out. */
+		if (!err && attr &&
+		    perfrec_sample_ids(rec.header, rec.header->size, &attr->attr, &pid, &tid))
+			err = note_sample(
+				s, pid, tid,
+				perfrec_sample_time(rec.header, rec.header->size, &attr->attr));
+	}
+	return err;
+}
+
+static int sort_samples(struct sideslice *s)
+{
+	struct timekey *room = calloc(s->ask_count + 1, sizeof(*room)), *sorted;
+	int err = vec_reserve(&s->asks, &s->ask_capacity, 1);
+
+	if (!room || err) {
+		free(room);
+		return -ENOMEM;
+	}
+	sorted = timesort(s->asks, room, s->ask_count);
+	free(sorted == room ? s->asks : room);
+	s->asks = sorted;
+	s->ask_capacity = s->ask_count;
+	return 0;
+}
+
+static void *find_ids(void *arg)
+{
+	struct sideslice *s = arg;
+	struct record_iter *it = NULL;
+	size_t count, i, end;
+	const struct capture_frame *frames = capture_frames(s->c, &count);
+	int err = record_iter_new(s->c, 1u << EBX_STREAM_CPU, 0, 0, &it);
+
+	for (i = 0; !err && i < count; i = end) {
+		for (end = i; end < count && is_in_span(&frames[end], &s->span); end++)
+			;
+		if (end > i) {
+			record_iter_seek(it, i, end - i);
+			err = look_through(s, it);
+		} else {
+			end++;
+		}
+	}
+	if (it)
+		s->samples.damaged = record_iter_damage(it);
+	record_iter_free(it);
+	s->err = err ? err : sort_samples(s);
+	atomic_store(&s->looked, true);
+	return NULL;
+}
+
+/* What they will take, as far as the frames say so; of the side-band no more than may be held. */
+static int reserve(struct sideslice *s)
+{
+	size_t count, side_bytes = 0, sample_bytes = 0, wanted = 0;
+	const struct capture_frame *frames = capture_frames(s->c, &count);
+	int err;
+
+	for (size_t i = 0; i < count; i++) {
+		if (frames[i].stream == EBX_STREAM_SIDE && side_bytes < HELD_MAX_BYTES)
+			side_bytes += frames[i].raw_bytes;
+		if (is_in_span(&frames[i], &s->span)) {
+			sample_bytes += frames[i].raw_bytes;
+			wanted++;
+		}
+	}
+	err = sideturns_reserve(&s->turns, side_bytes);
+	s->keeps = wanted <= FEW_FRAMES;
+	return err || !s->keeps ? err : keptframes_reserve(&s->samples, sample_bytes);
+}
+
+int sideslice_new(const struct capture *c, const struct timespan *span, struct sideslice **out)
+{
+	struct sideslice *s = calloc(1, sizeof(*s));
+	size_t attr_count;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->c = c;
+	s->span = *span;
+	s->attr = &capture_attrs(c, &attr_count)->attr;
+	err = reserve(s);
+	if (err) {
+		sideslice_free(s);
+		return err;
+	}
+	s->started = !pthread_create(&s->thread, NULL, find_ids, s);
+	if (!s->started)
+		find_ids(s);
+	*out = s;
+	return 0;
+}
+
+static void wait_for_ids(struct sideslice *s)
+{
+	if (s->started)
+		pthread_join(s->thread, NULL);
+	s->started = false;
+}
+
+void sideslice_free(struct sideslice *s)
+{
+	if (!s)
+		return;
+	wait_for_ids(s);
+	kin_done(&s->kin);
+	keptframes_done(&s->samples);
+	sideturns_done(&s->turns);
+	free(s->pile.words);
+	sidekept_done(&s->kept);
+	free(s->others.list);
+	free(s->asks);
+	free(s);
+}
+
+int sideslice_keep(struct sideslice *s, uint32_t pid)
+{
+	return kin_keep(&s->kin, pid);
+}
+
+void sideslice_take_samples(struct sideslice *s, struct keptframes *out)
+{
+	*out = s->samples;
+	s->samples = (struct keptframes){ 0 };
+}
+
+uint32_t sideslice_damage(const struct sideslice *s)
+{
+	return s->damaged;
+}
+
+/* ---- whose turn it is ---- */
+
+/*
+ * Whether it means something that depends on when it came, or behind which other.  One that is too short
+ * does not, and whoever gets it will see.
+ */
+static bool is_in_order(const struct perf_event_header *header)
+{
+	switch (header->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_CGROUP:
+		return header->size >= sizeof(*header) + 8;
+	case PERF_RECORD_FORK:
+		return header->size >= sizeof(*header) + 16;
+	default:
+		return false;
+	}
+}
+
+/* As sidelog has it. */
+static uint64_t time_of(const struct sideslice *s, const struct perf_event_header *header)
+{
+	const uint8_t *p = (const uint8_t *)(header + 1);
+	uint64_t time_ns = perfrec_time(header, header->size, s->attr);
+
+	if (header->type == PERF_RECORD_FORK && !time_ns && header->size >= sizeof(*header) + 24 &&
+	    !(header->misc & PERF_RECORD_MISC_FORK_EXEC))
+		time_ns = le64_load(p + 16); /* no sample_id_all */
+	return time_ns;
+}
+
+/* The records of one frame: those that only count something are given out. */
+static int read_frame(struct sideslice *s, struct record_iter *it, size_t frame)
+{
+	size_t count;
+	const struct capture_frame *f = &capture_frames(s->c, &count)[frame];
+	struct record rec;
+	uint64_t time_ns;
+	int err = 0;
+
+	record_iter_seek(it, frame, 1);
+	while (!err && record_iter_next(it, &rec) == 1) {
+		if (!is_in_order(rec.header)) {
+			err = s->kin.repeated ? 0 : s->calls->see(s->calls->ctx, &rec);
+			continue;
+		}
+		time_ns = time_of(s, rec.header);
+		if (time_ns && (time_ns < f->t_min_ns || time_ns > f->t_max_ns))
+			err = -ESTALE;
+		else
+			err = sideturns_hold(&s->turns, &rec, time_ns);
+	}
+	return err;
+}
+
+/* ---- what is needed ---- */
+
+static bool is_of_process(const struct perf_event_header *header)
+{
+	switch (header->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER &&
+		       le32_load(header + 1) != SIDELOG_KERNEL;
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* 1: the record is needed; *number: kin_fork() */
+static int ask_kin(struct kin *k, const struct perf_event_header *header, uint64_t time_ns,
+		   uint32_t *number)
+{
+	const uint8_t *p = (const uint8_t *)(header + 1);
+	struct kin_task task = { .pid = le32_load(p), .tid = le32_load(p + 4) };
+
+	switch (header->type) {
+	case PERF_RECORD_COMM:
+		return kin_comm(k, task.pid, task.tid, header->misc & PERF_RECORD_MISC_COMM_EXEC,
+				number);
+	case PERF_RECORD_FORK:
+		task.ppid = task.tid;
+		task.tid = le32_load(p + 8);
+		task.ptid = le32_load(p + 12);
+		return kin_fork(k, &task, number);
+	default:
+		return kin_map(k, task.pid, time_ns, number);
+	}
+}
+
+static int keep_record(struct sideslice *s, const struct held *h)
+{
+	struct held kept = { .time_ns = h->time_ns, .place = h->place };
+	int err = recordpile_add(&s->pile, recordpile_at(&s->turns.pile, h->word), &kept.word);
+
+	return err ? err : heldlist_add(&s->others, &kept);
+}
+
+/* In the place of another that is not needed any more, or behind all. */
+static int keep_event(struct sideslice *s, const struct held *h, uint32_t number)
+{
+	const struct record rec = { .header = recordpile_at(&s->turns.pile, h->word),
+				    .frame = (uint32_t)(h->place >> 32) };
+	struct side_event event;
+	int err = s->calls->make(s->calls->ctx, &rec, &event);
+
+	if (err && err != -ENOENT)
+		return err;
+	return sidekept_put(&s->kept, number, err ? NULL : &event, h->place);
+}
+
+static int expect_samples(struct sideslice *s)
+{
+	int err = s->err;
+
+	for (size_t i = 0; !err && i < s->ask_count; i++)
+		err = kin_expect(&s->kin, (uint32_t)(s->asks[i].index >> 32),
+				 (uint32_t)s->asks[i].index, s->asks[i].time_ns);
+	s->sample_count = s->ask_count;
+	s->asked = true;
+	return err;
+}
+
+/* The samples that are no earlier. */
+static int ask_samples(struct sideslice *s, uint64_t time_ns)
+{
+	int err = 0;
+
+	while (!err && s->sample_count && s->asks[s->sample_count - 1].time_ns >= time_ns) {
+		const struct timekey *ask = &s->asks[--s->sample_count];
+
+		err = kin_ask(&s->kin, (uint32_t)(ask->index >> 32), (uint32_t)ask->index);
+	}
+	return err;
+}
+
+/* Keeps what is needed of those whose turn has come. */
+static int settle(struct sideslice *s)
+{
+	uint32_t number = 0;
+	int err = 0, needed;
+
+	wait_for_ids(s);
+	if (!s->asked)
+		err = expect_samples(s);
+	for (size_t i = 0; !err && i < s->turns.turn.count; i++) {
+		const struct held *h = &s->turns.turn.list[i];
+		const struct perf_event_header *header = recordpile_at(&s->turns.pile, h->word);
+
+		if (!is_of_process(header)) {
+			err = keep_record(s, h);
+			continue;
+		}
+		err = ask_samples(s, h->time_ns);
+		if (err)
+			break;
+		needed = ask_kin(&s->kin, header, h->time_ns, &number);
+		if (needed)
+			err = needed < 0 ? needed : keep_event(s, h, number);
+	}
+	return err ? err : sideturns_forget(&s->turns);
+}
+
+/* ---- all of it ---- */
+
+/* The side-band's frames by their latest time; *out is owned. */
+static int list_frames(const struct capture *c, struct timekey **out, size_t *count)
+{
+	size_t all, n = 0;
+	const struct capture_frame *frames = capture_frames(c, &all);
+	struct timekey *keys = calloc(all + 1, sizeof(*keys));
+	struct timekey *room = calloc(all + 1, sizeof(*room));
+
+	if (!keys || !room) {
+		free(keys);
+		free(room);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < all; i++)
+		if (frames[i].stream == EBX_STREAM_SIDE)
+			keys[n++] = (struct timekey){ frames[i].t_max_ns, i };
+	*out = timesort(keys, room, n);
+	free(*out == keys ? room : keys);
+	*count = n;
+	return 0;
+}
+
+static int read_backwards(struct sideslice *s, struct record_iter *it)
+{
+	struct timekey *frames = NULL;
+	size_t i = 0;
+	int err = list_frames(s->c, &frames, &i);
+
+	while (!err && i--) {
+		err = read_frame(s, it, frames[i].index);
+		if (!err)
+			err = sideturns_end_frame(&s->turns, i ? frames[i - 1].time_ns : 0);
+		if (!err && (atomic_load(&s->looked) || s->turns.pile.count > HELD_MAX_BYTES / 8))
+			err = settle(s);
+	}
+	if (!err)
+		err = sideturns_end(&s->turns);
+	free(frames);
+	if (!err)
+		err = settle(s);
+	return err ? err : ask_samples(s, 0);
+}
+
+static int read_once(struct sideslice *s)
+{
+	struct record_iter *it = NULL;
+	int err = record_iter_new(s->c, 1u << EBX_STREAM_SIDE, 0, 0, &it);
+
+	s->pile.count = s->others.count = s->kept.count = 0;
+	if (s->asked) /* and all was shown once */
+		s->sample_count = s->ask_count;
+	if (!err)
+		err = read_backwards(s, it);
+	if (it)
+		s->damaged = record_iter_damage(it);
+	record_iter_free(it);
+	return err;
+}
+
+/* In the order of the file: of some the last one counts. */
+static int keep_others(struct sideslice *s)
+{
+	struct side_event event;
+	int err = 0;
+
+	if (s->others.count)
+		qsort(s->others.list, s->others.count, sizeof(*s->others.list), held_by_place);
+	for (size_t i = 0; !err && i < s->others.count; i++) {
+		const struct held *h = &s->others.list[i];
+		const struct record rec = { .header = recordpile_at(&s->pile, h->word),
+					    .frame = (uint32_t)(h->place >> 32) };
+
+		err = s->calls->make(s->calls->ctx, &rec, &event);
+		if (err == -ENOENT)
+			err = 0;
+		else if (!err)
+			err = sidekept_put(&s->kept, (uint32_t)s->kept.count, &event, h->place);
+	}
+	return err;
+}
+
+int sideslice_read(struct sideslice *s, const struct sideslice_calls *calls)
+{
+	int err;
+
+	s->calls = calls;
+	err = read_once(s);
+	if (!err && kin_again(&s->kin))
+		err = read_once(s);
+	if (err)
+		return err;
+	sideturns_done(&s->turns);
+	free(s->asks);
+	s->asks = NULL;
+	sidekept_drop(&s->kept, s->kin.free, s->kin.free_count);
+	err = keep_others(s);
+	if (!err)
+		err = sidekept_number_files(&s->kept, calls->choose, calls->ctx);
+	return err ? err : sidekept_give(&s->kept, calls->give, calls->ctx);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * sideslice - of the side-band only what a slice of the samples needs
+ *
+ * A second of a long capture has samples of a few processes, and the side-band is of all there ever
+ * were; of an hour of programs that live for milliseconds most have no sample, either.  So the samples of the
+ * slice, or all of them, are looked through for their threads, by a thread beside the one that reads the side-band.  That is read from its last frame to its first, in the order of time:
+ * frames say which times they have, so a record's turn has come when no frame before can have a later
+ * one.  It is kept if it matters to the samples (kin), and forgotten else; so memory is as large as what the slice
+ * needs, however long the side-band.  In the end what was kept is given out in the order of time.
+ * Where the samples are few, they are kept as well, to be counted.
+ */
+#ifndef EBPREC_ANALYZE_PROCESS_SIDE_SLICE_H
+#define EBPREC_ANALYZE_PROCESS_SIDE_SLICE_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+
+#include "analyze/input/block_cache.h"
+#include "analyze/process/side_events.h"
+#include "analyze/input/time_span.h"
+#include "format/reader/capture.h"
+
+struct sideslice; /* opaque */
+
+/* Whether the slice has so few samples that this saves time. */
+bool sideslice_is_worth(const struct capture *c, const struct timespan *span);
+/* Begins to look through the samples.  c and span are borrowed.  -ENOMEM. */
+int sideslice_new(const struct capture *c, const struct timespan *span, struct sideslice **out);
+void sideslice_free(struct sideslice *s); /* NULL is fine */
+
+/* Before reading: all records of this process are needed, whenever they were.  -ENOMEM, -EOVERFLOW. */
+int sideslice_keep(struct sideslice *s, uint32_t pid);
+/* What is needed is given out to these, until one fails. */
+struct sideslice_calls {
+	void *ctx;
+	/* A record that only counts something: at once, in no order. */
+	int (*see)(void *ctx, const struct record *rec);
+	/*
+	 * What another record says; it is borrowed.  -ENOENT: nothing.  Those of no process come in the
+	 * order of the file.
+	 */
+	int (*make)(void *ctx, const struct record *rec, struct side_event *out);
+	sidekept_choose_fn choose;
+	/* What has been made, behind all records, by time and in the order of the file. */
+	sidelog_fn give;
+};
+
+/*
+ * Once.  What a call returned, -ENOMEM, -EOVERFLOW; -ESTALE: a frame says wrong times, so that all has to be
+ * read anew and whole.
+ */
+int sideslice_read(struct sideslice *s, const struct sideslice_calls *calls);
+uint32_t sideslice_damage(const struct sideslice *s); /* frames of the side-band */
+/* After sideslice_read(): moves the samples to *out, keptframes_done(); none where they are many. */
+void sideslice_take_samples(struct sideslice *s, struct keptframes *out);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/report/name_filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What each function and group is, asked once: by rule kind, whether its text passes. */
+struct answers {
+	bool *by_function[PICK_KINDS];
+	bool *by_group;
+};
+
+int pick_add(struct pick *p, enum pick_what what, const char *text, char *error, size_t error_bytes)
+{
+	struct pick_rule *rule = &p->rules[p->count];
+	int code;
+
+	if (p->count == PICK_MAX)
+		return -E2BIG;
+	rule->what = what;
+	rule->negated = *text == '!';
+	/* A container has two lines, of its name and of its id. */
+	code = regcomp(&rule->regex, text + rule->negated,
+		       REG_EXTENDED | REG_NOSUB | (what == PICK_CONTAINER ? REG_NEWLINE : 0));
+	if (code) {
+		regerror(code, &rule->regex, error, error_bytes);
+		return -EINVAL;
+	}
+	p->count++;
+	return 0;
+}
+
+void pick_done(struct pick *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		regfree(&p->rules[i].regex);
+	p->count = 0;
+}
+
+bool pick_has(const struct pick *p, enum pick_what what)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->rules[i].what == what)
+			return true;
+	return false;
+}
+
+static bool has_groups(const struct pick *p)
+{
+	return pick_has(p, PICK_CGROUP) || pick_has(p, PICK_CONTAINER);
+}
+
+/* Of the kind's rules, negated ones must all agree, of the others one. */
+static bool passes(const struct pick *p, enum pick_what what, const char *text)
+{
+	bool wanted = false, found = false, hit;
+
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->rules[i].what != what)
+			continue;
+		hit = !regexec(&p->rules[i].regex, text, 0, NULL, 0);
+		if (p->rules[i].negated && hit)
+			return false;
+		wanted |= !p->rules[i].negated;
+		found |= !p->rules[i].negated && hit;
+	}
+	return !wanted || found;
+}
+
+/* A stack has a parent that matches, or for a negated rule none: asked rule by rule. */
+static bool passes_parents(const struct pick *p, const struct stacks *s,
+			   const struct stacks_entry *e, const bool *matches, size_t stride)
+{
+	uint32_t starts[2] = { e->key.kernel, e->key.user };
+	bool wanted = false, found = false;
+
+	for (size_t r = 0; r < p->count; r++) {
+		bool leaf = true, hit = false;
+
+		if (p->rules[r].what != PICK_PARENT)
+			continue;
+		for (int part = 0; part < 2; part++)
+			for (uint32_t at = starts[part]; at >= STACKS_FIRST_NODE;
+			     at = s->nodes[at].parent) {
+				hit |= !leaf && matches[r * stride + s->nodes[at].frame];
+				leaf = false;
+			}
+		if (p->rules[r].negated && hit)
+			return false;
+		wanted |= !p->rules[r].negated;
+		found |= !p->rules[r].negated && hit;
+	}
+	return !wanted || found;
+}
+
+static void answers_done(struct answers *a)
+{
+	for (size_t i = 0; i < PICK_KINDS; i++)
+		free(a->by_function[i]);
+	free(a->by_group);
+}
+
+bool pick_passes_cgroup(const struct pick *p, const struct containernames *containers,
+			const char *cgroup)
+{
+	char lines[CONTAINERNAMES_TEXT_MAX] = "";
+
+	if (!passes(p, PICK_CGROUP, cgroup))
+		return false;
+	if (!pick_has(p, PICK_CONTAINER))
+		return true;
+	if (*cgroup == '/')
+		containernames_lines(containers, cgroup, lines);
+	return passes(p, PICK_CONTAINER, *lines ? lines : CONTAINERNAMES_HOST);
+}
+
+static int ask(const struct pick *p, const struct naming *n, const struct strings *names,
+	       const struct containernames *containers, const struct group *groups,
+	       size_t group_count, struct answers *out)
+{
+	struct answers a = { 0 };
+
+	a.by_function[PICK_DSO] = calloc(n->function_count + 1, sizeof(bool));
+	a.by_function[PICK_SYMBOL] = calloc(n->function_count + 1, sizeof(bool));
+	a.by_function[PICK_PARENT] = calloc((n->function_count + 1) * PICK_MAX, sizeof(bool));
+	a.by_group = calloc(group_count + 1, sizeof(bool));
+	if (!a.by_function[PICK_DSO] || !a.by_function[PICK_SYMBOL] ||
+	    !a.by_function[PICK_PARENT] || !a.by_group) {
+		answers_done(&a);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n->function_count; i++) {
+		const char *name = strings_text(names, n->functions[i].name);
+
+		a.by_function[PICK_DSO][i] = passes(p, PICK_DSO,
+						    strings_text(names, n->functions[i].dso));
+		a.by_function[PICK_SYMBOL][i] = passes(p, PICK_SYMBOL, name);
+		for (size_t r = 0; r < p->count; r++)
+			a.by_function[PICK_PARENT][r * (n->function_count + 1) + i] =
+				p->rules[r].what == PICK_PARENT &&
+				!regexec(&p->rules[r].regex, name, 0, NULL, 0);
+	}
+	for (size_t i = 0; has_groups(p) && i < group_count; i++)
+		a.by_group[i] = pick_passes_cgroup(p, containers,
+						   strings_text(names, (uint32_t)groups[i].cgroup));
+	*out = a;
+	return 0;
+}
+
+static bool takes(const struct pick *p, const struct answers *a, const struct stacks *s,
+		  const struct stacks_entry *e, size_t stride)
+{
+	uint32_t leaf = e->key.kernel >= STACKS_FIRST_NODE ? e->key.kernel : e->key.user;
+	uint32_t frame = s->nodes[leaf].frame;
+
+	if (has_groups(p) && !a->by_group[e->key.group])
+		return false;
+	if (leaf < STACKS_FIRST_NODE)
+		return true;
+	return a->by_function[PICK_DSO][frame] && a->by_function[PICK_SYMBOL][frame] &&
+	       passes_parents(p, s, e, a->by_function[PICK_PARENT], stride);
+}
+
+int pick_run(const struct pick *p, struct stacks *s, const struct naming *n,
+	     const struct strings *names, const struct containernames *containers,
+	     const struct group *groups, size_t group_count)
+{
+	struct answers a;
+	size_t kept = 0;
+	int err;
+
+	if (!p->count)
+		return 0;
+	err = ask(p, n, names, containers, groups, group_count, &a);
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->entry_count; i++)
+		if (takes(p, &a, s, &s->entries[i], n->function_count + 1))
+			s->entries[kept++] = s->entries[i];
+	s->entry_count = kept;
+	answers_done(&a);
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * keytab - what stands in the key columns of a report, for each function and each group
+ *
+ * Functions that agree in all asked columns are one label, and so are groups: a report by file
+ * has a label a file.  Everything is text, so that rows compare and print alike.
+ */
+#ifndef EBPREC_ANALYZE_REPORT_ROW_KEYS_H
+#define EBPREC_ANALYZE_REPORT_ROW_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/process/container_names.h"
+#include "analyze/fold/groups.h"
+#include "format/base/hash_index.h"
+#include "analyze/names/function_table.h"
+#include "analyze/report/sort_keys.h"
+#include "analyze/report/name_sources.h"
+#include "analyze/base/string_table.h"
+
+#define KEYTAB_NO_LABEL UINT32_MAX
+
+/* Texts by key, in the strings; 0 for keys that were not asked for, or are of the other kind. */
+struct keytab_label {
+	uint32_t texts[SORTKEY_COUNT];
+	bool is_kernel;
+};
+
+/* Embedded by the owner; all zero is an empty one.  Read freely. */
+struct keytab {
+	struct keytab_label *labels;
+	size_t count, capacity;
+	struct hashidx index;
+	uint32_t *by_function; /* KEYTAB_NO_LABEL: the frame is left out */
+	uint32_t *by_group;    /* NULL: no key is of groups; all have the label no_group */
+	uint32_t no_group;     /* a label without texts */
+	uint32_t hidden;       /* the label of stacks all of whose frames are left out */
+};
+
+struct keytab_source {
+	const struct naming *naming;
+	struct strings *names;
+	const struct containernames *containers; /* NULL: only their ids are shown */
+	const struct group *groups;              /* their cgroups are named */
+	size_t group_count;
+	const struct namesources *sources; /* of the functions, where a key asks for them */
+	bool hide_system;                  /* frames of the system's files get no label */
+	const uint32_t *categories; /* by function, in the strings, 0: none; NULL: not asked for */
+};
+
+/* -ENOMEM, -EOVERFLOW.  *out: keytab_done(). */
+int keytab_make(const struct sortkeys *keys, const struct keytab_source *source,
+		struct keytab *out);
+void keytab_done(struct keytab *t);
+/* The label that has of another one only the text of that key. */
+int keytab_part(struct keytab *t, uint32_t label, enum sortkey key, uint32_t *out);
+
+/* Whether code lies in a file that the system brought: a library or program below /usr or /lib. */
+bool keytab_is_system(const char *dso, bool is_kernel);
+
+#endif

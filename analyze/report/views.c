@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/report/views.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/report/callgraph.h"
+#include "analyze/report/calltree.h"
+#include "analyze/report/folded.h"
+#include "format/base/saturate.h"
+#include "format/base/vec.h"
+
+/* ---- folded ---- */
+
+static int comm_label(void *ctx, uint32_t group, uint32_t *label)
+{
+	return report_comm_label(ctx, group, label);
+}
+
+static int function_labels(struct report *r, bool annotate, uint32_t **out)
+{
+	const struct naming *n = &r->naming;
+	uint32_t *labels = calloc(n->function_count + 1, sizeof(*labels));
+	int err = labels ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < n->function_count; i++) {
+		const struct function *f = &n->functions[i];
+		const char *mark = f->is_kernel ? "_[k]" : f->is_inlined ? "_[i]" : "";
+
+		err = naming_label(r->names, strings_text(r->names, f->name), annotate ? mark : "",
+				   &labels[i]);
+	}
+	if (err) {
+		free(labels);
+		return err;
+	}
+	*out = labels;
+	return 0;
+}
+
+static int write_folded(struct report *r, const struct report_ask *ask, FILE *to)
+{
+	struct calltree_labels by = { .group = comm_label, .ctx = r };
+	struct calltree tree;
+	uint32_t *labels;
+	int err;
+
+	err = function_labels(r, ask->annotate, &labels);
+	if (err)
+		return err;
+	by.frames = labels;
+	err = calltree_build(&r->stacks, &by, ask->weight, &tree);
+	free(labels);
+	if (err)
+		return err;
+	err = folded_write(&tree, r->names, 0, to);
+	calltree_done(&tree);
+	return err;
+}
+
+/* ---- keys ---- */
+
+static int make_keys(struct report *r, const struct report_ask *ask, struct keytab *out)
+{
+	struct keytab_source source = {
+		.naming = &r->naming,
+		.names = r->names,
+		.containers = r->containers,
+		.sources = &r->sources,
+		.hide_system = ask->hide_system,
+	};
+	uint32_t *categories = NULL;
+	int err = 0;
+
+	source.groups = groups_list(r->groups, &source.group_count);
+	if (ask->categories)
+		err = categories_run(ask->categories, &r->naming, r->names, &categories);
+	source.categories = categories;
+	if (!err)
+		err = keytab_make(&ask->keys, &source, out);
+	free(categories);
+	return err;
+}
+
+static int write_functions(struct report *r, const struct report_ask *ask, FILE *to)
+{
+	struct flat_style style = {
+		.weight = ask->weight_name,
+		.no_children = ask->no_children,
+		.form = ask->form,
+	};
+	struct keytab keys;
+	struct flat flat;
+	int err;
+
+	terminal_of(to, &style.look);
+	err = make_keys(r, ask, &keys);
+	if (err)
+		return err;
+	err = flat_make(&r->stacks, ask->weight, &keys, &ask->keys, r->names, ask->by_total, &flat);
+	if (!err) {
+		style.min_cost = bounded_part(ask->min_percent / 100 * (double)flat.sum, flat.sum);
+		fputs(ask->head, to);
+		flat_write(&flat, &keys, &ask->keys, r->names, &style, to);
+		flat_done(&flat);
+	}
+	keytab_done(&keys);
+	return err;
+}
+
+/* ---- trees ---- */
+
+/* For each label of a group, the labels of the levels above its calls. */
+static int make_levels(struct keytab *t, const struct sortkeys *keys, size_t group_count,
+		       uint32_t **out, size_t *level_count)
+{
+	size_t count = 0, labels = t->count;
+	uint32_t *levels;
+	int err = 0;
+
+	for (size_t k = 0; k < keys->count; k++)
+		count += !!sortkey_info(keys->list[k])->fields;
+	levels = calloc(labels * count + 1, sizeof(*levels));
+	if (!levels)
+		return -ENOMEM;
+	for (size_t g = 0; count && !err && g < group_count; g++) {
+		size_t at = t->by_group[g] * count;
+
+		for (size_t k = 0; !err && k < keys->count; k++)
+			if (sortkey_info(keys->list[k])->fields)
+				err = keytab_part(t, t->by_group[g], keys->list[k], &levels[at++]);
+	}
+	if (err) {
+		free(levels);
+		return err;
+	}
+	*out = levels;
+	*level_count = count;
+	return 0;
+}
+
+/* The labels that text names: exactly, or if there is none so named, as a regular expression. */
+static int find_labels(const struct keytab *t, const struct strings *names, const char *text,
+		       bool **out)
+{
+	bool *wanted = calloc(t->count + 1, sizeof(*wanted)), found = false;
+	const char *name;
+	regex_t regex;
+
+	if (!wanted)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->count; i++) {
+		wanted[i] = !strcmp(strings_text(names, t->labels[i].texts[KEY_SYMBOL]), text);
+		found |= wanted[i];
+	}
+	if (!found && !regcomp(&regex, text, REG_EXTENDED | REG_NOSUB)) {
+		for (size_t i = 0; i < t->count; i++) {
+			name = strings_text(names, t->labels[i].texts[KEY_SYMBOL]);
+			wanted[i] = *name && !regexec(&regex, name, 0, NULL, 0);
+			found |= wanted[i];
+		}
+		regfree(&regex);
+	}
+	if (!found) {
+		free(wanted);
+		return -ENOENT;
+	}
+	*out = wanted;
+	return 0;
+}
+
+static int write_graph(struct report *r, const struct report_ask *ask, enum callgraph_shape shape,
+		       FILE *to)
+{
+	struct callgraph_query query = {
+		.shape = shape,
+		.weight = ask->weight,
+		.fold_recursion = ask->fold_recursion,
+	};
+	struct callgraph_style style = {
+		.weight = ask->weight_name,
+		.min_percent = ask->min_percent,
+		.max_depth = ask->max_depth,
+		.no_self = shape == CALLGRAPH_BOTTOM_UP || shape == CALLGRAPH_CALLERS,
+		.json = ask->form == FLAT_JSON,
+	};
+	uint32_t *levels = NULL;
+	bool *wanted = NULL;
+	struct keytab keys;
+	struct callgraph g;
+	size_t group_count;
+	int err;
+
+	terminal_of(to, &style.look);
+	groups_list(r->groups, &group_count);
+	err = make_keys(r, ask, &keys);
+	if (err)
+		return err;
+	err = make_levels(&keys, &ask->keys, group_count, &levels, &query.level_count);
+	if (!err && ask->around)
+		err = find_labels(&keys, r->names, ask->around, &wanted);
+	if (!err) {
+		query.keys = &keys;
+		query.levels = levels;
+		query.wanted = wanted;
+		err = callgraph_build(&r->stacks, &query, &g);
+	}
+	if (!err) {
+		/* Process and thread are levels, but no calls. */
+		if (style.max_depth)
+			style.max_depth += (unsigned)query.level_count;
+		fputs(ask->head, to);
+		err = callgraph_write(&g, &keys, r->names, &style, to);
+		callgraph_done(&g);
+	}
+	free(wanted);
+	free(levels);
+	keytab_done(&keys);
+	return err;
+}
+
+static int write_tree(struct report *r, const struct report_ask *ask, FILE *to)
+{
+	return write_graph(r, ask, CALLGRAPH_TOP_DOWN, to);
+}
+
+static int write_bottom_up(struct report *r, const struct report_ask *ask, FILE *to)
+{
+	return write_graph(r, ask, CALLGRAPH_BOTTOM_UP, to);
+}
+
+static int write_callers(struct report *r, const struct report_ask *ask, FILE *to)
+{
+	return write_graph(r, ask, CALLGRAPH_CALLERS, to);
+}
+
+static int write_callees(struct report *r, const struct report_ask *ask, FILE *to)
+{
+	return write_graph(r, ask, CALLGRAPH_CALLEES, to);
+}
+
+/* ---- where names came from ---- */
+
+static int write_symbols(struct report *r, const struct report_ask *ask, FILE *to)
+{
+	return symuse_write(&r->symbols, r->names, ask->form == FLAT_JSON, to);
+}
+
+/* ---- the table ---- */
+
+static const struct report_view views[] = {
+	{ "functions", write_functions, "dso,symbol", false },
+	{ "folded", write_folded, NULL, true },
+	{ "tree", write_tree, "comm,symbol,dso", false },
+	{ "bottom-up", write_bottom_up, "symbol,dso", false },
+	{ "callers", write_callers, "symbol,dso", false },
+	{ "callees", write_callees, "symbol,dso", false },
+	{ "symbols-report", write_symbols, NULL, true },
+};
+
+const struct report_view *report_views(size_t *count)
+{
+	*count = sizeof(views) / sizeof(views[0]);
+	return views;
+}
+
+const struct report_view *report_view(const char *name)
+{
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
+		if (!strcmp(views[i].name, name))
+			return &views[i];
+	return NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * reportview - the answers that `ebprec report` can give
+ *
+ * One table: a view is asked for by the option of its name and writes its answer to stdout.  The
+ * first is the one when none is asked for.
+ */
+#ifndef EBPREC_ANALYZE_REPORT_VIEWS_H
+#define EBPREC_ANALYZE_REPORT_VIEWS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/report/categories.h"
+#include "analyze/report/flat_profile.h"
+#include "analyze/report/report.h"
+#include "analyze/report/sort_keys.h"
+
+/* What views are told. */
+struct report_ask {
+	struct sortkeys keys; /* none: the view's own */
+	enum calltree_weight weight;
+	const char *weight_name;
+	double min_percent;
+	unsigned max_depth;
+	bool no_children, by_total, hide_system, fold_recursion, annotate, threads;
+	enum flat_form form;
+	const char *head;                    /* what stands above a text; "" for nothing */
+	const char *around;                  /* callers, callees: the function */
+	const struct categories *categories; /* NULL: no key asks for them */
+};
+
+struct report_view {
+	const char *name; /* of its option */
+	/* -ENOMEM, -ENOENT (no such function), or the errno of the write. */
+	int (*write)(struct report *r, const struct report_ask *ask, FILE *to);
+	const char *keys; /* when none are asked for; NULL: it has no use for them */
+	bool bare;        /* its lines are for programs: no heading above */
+};
+
+const struct report_view *report_views(size_t *count);
+/* NULL: none of that name. */
+const struct report_view *report_view(const char *name);
+
+#endif

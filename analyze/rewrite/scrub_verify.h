@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * scrubcheck - is there a text in a capture, in any part of it?
+ *
+ * Looks at all records and objects as they are when decompressed, and at the rest of the file as it
+ * is; at all of the file when that is not ours, or damaged.  What control characters are between is
+ * not one text.
+ */
+#ifndef EBPREC_ANALYZE_REWRITE_SCRUB_VERIFY_H
+#define EBPREC_ANALYZE_REWRITE_SCRUB_VERIFY_H
+
+#include <regex.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/reader/capture.h"
+#include "format/reader/source.h"
+
+struct scrubcheck_found {
+	uint64_t text_count;   /* texts that match; 0: none */
+	uint64_t unread_count; /* parts that could not be read, and so not be looked at */
+	/* Of the first. */
+	char place[40]; /* "a MMAP2 record" */
+	size_t pattern; /* which */
+	char text[120]; /* with something around */
+	size_t text_bytes;
+};
+
+/* file: the bytes that c is of.  patterns: compiled.  -ENOMEM. */
+int scrubcheck(const struct capture *c, const struct source *file, const regex_t *patterns,
+	       size_t pattern_count, struct scrubcheck_found *out);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sched/event.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/saturate.h"
+#include "analyze/input/event_iter.h"
+#include "format/base/hash_index.h"
+#include "analyze/input/tracepoint_format.h"
+#include "format/perf/perfrec.h"
+#include "format/payload/switch_fields.h"
+#include "format/perf/trace_data.h"
+
+#define FIELDS_MAX 7
+
+/* The fields of each tracepoint that are read; the first is a comm. */
+static const struct {
+	const char *name, *fields[FIELDS_MAX];
+} tracepoints[SCHEDEV_KINDS] = {
+	[SCHEDEV_SWITCH] = { "sched_switch",
+			     { "prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm",
+			       "next_pid", "next_prio" } },
+	[SCHEDEV_WAKEUP] = { "sched_wakeup", { "comm", "pid", "prio" } },
+	[SCHEDEV_WAKEUP_NEW] = { "sched_wakeup_new", { "comm", "pid", "prio" } },
+	[SCHEDEV_MIGRATE] = { "sched_migrate_task", { "comm", "pid", "prio" } },
+	[SCHEDEV_FORK] = { "sched_process_fork", { "child_comm", "child_pid" } },
+	[SCHEDEV_EXIT] = { "sched_process_exit", { "comm", "pid", "prio" } },
+};
+
+/* An event of the capture that is one of the above. */
+struct source {
+	const struct capture_attr *attr;
+	struct tracing_field field[FIELDS_MAX];
+	bool comm_elsewhere; /* __data_loc */
+	enum schedev_kind kind;
+};
+
+#define COMM_BYTES  16
+#define KNOWN_COMMS 1024
+#define KNOWN_IDS   64 /* those of one event are in a row, those of others behind them */
+
+/* A comm, with all that stands behind its end, and its number in the names. */
+struct known_comm {
+	char bytes[COMM_BYTES];
+	uint32_t name;
+	bool used;
+};
+
+/* An id that a record had. */
+struct known_id {
+	uint64_t id; /* 0: none */
+	const struct capture_attr *attr;
+	const struct source *source; /* NULL: of another event */
+};
+
+struct schedev {
+	const struct capture *c;          /* borrowed */
+	struct strings *names;            /* borrowed; NULL: none are wanted */
+	const struct capture_attr *attrs; /* of the whole capture */
+	size_t attr_count;
+	struct source sources[SCHEDEV_KINDS];
+	size_t source_count;
+	bool is_ours;
+	const struct capture_attr *last; /* event of the record read last */
+	struct known_id ids[KNOWN_IDS];
+	struct known_comm known[KNOWN_COMMS];
+};
+
+/* ---- where the fields lie ---- */
+
+static bool is_elsewhere(const char *format, const char *field)
+{
+	char want[64];
+
+	snprintf(want, sizeof(want), "__data_loc char[] %s;", field);
+	return strstr(format, want) != NULL;
+}
+
+static int read_format(struct schedev *l, struct source *s, const char *format)
+{
+	const char *const *fields = tracepoints[s->kind].fields;
+
+	for (size_t i = 0; i < FIELDS_MAX && fields[i]; i++)
+		if (tracing_format_field(format, fields[i], &s->field[i]))
+			return -ENOENT;
+	s->comm_elsewhere = is_elsewhere(format, fields[0]);
+	return 0;
+}
+
+/* Finds the attr of a tracepoint: by the id that its format text has. */
+static int find_source(struct schedev *l, enum schedev_kind kind)
+{
+	struct capture_bytes section = capture_feature(l->c, PERFFILE_TRACING_DATA);
+	struct source s = { .kind = kind };
+	char *format = NULL;
+	uint32_t id;
+	int err;
+
+	if (!section.size_bytes)
+		return 0;
+	err = tpformat_find(section.data, section.size_bytes, "sched", tracepoints[kind].name,
+			    &format);
+	if (!err)
+		err = tracing_format_id(format, &id);
+	if (!err)
+		err = read_format(l, &s, format);
+	free(format);
+	for (size_t i = 0; !err && i < l->attr_count && !s.attr; i++) {
+		if (l->attrs[i].attr.type == PERF_TYPE_TRACEPOINT && l->attrs[i].attr.config == id)
+			s.attr = &l->attrs[i];
+	}
+	if (!err && s.attr)
+		l->sources[l->source_count++] = s;
+	return err == -ENOMEM ? err : 0;
+}
+
+/* ---- one record ---- */
+
+static bool number_at(const struct perf_sample *s, const struct tracing_field *f, uint64_t *out)
+{
+	if (f->off_bytes > s->raw_bytes || s->raw_bytes - f->off_bytes < f->size_bytes)
+		return false;
+	if (f->size_bytes == 4)
+		*out = le32_load(s->raw + f->off_bytes);
+	else if (f->size_bytes == 8)
+		*out = le64_load(s->raw + f->off_bytes);
+	else
+		return false;
+	return true;
+}
+
+/* The same few comms come again and again. */
+static int number_comm(struct schedev *s, const char *comm, size_t size_bytes, uint32_t *out)
+{
+	struct known_comm *k;
+	uint64_t words[2];
+	int err;
+
+	if (size_bytes != COMM_BYTES)
+		return strings_add(s->names, comm, strnlen(comm, size_bytes), out);
+	memcpy(words, comm, COMM_BYTES);
+	k = &s->known[hash_fold(words[0], words[1]) % KNOWN_COMMS];
+	if (!k->used || memcmp(k->bytes, comm, COMM_BYTES) != 0) {
+		k->used = false;
+		err = strings_add(s->names, comm, strnlen(comm, COMM_BYTES), &k->name);
+		if (err)
+			return err;
+		memcpy(k->bytes, comm, COMM_BYTES);
+		k->used = true;
+	}
+	*out = k->name;
+	return 0;
+}
+
+static int comm_at(struct schedev *l, const struct perf_sample *s, const struct tracing_field *f,
+		   bool elsewhere, uint32_t *out)
+{
+	size_t off = f->off_bytes, bytes = f->size_bytes;
+	uint64_t place;
+
+	if (elsewhere) {
+		if (!number_at(s, f, &place))
+			return -EBADMSG;
+		off = place & 0xffff;
+		bytes = place >> 16 & 0xffff;
+	}
+	if (off > s->raw_bytes || s->raw_bytes - off < bytes)
+		return -EBADMSG;
+	return l->names ? number_comm(l, (const char *)s->raw + off, bytes, out) : 0;
+}
+
+static int read_switch(struct schedev *l, const struct source *src, const struct perf_sample *s,
+		       struct sched_event *e)
+{
+	struct switchinfo info;
+	uint64_t state, next_tid, next_prio;
+	int err;
+
+	if (!number_at(s, &src->field[3], &state) || !number_at(s, &src->field[5], &next_tid) ||
+	    !number_at(s, &src->field[6], &next_prio))
+		return -EBADMSG;
+	err = comm_at(l, s, &src->field[4], false, &e->next_comm);
+	if (err)
+		return err;
+	e->pid = s->pid;
+	e->state = (uint16_t)(state & 0x1ff);
+	e->next_tid = (uint32_t)next_tid;
+	e->next_prio = (int16_t)next_prio;
+	if (l->is_ours && s->raw_bytes >= SWITCHINFO_BYTES &&
+	    switchinfo_decode(s->raw + s->raw_bytes - SWITCHINFO_BYTES, SWITCHINFO_BYTES, &info)) {
+		e->syscall = info.syscall;
+		e->weight = info.weight;
+		e->policy = info.policy;
+	} else {
+		e->weight = s->chain_count ? 1 : 0;
+	}
+	return 0;
+}
+
+static int read_record(struct schedev *l, const struct perf_event_header *header,
+		       const struct source *src, struct sched_event *e, struct perf_sample *s)
+{
+	uint64_t tid, prio = 0;
+	int err;
+
+	if (perfrec_sample(header, header->size, &src->attr->attr, s, NULL) || !s->raw)
+		return -EBADMSG;
+	*e = (struct sched_event){
+		.time_ns = s->time_ns,
+		.pid = UINT32_MAX,
+		.by_pid = s->pid,
+		.cpu = (uint16_t)s->cpu,
+		.comm = SCHEDEV_NONE,
+		.next_comm = SCHEDEV_NONE,
+		.stack = SCHEDEV_NONE,
+		.kind = (uint8_t)src->kind,
+	};
+	if (s->cpu < 0 || s->cpu > 0xfffe || s->raw_bytes < 8 ||
+	    !number_at(s, &src->field[1], &tid) ||
+	    (src->field[2].size_bytes && !number_at(s, &src->field[2], &prio)))
+		return -EBADMSG;
+	e->tid = (uint32_t)tid;
+	e->prio = (int16_t)prio;
+	err = comm_at(l, s, &src->field[0], src->comm_elsewhere, &e->comm);
+	if (!err && src->kind == SCHEDEV_SWITCH)
+		err = read_switch(l, src, s, e);
+	return err;
+}
+
+static const struct source *source_by_attr(const struct schedev *s, const struct capture_attr *attr)
+{
+	for (size_t i = 0; attr && i < s->source_count; i++)
+		if (s->sources[i].attr == attr)
+			return &s->sources[i];
+	return NULL;
+}
+
+static const struct source *source_of(struct schedev *s, const struct perf_event_header *header)
+{
+	struct known_id *k;
+	uint64_t id;
+
+	if (s->attr_count < 2) {
+		s->last = s->attr_count ? s->attrs : NULL;
+		return source_by_attr(s, s->last);
+	}
+	id = perfrec_identifier(header, header->size, &s->attrs[0].attr);
+	k = &s->ids[id % KNOWN_IDS];
+	if (k->id != id) {
+		k->attr = capture_attr_by_id(s->c, id);
+		k->source = source_by_attr(s, k->attr);
+		k->id = id;
+	}
+	s->last = k->attr;
+	return k->source;
+}
+
+int schedev_read(struct schedev *s, const struct perf_event_header *header, struct sched_event *e,
+		 struct perf_sample *sample)
+{
+	const struct source *src = source_of(s, header);
+	struct perf_sample own;
+	int err;
+
+	if (!src)
+		return 0;
+	err = read_record(s, header, src, e, sample ? sample : &own);
+	return err ? err : 1;
+}
+
+const struct capture_attr *schedev_last(const struct schedev *s)
+{
+	return s->last;
+}
+
+/* ---- all ---- */
+
+bool schedev_has(const struct schedev *s, enum schedev_kind kind)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (s->sources[i].kind == kind)
+			return true;
+	return false;
+}
+
+bool schedev_has_any(const struct schedev *s)
+{
+	return s->source_count;
+}
+
+uint64_t schedev_lost_of(const struct schedev *s, const uint64_t *lost_by_attr)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < s->source_count; i++)
+		lost = bounded_add(lost, lost_by_attr[s->sources[i].attr - s->attrs]);
+	return lost;
+}
+
+uint64_t schedev_lost(const struct schedev *s, const struct perf_event_header *record)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < s->source_count; i++)
+		lost = bounded_add(lost, eventwalk_lost(s->c, record, s->sources[i].attr));
+	return lost;
+}
+
+int schedev_new(const struct capture *c, struct strings *names, struct schedev **out)
+{
+	struct schedev *s = calloc(1, sizeof(*s));
+	int err = 0;
+
+	if (!s)
+		return -ENOMEM;
+	s->c = c;
+	s->names = names;
+	s->is_ours = capture_get_kind(c) == CAPTURE_EBX;
+	s->attrs = capture_attrs(c, &s->attr_count);
+	for (int kind = 0; !err && kind < SCHEDEV_KINDS; kind++)
+		err = find_source(s, (enum schedev_kind)kind);
+	if (err) {
+		schedev_free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+void schedev_free(struct schedev *s)
+{
+	free(s);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * exitlist - the processes that ended while it was recorded, and all of their lives
+ *
+ * From ebprec:exit, which the kernel side tells for each thread when it has left the CPU for the last
+ * time.  Times and switches of a process are those of its threads that ended in the recording; what
+ * others did before is in no event.
+ */
+#ifndef EBPREC_ANALYZE_SCHED_EXITS_H
+#define EBPREC_ANALYZE_SCHED_EXITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/input/filter.h"
+#include "analyze/base/string_table.h"
+#include "format/reader/capture.h"
+
+struct exited {
+	uint64_t time_ns; /* its first thread's last moment */
+	uint32_t comm;    /* of its first thread, in the names */
+	uint32_t pid, ppid, cpu;
+	int32_t prio, nice;
+	uint32_t policy; /* SCHED_* */
+	int32_t code;    /* as wait() has it */
+	uint32_t threads;
+	uint64_t runtime_ns, voluntary, involuntary;
+};
+
+struct exitlist {
+	struct exited *list; /* by time */
+	size_t count, capacity;
+	uint64_t broken; /* events that could not be read */
+};
+
+/* Those that the filter asks for.  -ENOMEM, -EOVERFLOW; none is no error.  *out: exitlist_done(). */
+int exitlist_load(const struct capture *c, struct strings *names, const struct filter *filter,
+		  struct exitlist *out);
+void exitlist_done(struct exitlist *e);
+
+/* "other", "fifo"; "?" for one that is not known. */
+const char *exitlist_policy(uint32_t policy);
+
+#endif

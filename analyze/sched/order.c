@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sched/order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/saturate.h"
+#include "format/base/vec.h"
+
+#define STREAMS (1u << EBX_STREAM_SCHED)
+
+/* Where an event of a batch stands; sorted, the events themselves stay where they are. */
+struct key {
+	uint64_t time_ns;
+	uint32_t at;
+};
+
+/* Events of one frame, or of all. */
+struct batch {
+	struct sched_event *events;
+	struct key *keys; /* by time, then as they came */
+	size_t count, capacity, key_capacity;
+	size_t next;  /* to be passed on */
+	size_t frame; /* among equal times the first one's come first */
+};
+
+/* A frame that is to be read, and when it begins. */
+struct part {
+	uint64_t time_ns;
+	uint32_t frame;
+};
+
+/* The stacks of a frame. */
+struct range {
+	uint32_t first, count;
+};
+
+struct schedflow {
+	const struct capture *c;        /* borrowed */
+	struct schedev *reader, *scout; /* the second one knows no names */
+	struct schedflow_facts facts;
+	bool whole;
+	struct part *parts; /* by their beginning */
+	size_t part_count;
+	const struct capture_frame *frames; /* of the whole capture */
+	size_t frame_count;
+	struct range *stacks; /* by frame */
+	const struct capture_attr *attrs;
+	size_t attr_count;
+	uint64_t *samples; /* by event */
+	uint32_t *places;  /* by stack: which record of its frame has it */
+	size_t place_capacity;
+	uint32_t stack_count, number;
+	struct record_iter *it;
+	struct batch **heap; /* what is being passed on; the earliest at 0 */
+	size_t heap_count, heap_capacity;
+	struct batch **spare; /* empty ones */
+	size_t spare_count, spare_capacity;
+	struct key *sorting; /* room for a batch's keys */
+	size_t sorting_capacity;
+	size_t *runs;
+	size_t run_capacity;
+};
+
+const struct schedflow_facts *schedflow_facts(const struct schedflow *f)
+{
+	return &f->facts;
+}
+
+uint64_t schedflow_lost_of(const struct schedflow *f, const uint64_t *lost_by_attr)
+{
+	return schedev_lost_of(f->reader, lost_by_attr);
+}
+
+uint32_t schedflow_stack_count(const struct schedflow *f)
+{
+	return f->stack_count;
+}
+
+const uint64_t *schedflow_samples(const struct schedflow *f)
+{
+	return f->whole ? NULL : f->samples;
+}
+
+/* ---- batches ---- */
+
+static void batch_free(struct batch *b)
+{
+	if (!b)
+		return;
+	free(b->events);
+	free(b->keys);
+	free(b);
+}
+
+/* An empty one, that was used before where there is one. */
+static int take_batch(struct schedflow *f, struct batch **out)
+{
+	struct batch *b = f->spare_count ? f->spare[--f->spare_count] : calloc(1, sizeof(*b));
+
+	if (!b)
+		return -ENOMEM;
+	b->count = b->next = 0;
+	*out = b;
+	return 0;
+}
+
+static void give_back(struct schedflow *f, struct batch *b)
+{
+	if (f->whole || vec_reserve(&f->spare, &f->spare_capacity, f->spare_count + 1))
+		batch_free(b);
+	else
+		f->spare[f->spare_count++] = b;
+}
+
+static int add_event(struct batch *b, const struct sched_event *e)
+{
+	if (b->count >= SCHEDEV_NONE)
+		return -EOVERFLOW;
+	if (vec_reserve(&b->events, &b->capacity, b->count + 1) ||
+	    vec_reserve(&b->keys, &b->key_capacity, b->count + 1))
+		return -ENOMEM;
+	b->keys[b->count] = (struct key){ e->time_ns, (uint32_t)b->count };
+	b->events[b->count++] = *e;
+	return 0;
+}
+
+/* Two neighbouring runs as one; of equals, the left one's come first. */
+static void merge_runs(const struct key *from, struct key *to, size_t a, size_t b, size_t end)
+{
+	size_t a_end = b, i = a;
+
+	while (a < a_end && b < end)
+		to[i++] = from[b].time_ns < from[a].time_ns ? from[b++] : from[a++];
+	memcpy(&to[i], a < a_end ? &from[a] : &from[b], (a_end - a + end - b) * sizeof(*to));
+}
+
+/* A ring is emptied after the other: a batch is made of few runs that are in order. */
+static int sort_batch(struct schedflow *f, struct batch *b)
+{
+	size_t run_count = 0, i, end;
+	struct key *from = b->keys, *to, *swap;
+
+	for (i = 0; i < b->count; i++) {
+		if (i && from[i - 1].time_ns <= from[i].time_ns)
+			continue;
+		if (vec_reserve(&f->runs, &f->run_capacity, run_count + 1))
+			return -ENOMEM;
+		f->runs[run_count++] = i;
+	}
+	if (run_count < 2)
+		return 0;
+	if (vec_reserve(&f->sorting, &f->sorting_capacity, b->count))
+		return -ENOMEM;
+	for (to = f->sorting; run_count > 1; run_count = (run_count + 1) / 2) {
+		for (i = 0; i < run_count; i += 2) {
+			end = i + 2 < run_count ? f->runs[i + 2] : b->count;
+			merge_runs(from, to, f->runs[i], i + 1 < run_count ? f->runs[i + 1] : end,
+				   end);
+			f->runs[i / 2] = f->runs[i];
+		}
+		swap = from, from = to, to = swap;
+	}
+	if (from != b->keys)
+		memcpy(b->keys, from, b->count * sizeof(*from));
+	return 0;
+}
+
+/* ---- the heap of batches ---- */
+
+static bool is_before(const struct batch *a, const struct batch *b)
+{
+	uint64_t x = a->keys[a->next].time_ns, y = b->keys[b->next].time_ns;
+
+	return x != y ? x < y : a->frame < b->frame;
+}
+
+static int push(struct schedflow *f, struct batch *b)
+{
+	size_t at = f->heap_count, up;
+
+	if (vec_reserve(&f->heap, &f->heap_capacity, f->heap_count + 1))
+		return -ENOMEM;
+	for (f->heap_count++; at; at = up) {
+		up = (at - 1) / 2;
+		if (!is_before(b, f->heap[up]))
+			break;
+		f->heap[at] = f->heap[up];
+	}
+	f->heap[at] = b;
+	return 0;
+}
+
+/* The first one is not the earliest any more. */
+static void sink(struct schedflow *f)
+{
+	struct batch *b = f->heap[0];
+	size_t at = 0, down;
+
+	while ((down = 2 * at + 1) < f->heap_count) {
+		if (down + 1 < f->heap_count && is_before(f->heap[down + 1], f->heap[down]))
+			down++;
+		if (!is_before(f->heap[down], b))
+			break;
+		f->heap[at] = f->heap[down];
+		at = down;
+	}
+	f->heap[at] = b;
+}
+
+/* The second one. */
+static const struct batch *runner_up(const struct schedflow *f)
+{
+	if (f->heap_count < 3)
+		return f->heap_count < 2 ? NULL : f->heap[1];
+	return is_before(f->heap[2], f->heap[1]) ? f->heap[2] : f->heap[1];
+}
+
+/* Passes on what is no later than that. */
+static int pass_on(struct schedflow *f, uint64_t last_ns,
+		   int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx)
+{
+	const struct batch *next;
+	struct batch *b;
+	int err = 0;
+
+	while (!err && f->heap_count && f->heap[0]->keys[f->heap[0]->next].time_ns <= last_ns) {
+		b = f->heap[0];
+		next = runner_up(f);
+		do {
+			err = f->number >= SCHEDEV_NONE
+				      ? -EOVERFLOW
+				      : fn(ctx, &b->events[b->keys[b->next].at], f->number++);
+			b->next++;
+		} while (!err && b->next < b->count && b->keys[b->next].time_ns <= last_ns &&
+			 (!next || is_before(b, next)));
+		if (b->next == b->count) {
+			f->heap[0] = f->heap[--f->heap_count];
+			give_back(f, b);
+		}
+		if (f->heap_count)
+			sink(f);
+	}
+	return err;
+}
+
+/* ---- records ---- */
+
+/* Which record of its frame one is, when all are walked. */
+struct place {
+	size_t frame;
+	uint32_t record;
+};
+
+static void walk_on(struct place *at, const struct record *rec)
+{
+	at->record = rec->frame == at->frame ? at->record + 1 : 0;
+	at->frame = rec->frame;
+}
+
+/* Counts the stack of an event that was just read. */
+static int number_stack(struct schedflow *f, struct sched_event *e, const struct place *at)
+{
+	struct range *r = &f->stacks[at->frame];
+
+	if (e->kind != SCHEDEV_SWITCH || !e->weight)
+		return 0;
+	if (f->stack_count >= SCHEDEV_NONE - 1)
+		return -EOVERFLOW;
+	if (vec_reserve(&f->places, &f->place_capacity, (size_t)f->stack_count + 1))
+		return -ENOMEM;
+	f->places[f->stack_count] = at->record;
+	if (!r->count)
+		r->first = f->stack_count;
+	r->count++;
+	e->stack = f->stack_count++;
+	return 0;
+}
+
+static bool fits(const struct capture_frame *at, uint64_t time_ns)
+{
+	return at->stream == CAPTURE_STREAM_MIXED ||
+	       (time_ns >= at->t_min_ns && time_ns <= at->t_max_ns);
+}
+
+static int take(struct schedflow *f, const struct record *rec, const struct place *at,
+		struct batch *b)
+{
+	struct sched_event e;
+	int err = schedev_read(f->reader, rec->header, &e, NULL);
+	const struct capture_attr *of = schedev_last(f->reader);
+
+	if (f->frames[rec->frame].stream == EBX_STREAM_SCHED)
+		f->samples[of ? (size_t)(of - f->attrs) : f->attr_count]++;
+	if (err == -EBADMSG && f->whole)
+		f->facts.broken++;
+	if (err == -EBADMSG)
+		return f->whole ? 0 : -EAGAIN;
+	if (err < 1)
+		return err;
+	if (!f->whole && !fits(&f->frames[rec->frame], e.time_ns))
+		return -EAGAIN;
+	err = number_stack(f, &e, at);
+	return err ? err : add_event(b, &e);
+}
+
+/* In a frame of scheduler events nobody looks for losses before. */
+static int see_lost(struct schedflow *f, const struct record *rec)
+{
+	uint64_t lost = schedev_lost(f->reader, rec->header);
+
+	if (f->whole)
+		f->facts.lost = bounded_add(f->facts.lost, lost);
+	else if (lost && f->frames[rec->frame].stream != CAPTURE_STREAM_MIXED)
+		return -EAGAIN;
+	return 0;
+}
+
+/* All records of the iterator, in order of time. */
+static int read_batch(struct schedflow *f, struct record_iter *it, struct batch *b)
+{
+	struct place at = { SIZE_MAX, 0 };
+	struct record rec;
+	int err = 0;
+
+	while (!err && record_iter_next(it, &rec) == 1) {
+		walk_on(&at, &rec);
+		err = rec.header->type == PERF_RECORD_SAMPLE ? take(f, &rec, &at, b)
+							     : see_lost(f, &rec);
+	}
+	return err ? err : sort_batch(f, b);
+}
+
+static int read_part(struct schedflow *f, size_t frame)
+{
+	struct batch *b;
+	int err = take_batch(f, &b);
+
+	if (err)
+		return err;
+	b->frame = frame;
+	record_iter_seek(f->it, frame, 1);
+	err = read_batch(f, f->it, b);
+	if (!err && b->count)
+		err = push(f, b);
+	else
+		give_back(f, b);
+	return err;
+}
+
+int schedflow_walk(struct schedflow *f,
+		   int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < f->part_count; i++) {
+		if (f->parts[i].time_ns)
+			err = pass_on(f, f->parts[i].time_ns - 1, fn, ctx);
+		if (!err)
+			err = read_part(f, f->parts[i].frame);
+	}
+	return err ? err : pass_on(f, UINT64_MAX, fn, ctx);
+}
+
+/* The stacks among the records of the iterator. */
+static int read_stacks(struct schedflow *f, struct record_iter *it,
+		       const struct schedflow_taker *taker)
+{
+	struct perf_sample sample;
+	struct sched_event e;
+	struct place at = { SIZE_MAX, 0 };
+	struct record rec;
+	uint32_t next = 0, end = 0;
+	int err = 0;
+
+	while (!err && record_iter_next(it, &rec) == 1) {
+		walk_on(&at, &rec);
+		if (!at.record) {
+			next = f->stacks[at.frame].first;
+			end = next + f->stacks[at.frame].count;
+		}
+		if (next == end || at.record != f->places[next])
+			continue;
+		err = schedev_read(f->scout, rec.header, &e, &sample);
+		if (err == 1 && e.kind == SCHEDEV_SWITCH && e.weight) {
+			e.stack = next++;
+			err = taker->take(taker->ctx, &e, &sample);
+		} else {
+			err = err == -EBADMSG || err == 1 ? 0 : err;
+		}
+	}
+	return err;
+}
+
+int schedflow_stacks(struct schedflow *f, const struct schedflow_taker *taker)
+{
+	bool apart = capture_is_divisible(f->c);
+	struct record_iter *it = NULL;
+	int err = record_iter_new(f->c, STREAMS, 0, SIZE_MAX, &it);
+
+	if (!err && !apart)
+		err = read_stacks(f, it, taker);
+	for (size_t i = 0; !err && apart && i < f->frame_count; i++) {
+		if (!f->stacks[i].count ||
+		    !taker->wants(taker->ctx, f->stacks[i].first, f->stacks[i].count))
+			continue;
+		record_iter_seek(it, i, 1);
+		err = read_stacks(f, it, taker);
+	}
+	record_iter_free(it);
+	return err;
+}
+
+/* ---- before the walk ---- */
+
+static void see_fact(struct schedflow_facts *facts, const struct sched_event *e)
+{
+	facts->has_wakeups |= e->kind == SCHEDEV_WAKEUP;
+	if (e->kind != SCHEDEV_SWITCH)
+		return;
+	if (!facts->has_switches || e->time_ns < facts->start_ns)
+		facts->start_ns = e->time_ns;
+	if (!facts->has_switches || e->time_ns > facts->end_ns)
+		facts->end_ns = e->time_ns;
+	facts->has_switches = true;
+}
+
+static int see_facts(struct schedflow *f, size_t frame)
+{
+	struct sched_event e;
+	struct record rec;
+	int err = 0;
+
+	record_iter_seek(f->it, frame, 1);
+	while (err >= 0 && record_iter_next(f->it, &rec) == 1) {
+		if (rec.header->type != PERF_RECORD_SAMPLE)
+			continue;
+		err = schedev_read(f->scout, rec.header, &e, NULL);
+		if (err == 1)
+			see_fact(&f->facts, &e);
+		else if (err == -EBADMSG)
+			err = 0; /* the walk will see */
+	}
+	return err < 0 ? err : 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+/* Frames at the beginning, until nothing that follows can be earlier. */
+static int look_at_start(struct schedflow *f)
+{
+	bool wakeups = schedev_has(f->scout, SCHEDEV_WAKEUP);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < f->part_count; i++) {
+		if (f->facts.has_switches && f->facts.start_ns <= f->parts[i].time_ns &&
+		    (f->facts.has_wakeups || !wakeups))
+			break;
+		err = see_facts(f, f->parts[i].frame);
+	}
+	return err;
+}
+
+static int look_at_end(struct schedflow *f)
+{
+	struct part *ends = calloc(f->part_count + 1, sizeof(*ends));
+	int err = 0;
+
+	if (!ends)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->part_count; i++)
+		ends[i] = (struct part){ f->frames[f->parts[i].frame].t_max_ns, f->parts[i].frame };
+	qsort(ends, f->part_count, sizeof(*ends), by_time);
+	for (size_t i = f->part_count; !err && i; i--) {
+		if (f->facts.has_switches && f->facts.end_ns >= ends[i - 1].time_ns)
+			break;
+		err = see_facts(f, ends[i - 1].frame);
+	}
+	free(ends);
+	return err;
+}
+
+/* Our frames; what is in none may be of any time. */
+static int list_parts(struct schedflow *f)
+{
+	size_t count = f->frame_count;
+	int err;
+
+	f->parts = calloc(count + 1, sizeof(*f->parts));
+	if (!f->parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && i < UINT32_MAX; i++) {
+		if (f->frames[i].stream == EBX_STREAM_SCHED)
+			f->parts[f->part_count++] = (struct part){ f->frames[i].t_min_ns,
+								   (uint32_t)i };
+		else if (f->frames[i].stream == CAPTURE_STREAM_MIXED)
+			f->parts[f->part_count++] = (struct part){ 0, (uint32_t)i };
+	}
+	qsort(f->parts, f->part_count, sizeof(*f->parts), by_time);
+	err = record_iter_new(f->c, STREAMS, 0, SIZE_MAX, &f->it);
+	if (!err)
+		err = look_at_start(f);
+	return err ? err : look_at_end(f);
+}
+
+/* All events at once. */
+static int read_whole(struct schedflow *f)
+{
+	struct record_iter *it = NULL;
+	struct batch *b;
+	int err = take_batch(f, &b);
+
+	if (err)
+		return err;
+	err = record_iter_new(f->c, STREAMS | 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
+	if (!err)
+		err = read_batch(f, it, b);
+	record_iter_free(it);
+	for (size_t i = 0; !err && i < b->count; i++)
+		see_fact(&f->facts, &b->events[i]);
+	if (!err && b->count)
+		err = push(f, b);
+	else
+		give_back(f, b);
+	free(f->sorting);
+	f->sorting = NULL;
+	f->sorting_capacity = 0;
+	return err;
+}
+
+int schedflow_open(const struct capture *c, struct strings *names, bool whole,
+		   struct schedflow **out)
+{
+	struct schedflow *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->c = c;
+	f->whole = whole || capture_get_kind(c) != CAPTURE_EBX || !capture_is_divisible(c);
+	f->facts.is_whole = f->whole;
+	f->frames = capture_frames(c, &f->frame_count);
+	f->stacks = calloc(f->frame_count + 1, sizeof(*f->stacks));
+	f->attrs = capture_attrs(c, &f->attr_count);
+	f->samples = calloc(f->attr_count + 1, sizeof(*f->samples));
+	err = f->stacks && f->samples ? schedev_new(c, names, &f->reader) : -ENOMEM;
+	if (!err)
+		err = schedev_new(c, NULL, &f->scout);
+	if (!err && schedev_has_any(f->scout))
+		err = f->whole ? read_whole(f) : list_parts(f);
+	if (err) {
+		schedflow_free(f);
+		return err;
+	}
+	*out = f;
+	return 0;
+}
+
+void schedflow_free(struct schedflow *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->heap_count; i++)
+		batch_free(f->heap[i]);
+	for (size_t i = 0; i < f->spare_count; i++)
+		batch_free(f->spare[i]);
+	schedev_free(f->reader);
+	schedev_free(f->scout);
+	record_iter_free(f->it);
+	free(f->heap);
+	free(f->spare);
+	free(f->parts);
+	free(f->stacks);
+	free(f->places);
+	free(f->samples);
+	free(f->sorting);
+	free(f->runs);
+	free(f);
+}

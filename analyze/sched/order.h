@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * schedflow - the scheduler events of a capture, in order of time
+ *
+ * Frames of ours say from when to when they are, so they are read in the order of their beginnings, and an
+ * event is passed on when no frame can bring an earlier one: what is held meanwhile are the frames that
+ * overlap.  When the recording's switches began and ended has to be known before the first event; the
+ * frames at both ends tell.  All that is held against what then comes: where a frame has an event of
+ * another time, or one that cannot be read, the walk ends with -EAGAIN.  Who walks begins anew with
+ * `whole`: all events are read before the first is passed on, as is always done with perf's own files,
+ * which say nothing of their order.
+ *
+ * Stacks stay in the capture.  Each has a number, by which schedflow_stacks() tells of it later.
+ */
+#ifndef EBPREC_ANALYZE_SCHED_ORDER_H
+#define EBPREC_ANALYZE_SCHED_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/sched/event.h"
+#include "analyze/base/string_table.h"
+#include "format/reader/capture.h"
+#include "format/perf/perfrec.h"
+
+struct schedflow_facts {
+	uint64_t start_ns, end_ns; /* of the first and the last switch */
+	bool has_switches, has_wakeups;
+	bool is_whole;   /* these are of all events: */
+	uint64_t lost;   /* missing, as the capture says */
+	uint64_t broken; /* records that do not fit their format: left out */
+};
+
+struct schedflow; /* opaque */
+
+/* The names are borrowed until schedflow_free().  whole: see above.  -ENOMEM, -EOVERFLOW. */
+int schedflow_open(const struct capture *c, struct strings *names, bool whole,
+		   struct schedflow **out);
+void schedflow_free(struct schedflow *f); /* NULL is fine */
+
+const struct schedflow_facts *schedflow_facts(const struct schedflow *f);
+/* How many events are missing, when so many are of each event of the capture. */
+uint64_t schedflow_lost_of(const struct schedflow *f, const uint64_t *lost_by_attr);
+
+/*
+ * Passes on each event, once; equal times as they are in the file.  number: 0, 1, 2...  What fn returns
+ * ends the walk when it is not 0.  -EAGAIN: see above; -ENOMEM, -EOVERFLOW.
+ */
+int schedflow_walk(struct schedflow *f,
+		   int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx);
+
+/*
+ * How many samples of each event of the capture are in frames of scheduler events, whatever they are of; the
+ * last one beyond the events: of none.  After the walk; NULL: they were read with others.
+ */
+const uint64_t *schedflow_samples(const struct schedflow *f);
+/* How many stacks were met so far: their numbers are smaller. */
+uint32_t schedflow_stack_count(const struct schedflow *f);
+
+/* Who takes stacks. */
+struct schedflow_taker {
+	/* Whether one of these is wanted: else they may be left out. */
+	bool (*wants)(void *ctx, uint32_t first, uint32_t count);
+	/* A switch that has one, as it is in the file; not 0 ends all and is returned. */
+	int (*take)(void *ctx, const struct sched_event *e, struct perf_sample *sample);
+	void *ctx;
+};
+
+/* After the walk, in the order of the file. */
+int schedflow_stacks(struct schedflow *f, const struct schedflow_taker *taker);
+
+#endif

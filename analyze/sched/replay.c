@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sched/replay.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/rewrite/merge.h"
+#include "analyze/input/capture_meta.h"
+
+/* ---- who is asked for ---- */
+
+uint32_t schedrun_pid(const struct schedrun *run, const struct timeline_thread *th)
+{
+	const struct threadlist_entry *e;
+
+	if (th->pid != UINT32_MAX)
+		return th->pid;
+	e = threadlist_find(&run->known, th->tid);
+	return e ? e->pid : UINT32_MAX;
+}
+
+uint32_t schedrun_comm(const struct schedrun *run, const struct timeline_thread *th)
+{
+	const struct threadlist_entry *e;
+
+	if (th->comm != SCHEDEV_NONE)
+		return th->comm;
+	e = threadlist_find(&run->known, th->tid);
+	return e && e->comm != UINT32_MAX ? e->comm : SCHEDEV_NONE;
+}
+
+bool schedrun_wants(const struct schedrun *run, const struct filter *filter,
+		    const struct timeline_thread *th)
+{
+	uint32_t comm = schedrun_comm(run, th);
+	char unknown[16];
+
+	if (run->has_strangers && !th->known)
+		return false;
+	if (!filter_passes(filter, schedrun_pid(run, th), th->tid, -1, filter->span.from_ns))
+		return false;
+	if (comm != SCHEDEV_NONE)
+		return filter_passes_comm(filter, strings_text(run->names, comm));
+	snprintf(unknown, sizeof(unknown), ":%u", th->tid);
+	return filter_passes_comm(filter, unknown);
+}
+
+/* ---- the events ---- */
+
+/* Whether only some processes were to be recorded: the capture's own words about itself. */
+static bool is_partial(const struct capture *c)
+{
+	char *text = metatext_read(c, EBX_META_START);
+	bool partial = text && metatext_is(text, "system_wide", "false");
+
+	free(text);
+	return partial;
+}
+
+/* One that is played. */
+struct play {
+	struct schedrun *run;
+	const struct schedrun_user *users;
+	size_t user_count;
+	size_t gap; /* that comes next */
+};
+
+static int on_interval(void *ctx, const struct timeline_interval *i)
+{
+	const struct play *p = ctx;
+	int err = 0;
+
+	for (size_t k = 0; !err && k < p->user_count; k++)
+		err = p->users[k].interval(p->users[k].ctx, i);
+	return err;
+}
+
+/* From the first to the last switch: outside of them, other events may be missing. */
+static int open_run(struct play *p, const struct capture *c, struct strings *names,
+		    const struct filter *filter, bool whole)
+{
+	struct timeline_opts opts = { .interval = on_interval, .ctx = p };
+	struct schedrun *run = p->run;
+	const struct schedflow_facts *facts;
+	int err;
+
+	*run = (struct schedrun){ .names = names };
+	err = schedflow_open(c, names, whole, &run->flow);
+	if (err)
+		return err;
+	facts = schedflow_facts(run->flow);
+	if (!facts->has_switches)
+		return -ENODATA;
+	err = threadlist_load(c, names, &run->known);
+	if (err)
+		return err;
+	run->lost = facts->is_whole ? facts->lost : schedflow_lost_of(run->flow, run->known.lost);
+	run->broken = facts->broken;
+	run->has_wakeups = facts->has_wakeups;
+	run->has_strangers = is_partial(c);
+	run->recorded_end_ns = facts->end_ns;
+	run->start_ns = filter->span.from_ns > facts->start_ns ? filter->span.from_ns
+							       : facts->start_ns;
+	run->end_ns = filter->span.to_ns < facts->end_ns ? filter->span.to_ns : facts->end_ns;
+	if (run->end_ns < run->start_ns)
+		run->end_ns = run->start_ns;
+	run->gap_count = merge_gaps(c, run->gaps, SCHEDRUN_GAPS_MAX);
+	opts.start_ns = facts->start_ns;
+	opts.end_ns = facts->end_ns;
+	opts.lossy = run->lost || run->broken;
+	opts.no_wakeups = !run->has_wakeups;
+	opts.has_strangers = run->has_strangers;
+	return timeline_new(&opts, &run->timeline);
+}
+
+static int on_event(void *ctx, const struct sched_event *e, uint32_t number)
+{
+	struct play *p = ctx;
+	struct schedrun *run = p->run;
+	int err = 0;
+
+	if (e->time_ns > run->recorded_end_ns)
+		return 0;
+	for (; !err && p->gap < run->gap_count && run->gaps[p->gap].to_ns <= e->time_ns; p->gap++)
+		err = timeline_gap(run->timeline, run->gaps[p->gap].from_ns,
+				   run->gaps[p->gap].to_ns);
+	if (!err)
+		err = timeline_add(run->timeline, e, number);
+	if (e->time_ns < run->start_ns || e->time_ns > run->end_ns)
+		return err;
+	for (size_t k = 0; !err && k < p->user_count; k++)
+		if (p->users[k].event)
+			err = p->users[k].event(p->users[k].ctx, e);
+	return err;
+}
+
+static int play(struct play *p)
+{
+	struct schedrun *run = p->run;
+	int err = 0;
+
+	for (size_t k = 0; !err && k < p->user_count; k++)
+		err = p->users[k].begin(p->users[k].ctx, run);
+	for (size_t i = 0; !err && i < run->known.count; i++) {
+		const struct threadlist_entry *k = &run->known.list[i];
+
+		if (k->ppid != UINT32_MAX)
+			err = timeline_know(run->timeline, k->pid, k->tid, k->ppid, k->time_ns);
+	}
+	if (!err)
+		err = schedflow_walk(run->flow, on_event, p);
+	return err ? err : timeline_finish(run->timeline);
+}
+
+int schedrun_make(const struct capture *c, struct strings *names, const struct filter *filter,
+		  const struct schedrun_user *users, size_t user_count, struct schedrun *run)
+{
+	struct play p = { run, users, user_count, 0 };
+	int err = open_run(&p, c, names, filter, false);
+
+	if (!err)
+		err = play(&p);
+	if (err == -EAGAIN) {
+		schedrun_done(run);
+		p.gap = 0;
+		err = open_run(&p, c, names, filter, true);
+		if (!err)
+			err = play(&p);
+	}
+	return err;
+}
+
+void schedrun_done(struct schedrun *run)
+{
+	timeline_free(run->timeline);
+	threadlist_done(&run->known);
+	schedflow_free(run->flow);
+	*run = (struct schedrun){ 0 };
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * waittime - how long each thread waited for what, to the nanosecond
+ *
+ * The timeline's intervals become waits, each of which an event began, and waits of a thread in the
+ * same state and system call become a kind.  The time of a kind is exact.  Those of its waits that
+ * have a stack (their weight is not 0) share it: waittime_share().
+ */
+#ifndef EBPREC_ANALYZE_SCHED_WAIT_TIMES_H
+#define EBPREC_ANALYZE_SCHED_WAIT_TIMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/input/filter.h"
+#include "analyze/sched/replay.h"
+#include "analyze/base/string_table.h"
+#include "format/reader/capture.h"
+
+/* What followed a switch that has a stack: up to two waits, one behind the other. */
+struct waittime_stack {
+	uint64_t ns, queue_ns;     /* in the state it left in; then runnable */
+	uint32_t kind, queue_kind; /* WAITTIME_NO_KIND: none */
+};
+
+#define WAITTIME_NO_KIND UINT32_MAX
+
+/* Waits of a thread in the same state and system call. */
+struct waittime_kind {
+	uint32_t thread;
+	uint16_t syscall;
+	uint8_t kind;      /* enum wait_kind */
+	bool wanted;       /* it is asked for: known when all was read */
+	uint32_t next;     /* of the thread's; WAITTIME_NO_KIND: the last */
+	uint16_t cpu;      /* where the first of them began, */
+	bool began;        /* if one was seen to, */
+	uint64_t first_ns; /* and when */
+	uint64_t exact_ns;
+	double sampled; /* sum of weight times ns, of those with a stack */
+	union {
+		double variance; /* of that sum, until all was read */
+		double seen;     /* of that sum, given out so far, */
+	};
+	uint64_t given_ns; /* which made so much of exact_ns */
+};
+
+/* A wait that is not over yet. */
+struct waittime_open {
+	struct timeline_out out; /* with which it began */
+	uint32_t thread;
+	uint64_t ns, queue_ns;
+	uint64_t end_ns; /* when the first of the two ended */
+};
+
+/* Of one thread, by its number in the timeline. */
+struct waittime_thread {
+	uint64_t before_ns, unknown_ns, on_ns;
+	uint32_t waits, stacks;
+	uint32_t kinds; /* the one used last; WAITTIME_NO_KIND: none */
+	uint32_t open;  /* its wait; WAITTIME_NO_KIND: none */
+};
+
+/* Of the threads that are asked for. */
+struct waittime_sums {
+	uint64_t total_ns;         /* off the CPU */
+	uint64_t with_stack_ns;    /* of it: of kinds of waits that have a stack */
+	uint64_t before_ns;        /* beside it: of waits that began before the recording */
+	uint64_t unknown_ns;       /* beside it: events are missing */
+	uint64_t on_ns;            /* beside it: on a CPU */
+	uint64_t switches, stacks; /* that began a wait; of these with a stack */
+	double error_share;        /* standard error of the scaled times, of with_stack_ns */
+};
+
+/* Embedded by the owner; all zero is an empty one. */
+struct waittime {
+	const struct filter *filter;
+	const struct schedrun *run;
+	struct waittime_sums sums;
+	struct waittime_kind *kinds;
+	size_t kind_count, kind_capacity;
+	struct waittime_stack *stacks; /* by the number of the stack */
+	uint64_t *ends;                /* the same: when a wait ended that is not for a CPU */
+	size_t stack_count, stack_capacity, end_capacity;
+	struct waittime_thread *threads;
+	size_t thread_count, thread_capacity;
+	struct waittime_open *open;
+	size_t open_count, open_capacity;
+	bool whole, with_ends;
+};
+
+/*
+ * One that takes what a run tells its users.  whole: time on a CPU, of waits before the recording and
+ * where events are missing become kinds, too.  with_ends: ends[] is wanted.  The filter is borrowed.
+ */
+struct schedrun_user waittime_user(struct waittime *w, const struct filter *filter, bool whole,
+				   bool with_ends);
+/* When the run was made, which w looks into from then on.  -ENOMEM, -EOVERFLOW. */
+int waittime_finish(struct waittime *w);
+void waittime_done(struct waittime *w);
+
+/* The kind of a thread's time on a CPU; NULL: it had none, or is not asked for. */
+struct waittime_kind *waittime_on_cpu(struct waittime *w, uint32_t thread);
+
+/* The share of ns in the exact time of k; all shares add up to it, whatever is rounded. */
+uint64_t waittime_share(struct waittime_kind *k, uint64_t ns, uint32_t weight);
+
+/* Is this state that of a thread which had to leave its CPU? */
+bool waittime_was_preempted(uint16_t state);
+
+#endif

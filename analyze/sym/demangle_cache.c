@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/demangle_cache.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "analyze/sym/demangle.h"
+
+void namecache_done(struct namecache *c)
+{
+	for (size_t i = 0; i < c->slot_count; i++)
+		free(c->slots[i].printed);
+	free(c->slots);
+	*c = (struct namecache){ 0 };
+}
+
+static struct namecache_slot *find(const struct namecache *c, const char *raw)
+{
+	size_t i = ((uintptr_t)raw * 0x9e3779b97f4a7c15ULL >> 20) & (c->slot_count - 1);
+
+	while (c->slots[i].raw && c->slots[i].raw != raw)
+		i = (i + 1) & (c->slot_count - 1);
+	return &c->slots[i];
+}
+
+static int grow(struct namecache *c)
+{
+	struct namecache bigger = { .slot_count = c->slot_count ? 2 * c->slot_count : 256 };
+
+	bigger.slots = calloc(bigger.slot_count, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->slot_count; i++)
+		if (c->slots[i].raw)
+			*find(&bigger, c->slots[i].raw) = c->slots[i];
+	free(c->slots);
+	c->slots = bigger.slots;
+	c->slot_count = bigger.slot_count;
+	return 0;
+}
+
+const char *namecache_get(struct namecache *c, const char *raw)
+{
+	struct namecache_slot *s;
+
+	if (c->count >= c->slot_count / 2 && grow(c))
+		return raw;
+	s = find(c, raw);
+	if (!s->raw) {
+		*s = (struct namecache_slot){ raw, demangle(raw) };
+		c->count++;
+	}
+	return s->printed ? s->printed : raw;
+}

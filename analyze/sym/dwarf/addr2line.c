@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/dwarf/addr2line.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/sym/dwarf/addr2line_priv.h"
+
+static void *work(void *arg)
+{
+	struct linetab_worker *w = arg;
+	size_t i;
+
+	w->unit.steps_left = w->split.steps_left = DW_STEPS_MAX;
+	while (!w->err && (i = atomic_fetch_add(&w->tab->next_task, 1)) < w->tab->task_count)
+		w->err = linetab_run_unit(w, &w->tab->tasks[i]);
+	linetab_worker_done(w);
+	return NULL;
+}
+
+static unsigned choose_thread_count(const struct linetab *t, unsigned wanted)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t count = wanted ? wanted : cpus < 1 ? 1 : (size_t)cpus;
+
+	if (count > LINETAB_THREADS_MAX)
+		count = LINETAB_THREADS_MAX;
+	return (unsigned)(count < t->task_count ? count : t->task_count);
+}
+
+/* The calling thread is one of them; where no more can be started, fewer do the work. */
+static int run_all(struct linetab *t, unsigned wanted)
+{
+	unsigned started = 1, count = choose_thread_count(t, wanted);
+	pthread_t threads[LINETAB_THREADS_MAX];
+	int err = 0;
+
+	for (unsigned i = 0; i < LINETAB_THREADS_MAX; i++)
+		t->workers[i].tab = t;
+	while (started < count &&
+	       !pthread_create(&threads[started], NULL, work, &t->workers[started]))
+		started++;
+	work(&t->workers[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(threads[i], NULL);
+	for (unsigned i = 0; i < started; i++)
+		err = t->workers[i].err ? t->workers[i].err : err;
+	return err;
+}
+
+static void drop_scaffold(struct linetab *t)
+{
+	linetab_close_packs(t);
+	dw_file_close(&t->file);
+	free(t->wishes);
+	free(t->tasks);
+	t->wishes = NULL;
+	t->tasks = NULL;
+}
+
+/* How a table is made. */
+struct making {
+	unsigned thread_count;
+	const struct linetab_parts *parts; /* may be NULL */
+	bool gaps_only;
+};
+
+static int make(int fd, const uint64_t *vaddrs, size_t count, const struct making *how,
+		struct linetab **out)
+{
+	struct linetab *t = calloc(1, sizeof(*t));
+	int err = -ENOMEM;
+
+	if (!t)
+		return err;
+	t->gaps_only = how->gaps_only;
+	if (how->parts)
+		t->parts = *how->parts;
+	t->vaddrs = reallocarray(NULL, count + 1, sizeof(*t->vaddrs));
+	t->answers = calloc(count + 1, sizeof(*t->answers));
+	if (t->vaddrs && t->answers && count < UINT32_MAX) {
+		t->count = count;
+		if (count)
+			memcpy(t->vaddrs, vaddrs, count * sizeof(*vaddrs));
+		err = dw_file_open(fd, &t->file);
+	}
+	if (!err)
+		err = linetab_share_out(t);
+	if (!err)
+		err = linetab_open_packs(t);
+	if (!err)
+		err = run_all(t, how->thread_count);
+	drop_scaffold(t);
+	if (err)
+		linetab_free(t);
+	else
+		*out = t;
+	return err;
+}
+
+int linetab_new(int fd, const uint64_t *vaddrs, size_t count, unsigned thread_count,
+		const struct linetab_parts *parts, struct linetab **out)
+{
+	return make(fd, vaddrs, count, &(struct making){ thread_count, parts, false }, out);
+}
+
+int linetab_gaps_new(int fd, const uint64_t *vaddrs, size_t count,
+		     const struct linetab_parts *parts, struct linetab **out)
+{
+	return make(fd, vaddrs, count, &(struct making){ 1, parts, true }, out);
+}
+
+void linetab_free(struct linetab *t)
+{
+	if (!t)
+		return;
+	for (unsigned i = 0; i < LINETAB_THREADS_MAX; i++) {
+		linetexts_done(&t->workers[i].texts);
+		free(t->workers[i].frames);
+	}
+	free(t->vaddrs);
+	free(t->answers);
+	free(t);
+}
+
+bool linetab_find(const struct linetab *t, uint64_t vaddr, struct lines_frame *out, size_t max,
+		  size_t *n)
+{
+	size_t low = 0, high = t->count;
+	const struct linetab_answer *a;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (t->vaddrs[mid] < vaddr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low >= t->count || t->vaddrs[low] != vaddr || !t->answers[low].known)
+		return false;
+	a = &t->answers[low];
+	for (*n = 0; *n < a->count && *n < max; (*n)++)
+		out[*n] = t->workers[a->worker].frames[a->first + *n];
+	return true;
+}
+
+enum linetab_gap linetab_gap(const struct linetab *t, const char **name)
+{
+	const struct linetab_worker *first = NULL;
+
+	for (unsigned i = 0; i < LINETAB_THREADS_MAX; i++)
+		if (t->workers[i].gap && (!first || t->workers[i].gap_off < first->gap_off))
+			first = &t->workers[i];
+	if (!first)
+		return LINETAB_WHOLE;
+	*name = first->gap_name;
+	return first->gap;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * lines - source lines and inlined functions of an address, from DWARF
+ *
+ * libdw reads the DWARF; what it would search anew for each address is kept here: which unit covers
+ * it, which function of the unit, and what was inlined there, each made when first needed.  The
+ * file is read, not mapped.  Nothing but the files given is opened: no .dwo (linetab reads these), and
+ * of what dwz moved only what the caller found.
+ */
+#ifndef EBPREC_ANALYZE_SYM_DWARF_LIBDW_LINES_H
+#define EBPREC_ANALYZE_SYM_DWARF_LIBDW_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LINES_DEPTH_MAX 64 /* inlined frames of an address; deeper ones are left out */
+
+struct lines; /* opaque; one thread */
+
+struct lines_frame {
+	const char *function;  /* as in the file, mangled; NULL: not known */
+	const char *file;      /* NULL: not known */
+	uint32_t line, column; /* 0: not known */
+};
+
+/*
+ * Neither fd is needed afterwards; alt_fd -1: there is none.  -ENOENT: no DWARF; -EBADMSG:
+ * broken; -ENOMEM.
+ */
+int lines_open(int fd, int alt_fd, struct lines **out);
+void lines_free(struct lines *l); /* NULL is fine; all strings go with it */
+
+/*
+ * The frames of vaddr, innermost first: all but the last were inlined, each into the one behind
+ * it.  The file and line of a frame say where it was in it.  Returns how many, at most max; 0: nothing
+ * is known.
+ */
+size_t lines_find(struct lines *l, uint64_t vaddr, struct lines_frame *out, size_t max);
+
+#endif

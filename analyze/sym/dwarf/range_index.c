@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/dwarf/range_index.h"
+
+#include "format/base/vec.h"
+
+#define WALK_BACK 64 /* ranges that a look-up passes on its way to one that covers */
+
+int coderanges_add(struct coderanges *r, uint64_t low, uint64_t high, uint32_t owner)
+{
+	int err;
+
+	if (low >= high)
+		return 0;
+	err = vec_reserve(&r->list, &r->capacity, r->count + 1);
+	if (!err)
+		r->list[r->count++] = (struct coderange){ low, high, 0, owner };
+	return err;
+}
+
+static int by_low(const void *va, const void *vb)
+{
+	const struct coderange *a = va, *b = vb;
+
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	return a->owner < b->owner ? -1 : a->owner > b->owner;
+}
+
+void coderanges_seal(struct coderanges *r)
+{
+	uint64_t reach = 0;
+
+	if (r->count > 1)
+		qsort(r->list, r->count, sizeof(*r->list), by_low);
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->list[i].high > reach)
+			reach = r->list[i].high;
+		r->list[i].reach = reach;
+	}
+}
+
+const struct coderange *coderanges_find(const struct coderanges *r, uint64_t addr)
+{
+	size_t low = 0, high = r->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (r->list[mid].low <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (size_t n = 0; low && r->list[low - 1].reach > addr && n < WALK_BACK; low--, n++)
+		if (r->list[low - 1].high > addr)
+			return &r->list[low - 1];
+	return NULL;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* elffile - sections and segments of an ELF file that nobody vouches for */
+#include <assert.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/base/mmap_array.h"
+#include "analyze/sym/elf/elf_file.h"
+
+#define SECTION_MAX_BYTES (1ULL << 30)
+
+struct elffile {
+	Elf *elf;
+	int fd;              /* -1: from bytes */
+	const uint8_t *data; /* NULL: from fd */
+	uint64_t size_bytes; /* of the whole file */
+	bool is64;
+	uint16_t machine;
+	struct elffile_section *sections;
+	size_t section_count;
+	struct elffile_segment *segments;
+	size_t segment_count;
+};
+
+static int read_segments(struct elffile *e)
+{
+	size_t i, count;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(e->elf, &count))
+		return -EBADMSG;
+	if (!count)
+		return 0;
+	e->segments = calloc(count, sizeof(*e->segments));
+	if (!e->segments)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		if (i > INT32_MAX || !gelf_getphdr(e->elf, (int)i, &p))
+			return -EBADMSG;
+		if (p.p_type != PT_LOAD)
+			continue;
+		e->segments[e->segment_count++] = (struct elffile_segment){
+			.vaddr = p.p_vaddr,
+			.off_bytes = p.p_offset,
+			.file_bytes = p.p_filesz,
+			.mem_bytes = p.p_memsz,
+			.exec = p.p_flags & PF_X,
+		};
+	}
+	return 0;
+}
+
+static const char *section_name(struct elffile *e, size_t names, size_t off_bytes)
+{
+	const char *name = elf_strptr(e->elf, names, off_bytes);
+
+	return name ? name : "";
+}
+
+/* Sections may be missing (sstrip): then there are no symbols, which is no error. */
+static int read_sections(struct elffile *e, const GElf_Ehdr *h)
+{
+	size_t count, names;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr s;
+
+	if (elf_getshdrnum(e->elf, &count))
+		return -EBADMSG;
+	if (!count) /* libelf also says so of a table behind the end */
+		return h->e_shoff && h->e_shnum ? -EBADMSG : 0;
+	if (elf_getshdrstrndx(e->elf, &names))
+		names = 0;
+	e->sections = calloc(count, sizeof(*e->sections));
+	if (!e->sections)
+		return -ENOMEM;
+	e->section_count = count;
+	e->sections[0].name = "";
+	while ((scn = elf_nextscn(e->elf, scn))) {
+		size_t i = elf_ndxscn(scn);
+
+		if (i >= count || !gelf_getshdr(scn, &s))
+			return -EBADMSG;
+		e->sections[i] = (struct elffile_section){
+			.name = section_name(e, names, s.sh_name),
+			.type = s.sh_type,
+			.flags = s.sh_flags,
+			.addr = s.sh_addr,
+			.off_bytes = s.sh_offset,
+			.size_bytes = s.sh_size,
+			.entry_bytes = s.sh_entsize,
+			.link = s.sh_link,
+		};
+	}
+	return 0;
+}
+
+static int read_headers(struct elffile *e)
+{
+	GElf_Ehdr h;
+	int err;
+
+	if (!e->elf || elf_kind(e->elf) != ELF_K_ELF || !gelf_getehdr(e->elf, &h) ||
+	    h.e_ident[EI_DATA] != ELFDATA2LSB)
+		return -EBADMSG;
+	e->is64 = h.e_ident[EI_CLASS] == ELFCLASS64;
+	e->machine = h.e_machine;
+	err = read_segments(e);
+	return err ? err : read_sections(e, &h);
+}
+
+static int finish_open(struct elffile *e, struct elffile **out)
+{
+	int err = read_headers(e);
+
+	if (err) {
+		elffile_close(e);
+		return err;
+	}
+	*out = e;
+	return 0;
+}
+
+int elffile_open(int fd, struct elffile **out)
+{
+	struct elffile *e;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	elf_version(EV_CURRENT);
+	e->fd = fd;
+	e->size_bytes = (uint64_t)st.st_size;
+	e->elf = elf_begin(fd, ELF_C_READ, NULL);
+	return finish_open(e, out);
+}
+
+int elffile_from_bytes(const void *data, size_t size_bytes, struct elffile **out)
+{
+	struct elffile *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return -ENOMEM;
+	elf_version(EV_CURRENT);
+	e->fd = -1;
+	e->data = data;
+	e->size_bytes = size_bytes;
+	/* libelf only reads: it converts in copies, and not at all in our byte order. */
+	e->elf = elf_memory((char *)(uintptr_t)data, size_bytes);
+	return finish_open(e, out);
+}
+
+void elffile_close(struct elffile *e)
+{
+	if (!e)
+		return;
+	elf_end(e->elf);
+	free(e->sections);
+	free(e->segments);
+	free(e);
+}
+
+bool elffile_is64(const struct elffile *e)
+{
+	return e->is64;
+}
+
+uint16_t elffile_machine(const struct elffile *e)
+{
+	return e->machine;
+}
+
+const struct elffile_section *elffile_sections(const struct elffile *e, size_t *count)
+{
+	*count = e->section_count;
+	return e->sections;
+}
+
+const struct elffile_section *elffile_by_type(const struct elffile *e, uint32_t type)
+{
+	size_t i;
+
+	for (i = 1; i < e->section_count; i++)
+		if (e->sections[i].type == type)
+			return &e->sections[i];
+	return NULL;
+}
+
+const struct elffile_section *elffile_by_name(const struct elffile *e, const char *name)
+{
+	size_t i;
+
+	for (i = 1; i < e->section_count; i++)
+		if (!strcmp(e->sections[i].name, name))
+			return &e->sections[i];
+	return NULL;
+}
+
+const struct elffile_segment *elffile_segments(const struct elffile *e, size_t *count)
+{
+	*count = e->segment_count;
+	return e->segments;
+}
+
+static int read_at(const struct elffile *e, uint8_t *buf, uint64_t off_bytes, size_t size_bytes)
+{
+	size_t done_bytes = 0;
+
+	if (e->data) {
+		memcpy(buf, e->data + off_bytes, size_bytes);
+		return 0;
+	}
+	while (done_bytes < size_bytes) {
+		ssize_t n = pread(e->fd, buf + done_bytes, size_bytes - done_bytes,
+				  (off_t)(off_bytes + done_bytes));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			return -EBADMSG; /* shorter than it was */
+		done_bytes += (size_t)n;
+	}
+	return 0;
+}
+
+int elffile_check(const struct elffile *e, const struct elffile_section *s)
+{
+	if (s->type == SHT_NOBITS || s->type == SHT_NULL || s->flags & SHF_COMPRESSED)
+		return -ENODATA;
+	if (s->off_bytes > e->size_bytes || s->size_bytes > e->size_bytes - s->off_bytes)
+		return -EBADMSG;
+	if (s->size_bytes > SECTION_MAX_BYTES)
+		return -EOVERFLOW;
+	return 0;
+}
+
+int elffile_read_part(const struct elffile *e, const struct elffile_section *s, uint64_t off_bytes,
+		      uint8_t *buf, size_t size_bytes)
+{
+	int err = elffile_check(e, s);
+
+	assert(off_bytes <= s->size_bytes && size_bytes <= s->size_bytes - off_bytes);
+	return err ? err : read_at(e, buf, s->off_bytes + off_bytes, size_bytes);
+}
+
+int elffile_read(const struct elffile *e, const struct elffile_section *s, uint8_t **out)
+{
+	int err = elffile_check(e, s);
+	size_t room_bytes;
+	uint8_t *buf;
+
+	if (err)
+		return err;
+	room_bytes = (size_t)s->size_bytes + 1;
+	if (room_bytes >= BIGMEM_PAGE_BYTES)
+		room_bytes += -room_bytes % BIGMEM_PAGE_BYTES;
+	buf = bigmem_raw(room_bytes);
+	if (!buf)
+		return -ENOMEM;
+	err = read_at(e, buf, s->off_bytes, (size_t)s->size_bytes);
+	if (err) {
+		free(buf);
+		return err;
+	}
+	buf[s->size_bytes] = '\0';
+	*out = buf;
+	return 0;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/locate/debuginfod.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyze/sym/locate/file_search_priv.h"
+
+/* As <elfutils/debuginfod.h> declares them; the header is not needed to build. */
+typedef void *client;
+typedef int find_fn(client c, const unsigned char *id, int id_bytes, char **path);
+typedef int progress_fn(client c, long a, long b);
+
+struct library {
+	void *handle;
+	client (*begin)(void);
+	void (*end)(client c);
+	find_fn *find_debuginfo, *find_executable;
+	void (*set_progressfn)(client c, progress_fn *fn);
+	void (*set_user_data)(client c, void *value);
+};
+
+struct fetcher {
+	struct library lib;
+	client client;
+	struct fetcher_opts opts;
+	uint64_t start_ns; /* of the first fetch; 0: none yet */
+	struct fetch_counts counts;
+	struct fetch_progress now;
+	bool timed_out;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+static bool is_late(const struct fetcher *f)
+{
+	return now_ns() - f->start_ns >= f->opts.limit_ns;
+}
+
+/* ISO C has no cast from an object pointer to a function; POSIX has dlsym(). */
+static bool find_symbol(void *handle, const char *name, void *to)
+{
+	void *symbol = dlsym(handle, name);
+
+	memcpy(to, &symbol, sizeof(symbol));
+	return symbol;
+}
+
+static int load_library(struct library *l)
+{
+	l->handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_GLOBAL);
+	if (!l->handle)
+		return -ENOENT;
+	if (find_symbol(l->handle, "debuginfod_begin", &l->begin) &&
+	    find_symbol(l->handle, "debuginfod_end", &l->end) &&
+	    find_symbol(l->handle, "debuginfod_find_debuginfo", &l->find_debuginfo) &&
+	    find_symbol(l->handle, "debuginfod_find_executable", &l->find_executable) &&
+	    find_symbol(l->handle, "debuginfod_set_progressfn", &l->set_progressfn) &&
+	    find_symbol(l->handle, "debuginfod_set_user_data", &l->set_user_data))
+		return 0;
+	dlclose(l->handle);
+	l->handle = NULL;
+	return -ENOENT;
+}
+
+static void tell(struct fetcher *f)
+{
+	if (f->opts.progress)
+		f->opts.progress(f->opts.arg, &f->now);
+}
+
+/* The library asks this about once a second, also while a server is silent.  Not 0 gives up. */
+static int on_progress(client c, long a, long b)
+{
+	void *(*get_user_data)(client);
+	struct fetcher *f;
+
+	if (!find_symbol(RTLD_DEFAULT, "debuginfod_get_user_data", &get_user_data))
+		return 0;
+	f = get_user_data(c);
+	f->timed_out = is_late(f);
+	f->now.done_bytes = a > 0 && b > 0 ? (uint64_t)a : 0;
+	f->now.whole_bytes = b > 0 ? (uint64_t)b : 0;
+	tell(f);
+	return f->timed_out;
+}
+
+int fetcher_new(const struct fetcher_opts *opts, struct fetcher **out)
+{
+	struct fetcher *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->opts = *opts;
+	err = load_library(&f->lib);
+	if (!err) {
+		f->client = f->lib.begin();
+		err = f->client ? 0 : -ENOMEM;
+	}
+	if (err) {
+		fetcher_free(f);
+		return err;
+	}
+	f->lib.set_user_data(f->client, f);
+	f->lib.set_progressfn(f->client, on_progress);
+	*out = f;
+	return 0;
+}
+
+void fetcher_free(struct fetcher *f)
+{
+	if (!f)
+		return;
+	if (f->client)
+		f->lib.end(f->client);
+	/* The library stays: libcurl below it does not like to be unloaded. */
+	free(f);
+}
+
+/* Errors that the next file would meet again. */
+static bool ends_all(int err)
+{
+	switch (err) {
+	case -ECONNREFUSED:
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+	case -ETIMEDOUT:
+	case -ETIME:
+	case -ENOSYS: /* no server was named */
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int ask(struct fetcher *f, const struct buildid *id, enum fetch_kind kind, char **path)
+{
+	find_fn *find = kind == FETCH_DEBUG ? f->lib.find_debuginfo : f->lib.find_executable;
+	int fd;
+
+	f->timed_out = false;
+	fd = find(f->client, id->bytes, id->size_bytes, path);
+	if (fd < 0 && f->timed_out)
+		return -ETIMEDOUT;
+	return fd;
+}
+
+static int check(int fd, const struct buildid *wanted, uint64_t *bytes)
+{
+	struct buildid id;
+	struct stat st;
+
+	if (fstat(fd, &st) || locate_build_id(fd, &id) || !locate_same_id(&id, wanted))
+		return -ESTALE;
+	*bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+static void count(struct fetcher *f, int err, uint64_t bytes)
+{
+	f->counts.bytes += bytes;
+	if (!err)
+		f->counts.found++;
+	else if (err == -ESTALE)
+		f->counts.refused++;
+	else
+		f->counts.missing++;
+	if (ends_all(err))
+		f->counts.err = err;
+}
+
+int fetcher_get(struct fetcher *f, const struct buildid *id, enum fetch_kind kind, int *fd,
+		char **path)
+{
+	char hex[BUILDID_HEX_BYTES], *found = NULL;
+	uint64_t bytes = 0;
+	int got, err;
+
+	if (!f->start_ns)
+		f->start_ns = now_ns();
+	if (!f->counts.err && is_late(f))
+		f->counts.err = -ETIMEDOUT;
+	if (f->counts.err || !id->size_bytes) {
+		f->counts.not_asked++;
+		return -ECANCELED;
+	}
+	buildid_hex(id, hex);
+	f->now = (struct fetch_progress){ .build_id = hex, .kind = kind };
+	tell(f);
+	got = ask(f, id, kind, &found);
+	err = got < 0 ? got : check(got, id, &bytes);
+	count(f, err, bytes);
+	f->now.ended = true;
+	f->now.err = err;
+	f->now.done_bytes = bytes;
+	tell(f);
+	f->now.build_id = "";
+	if (!err) {
+		*fd = got;
+		*path = found;
+		return 0;
+	}
+	if (got >= 0)
+		close(got);
+	free(found);
+	return err;
+}
+
+const struct fetch_counts *fetcher_counts(const struct fetcher *f)
+{
+	return &f->counts;
+}

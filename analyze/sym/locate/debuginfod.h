@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * fetcher - files by build-id from debuginfod servers
+ *
+ * libdebuginfod is loaded when first asked for, so that nothing else needs it; it keeps what it
+ * fetched in a cache of its own.  All fetches together have one time limit.  A server that cannot be
+ * reached is not asked again, and what a server sends is taken only with the right build-id.
+ */
+#ifndef EBPREC_ANALYZE_SYM_LOCATE_DEBUGINFOD_H
+#define EBPREC_ANALYZE_SYM_LOCATE_DEBUGINFOD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/base/buildid.h"
+
+enum fetch_kind { FETCH_PROGRAM, FETCH_DEBUG };
+
+/* What a fetch has come to, for people. */
+struct fetch_progress {
+	const char *build_id; /* in hex */
+	enum fetch_kind kind;
+	uint64_t done_bytes, whole_bytes; /* whole 0: not known yet */
+	bool ended;                       /* the last word of this fetch */
+	int err;                          /* ended: as fetcher_get() returns it */
+};
+
+struct fetch_counts {
+	uint32_t found, missing; /* missing: no server has it */
+	uint32_t refused;        /* came with another build-id */
+	uint32_t not_asked;      /* after the time was up, or no server could be reached */
+	uint64_t bytes;
+	int err; /* what ended it all: -ETIMEDOUT, -ECONNREFUSED ...; 0: nothing */
+};
+
+struct fetcher; /* opaque; one thread */
+
+struct fetcher_opts {
+	uint64_t limit_ns;                                           /* for all fetches together */
+	void (*progress)(void *arg, const struct fetch_progress *p); /* NULL: none */
+	void *arg;
+};
+
+/* The servers are those of the environment, DEBUGINFOD_URLS.  -ENOENT: no libdebuginfod; -ENOMEM. */
+int fetcher_new(const struct fetcher_opts *opts, struct fetcher **out);
+void fetcher_free(struct fetcher *f); /* NULL is fine */
+
+/*
+ * Both are the caller's: *fd, and *path (free()), where it lies in the cache.  -ENOENT: no server
+ * has it; -ESTALE: what came has another build-id; -ECANCELED: not asked; else errno.
+ */
+int fetcher_get(struct fetcher *f, const struct buildid *id, enum fetch_kind kind, int *fd,
+		char **path);
+
+const struct fetch_counts *fetcher_counts(const struct fetcher *f);
+
+#endif

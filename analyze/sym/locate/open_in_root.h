@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * roots - opens files of paths that nobody vouches for
+ *
+ * Paths come from a capture, or from a file that a capture led to.  Only regular files are opened,
+ * only for reading, and below a root nothing outside of it: links, also absolute ones, are followed
+ * as if the root were "/".
+ */
+#ifndef EBPREC_ANALYZE_SYM_LOCATE_OPEN_IN_ROOT_H
+#define EBPREC_ANALYZE_SYM_LOCATE_OPEN_IN_ROOT_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* Whether root is the machine's own: NULL, "" or "/". */
+bool roots_is_host(const char *root);
+
+/*
+ * The file at path below root, *st filled.  The fd is the caller's; else negative errno, -ENOENT
+ * for what is no regular file.  follow: the last part may be a link (those before it always may).
+ */
+int roots_open(const char *root, const char *path, bool follow, struct stat *st);
+
+/* What is at path, whatever it is; nothing is opened for that.  errno. */
+int roots_stat(const char *root, const char *path, struct stat *st);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/symfile_cache.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/base/insertion_sort.h"
+#include "analyze/sym/perf_map.h"
+#include "format/base/vec.h"
+
+#define THREADS_MAX 8
+
+static bool has_id(const struct resolver_file *f)
+{
+	return f->build_id.size_bytes;
+}
+
+/* A build-id alone, or else path and inode. */
+static uint64_t file_hash(const struct resolver_file *f)
+{
+	if (has_id(f))
+		return hash_bytes(f->build_id.bytes, f->build_id.size_bytes);
+	return hash_pair(hash_bytes(f->path, strlen(f->path)), hash_pair(f->inode, f->jit_pid));
+}
+
+static bool file_equal(const struct resolver_file *a, const struct resolver_file *b)
+{
+	if (has_id(a) || has_id(b))
+		return a->build_id.size_bytes == b->build_id.size_bytes &&
+		       !memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size_bytes);
+	return a->inode == b->inode && a->jit_pid == b->jit_pid && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor && !strcmp(a->path, b->path);
+}
+
+static struct file_alias *alias_new(const struct resolver_file *f)
+{
+	size_t n = strlen(f->path) + 1;
+	struct file_alias *a = malloc(sizeof(*a) + n);
+
+	if (!a)
+		return NULL;
+	a->next = NULL;
+	a->as = *f;
+	memcpy(a->path, f->path, n);
+	a->as.path = a->path;
+	return a;
+}
+
+/* The same file by another path: worth a try when the first is gone. */
+static void add_alias(struct known_file *f, const struct resolver_file *as)
+{
+	struct file_alias **p;
+
+	for (p = &f->aliases; *p; p = &(*p)->next)
+		if (!strcmp((*p)->as.path, as->path))
+			return;
+	if (!f->loaded)
+		*p = alias_new(as); /* without memory there is one path less */
+}
+
+static struct known_file *file_new(const struct resolver_file *as)
+{
+	struct known_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	symfile_init(&f->sym);
+	f->aliases = alias_new(as);
+	if (!f->aliases) {
+		free(f);
+		return NULL;
+	}
+	return f;
+}
+
+uint32_t symfiles_add(struct symfiles *s, const struct resolver_file *file)
+{
+	uint64_t hash = file_hash(file);
+	uint32_t pos, id;
+
+	if (s->count >= SYMFILES_MAX || hashidx_reserve(&s->by_identity) ||
+	    vec_reserve(&s->files, &s->room, s->count + 1))
+		return UINT32_MAX;
+	pos = hashidx_start(&s->by_identity, hash);
+	while ((id = hashidx_match(&s->by_identity, hash, &pos)) != HASHIDX_NONE) {
+		if (file_equal(&s->files[id]->aliases->as, file)) {
+			add_alias(s->files[id], file);
+			return id;
+		}
+	}
+	s->files[s->count] = file_new(file);
+	if (!s->files[s->count])
+		return UINT32_MAX;
+	hashidx_put(&s->by_identity, hash, pos, (uint32_t)s->count);
+	return (uint32_t)s->count++;
+}
+
+static void file_free(struct known_file *f)
+{
+	struct file_alias *a;
+
+	while ((a = f->aliases)) {
+		f->aliases = a->next;
+		free(a);
+	}
+	symfile_done(&f->sym);
+	if (f->partial)
+		symfile_done(f->partial);
+	free(f->partial);
+	free(f->wanted);
+	free(f->bundles);
+	perfmap_free(f->jit);
+	free(f);
+}
+
+/* ---- loading ---- */
+
+static void load_jit(const struct symfiles *s, struct known_file *f)
+{
+	uint32_t pid = f->aliases->as.jit_pid;
+	size_t i;
+
+	f->sym.reason = NAME_ANONYMOUS;
+	for (i = 0; i < s->jit_count; i++)
+		if (s->jits[i].pid == pid &&
+		    !perfmap_new(s->jits[i].text, s->jits[i].size_bytes, &f->jit)) {
+			f->sym.reason = NAME_FOUND;
+			return;
+		}
+}
+
+/* A path that somebody thinks may lead to the file. */
+struct attempt {
+	struct symfiles *s;
+	struct known_file *f;
+	struct resolver_file as;
+	const struct symfile_wanted *wanted;
+	unsigned hidden_group; /* of the paths behind a whiteout */
+};
+
+static int try_path(void *arg, const char *path, unsigned group)
+{
+	struct attempt *a = arg;
+
+	if (group && group == a->hidden_group)
+		return 0;
+	a->as.path = path;
+	if (symfile_load(&a->f->sym, &a->s->roots, &a->as, a->wanted))
+		return 1;
+	if (group && locate_is_whiteout(&a->s->roots, path))
+		a->hidden_group = group;
+	return 0;
+}
+
+static bool load_by_hints(struct symfiles *s, struct known_file *f,
+			  const struct symfile_wanted *wanted)
+{
+	struct attempt a = { .s = s, .f = f, .as = f->aliases->as, .wanted = wanted };
+
+	return s->hints.paths && s->hints.paths(s->hints.ctx, &f->aliases->as, try_path, &a) == 1;
+}
+
+/* By the first path that still leads to the file; the reason is that of the first. */
+static void load(struct symfiles *s, struct known_file *f, const struct symfile_wanted *wanted)
+{
+	enum name_reason first = NAME_FOUND;
+	struct file_alias *a;
+
+	f->loaded = true;
+	if (f->aliases->as.jit_pid) {
+		load_jit(s, f);
+		return;
+	}
+	for (a = f->aliases; a; a = a->next) {
+		if (s->hints.complete)
+			s->hints.complete(s->hints.ctx, &a->as);
+		if (symfile_load(&f->sym, &s->roots, &a->as, wanted))
+			return;
+		if (a == f->aliases)
+			first = f->sym.reason;
+	}
+	if (first == NAME_ANONYMOUS || load_by_hints(s, f, wanted) ||
+	    symfile_load_debug(&f->sym, &s->roots, &f->aliases->as, wanted))
+		return;
+	f->sym.reason = first;
+}
+
+int symfiles_bounds(struct symfiles *s, uint32_t id, uint64_t **out, size_t *count)
+{
+	const struct symfile_wanted wanted = { .only_bounds = true };
+	struct known_file *f = symfiles_get(s, id);
+	int err = -ENOENT;
+
+	if (!f || f->loaded || f->bundle_count || f->aliases->as.jit_pid)
+		return -ENOENT;
+	load(s, f, &wanted);
+	if (f->sym.reason == NAME_FOUND) {
+		err = 0;
+		*out = f->sym.bounds;
+		*count = f->sym.bound_count;
+		f->sym.bounds = NULL;
+	} else if (f->sym.reason == NAME_BAD_ELF) {
+		err = -EBADMSG;
+	}
+	symfile_done(&f->sym);
+	f->loaded = false;
+	return err;
+}
+
+int symfiles_want(struct symfiles *s, uint32_t id, uint64_t off_bytes)
+{
+	struct known_file *f = symfiles_get(s, id);
+
+	if (!f || f->loaded)
+		return 0;
+	if (vec_reserve(&f->wanted, &f->wanted_room, f->wanted_count + 1))
+		return -ENOMEM;
+	f->wanted[f->wanted_count++] = off_bytes;
+	return 0;
+}
+
+static void load_wanted(struct symfiles *s, struct known_file *f)
+{
+	struct symfile_wanted wanted = { .off_bytes = f->wanted, .count = f->wanted_count };
+
+	if (f->wanted)
+		addrsort(f->wanted, f->wanted_count);
+	load(s, f, f->wanted ? &wanted : NULL);
+}
+
+/* Those who ask go through the places in order: it is mostly the next one, or the one asked for last. */
+static bool is_wanted(struct known_file *f, uint64_t off_bytes)
+{
+	size_t at = f->wanted_at;
+	const uint64_t *found;
+
+	while (at < f->wanted_count && at < f->wanted_at + 2 && f->wanted[at] != off_bytes)
+		at++;
+	if (at == f->wanted_count || at == f->wanted_at + 2) {
+		found = bsearch(&off_bytes, f->wanted, f->wanted_count, sizeof(off_bytes),
+				addrsort_compare);
+		if (!found)
+			return false;
+		at = (size_t)(found - f->wanted);
+	}
+	f->wanted_at = at;
+	return true;
+}
+
+void symfiles_load_for(struct symfiles *s, struct known_file *f, uint64_t off_bytes)
+{
+	if (!f->loaded) {
+		load_wanted(s, f);
+	} else if (f->wanted && !f->partial && !is_wanted(f, off_bytes)) {
+		f->partial = malloc(sizeof(*f->partial));
+		if (!f->partial)
+			return; /* NAME_BETWEEN */
+		*f->partial = f->sym;
+		symfile_init(&f->sym);
+		load(s, f, NULL);
+	}
+}
+
+/* ---- several at a time ---- */
+
+struct queue {
+	struct symfiles *s;
+	const uint32_t *ids;
+	size_t count;
+	atomic_size_t next;
+};
+
+/* What is shared is only read: roots, hints, the texts of JIT compilers. */
+static void *load_queue(void *arg)
+{
+	struct queue *q = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&q->next, 1)) < q->count) {
+		struct known_file *f = symfiles_get(q->s, q->ids[i]);
+
+		if (f && !atomic_exchange(&f->taken, true) && !f->loaded && !f->bundle_count)
+			load_wanted(q->s, f);
+	}
+	return NULL;
+}
+
+static unsigned choose_thread_count(const struct symfiles *s, size_t file_count)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t count = s->thread_count;
+
+	if (s->roots.fetcher)
+		return 1; /* its time is short, and goes to the most wanted */
+	if (!count)
+		count = cpus < 1 ? 1 : (size_t)cpus;
+	if (count > THREADS_MAX)
+		count = THREADS_MAX;
+	return (unsigned)(count < file_count ? count : file_count);
+}
+
+/* The calling thread is one of them; where no more can be started, fewer do the work. */
+void symfiles_load(struct symfiles *s, const uint32_t *ids, size_t count)
+{
+	struct queue q = { .s = s, .ids = ids, .count = count };
+	unsigned started = 0, want = choose_thread_count(s, count);
+	pthread_t threads[THREADS_MAX];
+
+	while (started + 1 < want && !pthread_create(&threads[started], NULL, load_queue, &q))
+		started++;
+	load_queue(&q);
+	while (started)
+		pthread_join(threads[--started], NULL);
+}
+
+void symfiles_done(struct symfiles *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		file_free(s->files[i]);
+	free(s->files);
+	hashidx_done(&s->by_identity);
+}

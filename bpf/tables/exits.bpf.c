@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+/*
+ * exits - what became of each process that ended
+ *
+ * Each thread adds what it used when it exits; the last one also says how the process ended.  What
+ * threads used that were gone before the first exit that is seen, the kernel has added up: it is
+ * counted then, once.  A thread still runs for a while after its exit is told, and the kernel has not
+ * added up the time slice that it is in: the rest is added when it leaves the CPU for good.  Cost: an entry a process, and a glance at each switch.
+ */
+#include "bpf/lib/table.bpf.h"
+
+struct exits_key {
+	__u32 interval, pid;
+	__u64 start_ns; /* when the process began: its id may come again */
+};
+
+struct exits_value {
+	char comm[16]; /* of the first thread */
+	__u64 cgroup;
+	__u64 exited; /* it ended; else only threads of it */
+	__u64 is_exit_ns;
+	__u64 runtime_ns, voluntary, involuntary, minor, major;
+	__u64 threads; /* that were seen to exit */
+	__u32 is_ppid, is_cpu;
+	__s32 is_prio, is_nice;
+	__u32 is_policy, is_exit_code; /* as wait() tells it */
+};
+
+METRIC_TABLE(exits, struct exits_key, struct exits_value);
+
+struct exits_seen_key {
+	__u64 pid, start_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct exits_seen_key);
+	__type(value, __u32);
+} exits_seen SEC(".maps"); /* processes whose earlier threads are counted */
+
+struct exits_told {
+	__u64 runtime_ns, voluntary, involuntary, start_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct exits_told);
+} exits_told SEC(".maps"); /* threads in exit */
+
+static __always_inline void add_earlier(struct exits_value *v, struct signal_struct *signal,
+					__u64 pid, __u64 start_ns)
+{
+	struct exits_seen_key key = { .pid = pid, .start_ns = start_ns };
+	__u32 one = 1;
+
+	if (signal->nr_threads <= 1 && !signal->sum_sched_runtime && !signal->nvcsw &&
+	    !signal->nivcsw)
+		return;
+	if (bpf_map_update_elem(&exits_seen, &key, &one, BPF_NOEXIST))
+		return;
+	ADD(v->runtime_ns, signal->sum_sched_runtime);
+	ADD(v->voluntary, signal->nvcsw);
+	ADD(v->involuntary, signal->nivcsw);
+	ADD(v->minor, signal->min_flt);
+	ADD(v->major, signal->maj_flt);
+}
+
+static __always_inline void add_end(struct exits_value *v, struct task_struct *leader,
+				    struct signal_struct *signal)
+{
+	v->exited = 1;
+	v->is_exit_ns = bpf_ktime_get_ns();
+	v->is_ppid = leader->real_parent->tgid;
+	v->is_cpu = bpf_get_smp_processor_id();
+	v->is_prio = leader->prio;
+	v->is_nice = leader->static_prio - 120;
+	v->is_policy = leader->policy;
+	v->is_exit_code = signal->flags & SIGNAL_EXITING ? signal->group_exit_code
+							 : leader->exit_code;
+	bpf_probe_read_kernel(v->comm, sizeof(v->comm), leader->comm);
+	v->cgroup = bpf_get_current_cgroup_id();
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(exits_exit, struct task_struct *t)
+{
+	struct task_struct *leader = t->group_leader;
+	struct signal_struct *signal = t->signal;
+	struct exits_key key = {
+		.interval = metric_interval,
+		.pid = t->tgid,
+		.start_ns = leader->start_time,
+	};
+	struct exits_told *told;
+	struct exits_value *v;
+
+	if (!is_target(t->tgid))
+		return 0;
+	v = METRIC_ENTRY(&table_exits, &key, struct exits_value);
+	if (!v)
+		return 0;
+	add_earlier(v, signal, key.pid, key.start_ns);
+	ADD(v->runtime_ns, t->se.sum_exec_runtime);
+	ADD(v->voluntary, t->nvcsw);
+	ADD(v->involuntary, t->nivcsw);
+	ADD(v->minor, t->min_flt);
+	ADD(v->major, t->maj_flt);
+	ADD(v->threads, 1);
+	if (!signal->live.counter)
+		add_end(v, leader, signal);
+	told = bpf_task_storage_get(&exits_told, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (told) {
+		told->runtime_ns = t->se.sum_exec_runtime;
+		told->voluntary = t->nvcsw;
+		told->involuntary = t->nivcsw;
+		told->start_ns = key.start_ns;
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(exits_leave, bool preempt, struct task_struct *prev)
+{
+	struct exits_key key = { .interval = metric_interval };
+	struct exits_value *v;
+	struct exits_told *told;
+
+	if (!(prev->__state & TASK_GONE))
+		return 0;
+	told = bpf_task_storage_get(&exits_told, prev, 0, 0);
+	if (!told)
+		return 0;
+	key.pid = prev->tgid;
+	key.start_ns = told->start_ns;
+	v = METRIC_ENTRY(&table_exits, &key, struct exits_value);
+	if (!v)
+		return 0;
+	if (!v->comm[0]) { /* in a later interval than its exit */
+		bpf_probe_read_kernel(v->comm, sizeof(v->comm), prev->group_leader->comm);
+		v->cgroup = cgroup_of(prev);
+	}
+	ADD(v->runtime_ns, prev->se.sum_exec_runtime - told->runtime_ns);
+	/* Of other threads but the first nobody ever sees this one. */
+	ADD(v->voluntary, prev->nvcsw - told->voluntary - (prev->pid != prev->tgid));
+	ADD(v->involuntary, prev->nivcsw - told->involuntary);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* crc32c - the checksum of frames, private records and the directory (Castagnoli, RFC 3720 B.4) */
+#ifndef EBPREC_FORMAT_BASE_CRC32C_H
+#define EBPREC_FORMAT_BASE_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of one range; crc 0 to start, or the result so far to go on. */
+uint32_t crc32c(uint32_t crc, const void *data, size_t size_bytes);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * addrsort - addresses in order, which they mostly are already
+ *
+ * Places are in order of file and offset before they are named, so hardly any has to move.
+ */
+#ifndef EBPREC_FORMAT_BASE_INSERTION_SORT_H
+#define EBPREC_FORMAT_BASE_INSERTION_SORT_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define ADDRSORT_MOVES 4 /* for each address; more, and they were in no order */
+
+static inline int addrsort_compare(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static inline void addrsort(uint64_t *addrs, size_t count)
+{
+	size_t moves = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		uint64_t addr = addrs[i];
+		size_t at = i;
+
+		for (; at && addrs[at - 1] > addr; at--, moves++)
+			addrs[at] = addrs[at - 1];
+		addrs[at] = addr;
+		if (moves > ADDRSORT_MOVES * count) {
+			qsort(addrs, count, sizeof(*addrs), addrsort_compare);
+			return;
+		}
+	}
+}
+
+/* Sorts them and keeps each once.  Returns how many are left. */
+static inline size_t addrsort_unique(uint64_t *addrs, size_t count)
+{
+	size_t kept = 0;
+
+	addrsort(addrs, count);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || addrs[kept - 1] != addrs[i])
+			addrs[kept++] = addrs[i];
+	return kept;
+}
+
+#endif

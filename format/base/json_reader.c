@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "format/base/json_reader.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int fail(struct jsonpull *j, int err)
+{
+	j->err = err;
+	return err;
+}
+
+static void skip_blanks(struct jsonpull *j)
+{
+	while (j->at < j->size_bytes && j->data[j->at] && strchr(" \t\r\n", j->data[j->at]))
+		j->at++;
+}
+
+static bool take(struct jsonpull *j, char c)
+{
+	skip_blanks(j);
+	if (j->at >= j->size_bytes || j->data[j->at] != c)
+		return false;
+	j->at++;
+	return true;
+}
+
+/* Behind the first quote. */
+static int read_string(struct jsonpull *j)
+{
+	size_t from = j->at;
+
+	for (; j->at < j->size_bytes && j->data[j->at] != '"'; j->at++)
+		j->at += j->data[j->at] == '\\';
+	if (j->at >= j->size_bytes)
+		return fail(j, -EBADMSG);
+	j->raw = j->data + from;
+	j->raw_bytes = j->at++ - from;
+	return 0;
+}
+
+static int read_other(struct jsonpull *j)
+{
+	size_t from = j->at;
+
+	while (j->at < j->size_bytes && j->data[j->at] &&
+	       (strchr("+-.", j->data[j->at]) || (j->data[j->at] >= '0' && j->data[j->at] <= '9') ||
+		((j->data[j->at] | 32) >= 'a' && (j->data[j->at] | 32) <= 'z')))
+		j->at++;
+	if (j->at == from)
+		return fail(j, -EBADMSG);
+	j->raw = j->data + from;
+	j->raw_bytes = j->at - from;
+	return JSONPULL_OTHER;
+}
+
+static void value_is_over(struct jsonpull *j)
+{
+	j->want = j->depth ? JSONPULL_WANT_MORE : JSONPULL_WANT_NONE;
+}
+
+static int open_one(struct jsonpull *j, bool object)
+{
+	if (j->depth >= JSONPULL_DEPTH_MAX)
+		return fail(j, -EOVERFLOW);
+	j->is_object = (j->is_object & ~(1ULL << j->depth)) | (uint64_t)object << j->depth;
+	j->depth++;
+	j->want = JSONPULL_WANT_FIRST;
+	return object ? JSONPULL_OBJECT : JSONPULL_ARRAY;
+}
+
+static bool in_object(const struct jsonpull *j)
+{
+	return j->depth && j->is_object >> (j->depth - 1) & 1;
+}
+
+static int read_value(struct jsonpull *j)
+{
+	int token;
+
+	skip_blanks(j);
+	if (take(j, '{'))
+		return open_one(j, true);
+	if (take(j, '['))
+		return open_one(j, false);
+	if (take(j, '"'))
+		token = read_string(j) ? j->err : JSONPULL_STRING;
+	else
+		token = read_other(j);
+	if (token > 0)
+		value_is_over(j);
+	return token;
+}
+
+static int read_key(struct jsonpull *j)
+{
+	if (!take(j, '"') || read_string(j) || !take(j, ':'))
+		return fail(j, -EBADMSG);
+	j->want = JSONPULL_WANT_VALUE;
+	return JSONPULL_KEY;
+}
+
+int jsonpull_next(struct jsonpull *j)
+{
+	if (j->err)
+		return j->err;
+	if (j->want == JSONPULL_WANT_NONE) {
+		skip_blanks(j);
+		return j->at == j->size_bytes ? JSONPULL_END : fail(j, -EBADMSG);
+	}
+	if (j->want == JSONPULL_WANT_VALUE)
+		return read_value(j);
+	if (take(j, in_object(j) ? '}' : ']')) {
+		j->depth--;
+		value_is_over(j);
+		return JSONPULL_CLOSE;
+	}
+	if (j->want == JSONPULL_WANT_MORE && !take(j, ','))
+		return fail(j, -EBADMSG);
+	return in_object(j) ? read_key(j) : read_value(j);
+}
+
+int jsonpull_skip(struct jsonpull *j)
+{
+	unsigned depth = j->depth;
+	int token;
+
+	do {
+		token = jsonpull_next(j);
+	} while (token > 0 && j->depth > depth);
+	return token < 0 ? token : 0;
+}
+
+bool jsonpull_is(const struct jsonpull *j, const char *text)
+{
+	return j->raw_bytes == strlen(text) && !memcmp(j->raw, text, j->raw_bytes);
+}

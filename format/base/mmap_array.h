@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * bigmem - memory for large tables that are read in no order
+ *
+ * calloc() gives pages that are first mapped to one page of zeroes when a probe reads them, and again
+ * when it writes: two faults, and the second one stops the other CPUs.  Pages of 2 MiB save nearly all
+ * faults, and most of what a look-up pays for finding the page.
+ */
+#ifndef EBPREC_FORMAT_BASE_MMAP_ARRAY_H
+#define EBPREC_FORMAT_BASE_MMAP_ARRAY_H
+
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define BIGMEM_PAGE_BYTES ((size_t)2 << 20)
+#define BIGMEM_OWN_BYTES \
+	(1 << 20) /* larger tables are no part of a heap: they grow without a copy */
+#define BIGMEM_KEPT_BYTES (16 << 20) /* of each heap; what one step freed the next takes */
+
+/* How malloc() serves those who fill large tables, free them, and fill others.  Once, by a command. */
+static inline void bigmem_tune(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, BIGMEM_OWN_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, BIGMEM_KEPT_BYTES);
+}
+
+/* As malloc(); of large pages where that is whole ones.  free() it.  NULL: no memory. */
+static inline void *bigmem_raw(size_t size_bytes)
+{
+	bool huge = size_bytes >= BIGMEM_PAGE_BYTES && size_bytes % BIGMEM_PAGE_BYTES == 0;
+	void *memory = huge ? aligned_alloc(BIGMEM_PAGE_BYTES, size_bytes) : malloc(size_bytes);
+
+	if (memory && huge) /* a kernel without them does as it did */
+		(void)madvise(memory, size_bytes, MADV_HUGEPAGE);
+	return memory;
+}
+
+/* How much to ask for where so much is expected: whole large pages, unless it would leave most of one empty. */
+static inline size_t bigmem_round(size_t size_bytes)
+{
+	if (size_bytes < BIGMEM_PAGE_BYTES / 4)
+		return size_bytes + 64;
+	return (size_bytes / BIGMEM_PAGE_BYTES + 1) * BIGMEM_PAGE_BYTES;
+}
+
+/* Cleared; free() it.  NULL: no memory. */
+static inline void *bigmem_zeroed(size_t size_bytes)
+{
+	void *memory = bigmem_raw(size_bytes);
+
+	return memory ? memset(memory, 0, size_bytes)
+		      : NULL; /* written, not only said to be zero */
+}
+
+#endif

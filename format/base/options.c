@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "format/base/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "format/base/duration_text.h"
+
+#define HELP_WIDTH       80
+#define HELP_COLUMN_MAX  30
+#define NEAREST_WORD_MAX 40  /* longer words have no neighbour worth naming */
+#define NAMES_MAX        128 /* candidates for "did you mean": more than any table has */
+
+struct parse {
+	const struct option *table;
+	char *opts;
+	int argc;
+	char **argv;
+	int next;          /* the word a value would be taken from */
+	const char *given; /* the long name of the option at hand, as it was called */
+	struct option_error *error;
+};
+
+static __attribute__((format(printf, 2, 3))) int fail(struct option_error *error, const char *fmt,
+						      ...)
+{
+	va_list ap;
+	char *c;
+
+	va_start(ap, fmt);
+	vsnprintf(error->text, sizeof(error->text), fmt, ap);
+	va_end(ap);
+	/* The words come from outside; what is said about them stays one line. */
+	for (c = error->text; *c; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	}
+	return -EINVAL;
+}
+
+/* ---- values ---- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Decimal digits only; *end is behind them.  false: none, or too large. */
+static bool read_u64(const char *text, const char **end, uint64_t *out)
+{
+	uint64_t v = 0;
+
+	if (!is_digit(*text))
+		return false;
+	for (; is_digit(*text); text++) {
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*text - '0'), &v))
+			return false;
+	}
+	*end = text;
+	*out = v;
+	return true;
+}
+
+static bool read_seconds(const char *text, uint64_t *out_ns)
+{
+	uint64_t ns;
+
+	if (!duration_read(text, true, &text, &ns) || *text)
+		return false;
+	*out_ns = ns;
+	return true;
+}
+
+static bool read_size(const char *text, uint64_t *out_bytes)
+{
+	unsigned shift = 20;
+	uint64_t v;
+
+	if (!read_u64(text, &text, &v))
+		return false;
+	switch (*text) {
+	case 'b':
+	case 'B':
+		shift = 0;
+		text++;
+		break;
+	case 'k':
+	case 'K':
+		shift = 10;
+		text++;
+		break;
+	case 'm':
+	case 'M':
+		text++;
+		break;
+	case 'g':
+	case 'G':
+		shift = 30;
+		text++;
+		break;
+	}
+	if (*text || v > UINT64_MAX >> shift)
+		return false;
+	*out_bytes = v << shift;
+	return true;
+}
+
+static int store_uint(const struct parse *p, const struct option *o, const char *value)
+{
+	unsigned max = o->max ? o->max : UINT_MAX;
+	const char *end;
+	uint64_t v;
+
+	if (!read_u64(value, &end, &v) || *end || v < o->min || v > max) {
+		if (!o->max)
+			return fail(p->error,
+				    "option '--%s' needs a number from %u on, not '%.60s'",
+				    p->given, o->min, value);
+		return fail(p->error, "option '--%s' needs a number from %u to %u, not '%.60s'",
+			    p->given, o->min, o->max, value);
+	}
+	*(unsigned *)(void *)(p->opts + o->offset) = (unsigned)v;
+	return 0;
+}
+
+static int store_list(const struct parse *p, const struct option *o, const char *value)
+{
+	struct option_list *list = (struct option_list *)(void *)(p->opts + o->offset);
+
+	if (list->count >= OPTION_LIST_MAX)
+		return fail(p->error, "option '--%s' was given more than %d times", p->given,
+			    OPTION_LIST_MAX);
+	list->values[list->count++] = value;
+	return 0;
+}
+
+/* The second word is the next one. */
+static int store_pair(struct parse *p, const struct option *o, const char *value)
+{
+	struct option_pair *pair = (struct option_pair *)(void *)(p->opts + o->offset);
+
+	if (p->next >= p->argc)
+		return fail(p->error, "option '--%s' needs two values (%s)", p->given,
+			    o->value_name);
+	pair->first = value;
+	pair->second = p->argv[p->next++];
+	return 0;
+}
+
+static int store_value(struct parse *p, const struct option *o, const char *value)
+{
+	void *to = p->opts + o->offset;
+
+	switch (o->type) {
+	case OPT_UINT:
+		return store_uint(p, o, value);
+	case OPT_SECONDS:
+		if (!read_seconds(value, to))
+			return fail(
+				p->error,
+				"option '--%s' needs a time such as 2.5, 300ms or 10m, not '%.60s'",
+				p->given, value);
+		return 0;
+	case OPT_SIZE:
+		if (!read_size(value, to))
+			return fail(p->error,
+				    "option '--%s' needs a size such as 64M or 2G, not '%.60s'",
+				    p->given, value);
+		return 0;
+	case OPT_STRING:
+	case OPT_FORM:
+		*(const char **)to = value;
+		return 0;
+	case OPT_LIST:
+		return store_list(p, o, value);
+	case OPT_PAIR:
+		return store_pair(p, o, value);
+	case OPT_FLAG:
+	case OPT_COUNT:
+	case OPT_SAME:
+	case OPT_IDLE:
+	case OPT_OTHER:
+	case OPT_END:
+		break;
+	}
+	return fail(p->error, "option '--%s' has no type", o->long_name);
+}
+
+static bool takes_value(const struct option *o)
+{
+	return o->type != OPT_FLAG && o->type != OPT_COUNT && o->type != OPT_FORM &&
+	       o->type != OPT_IDLE && o->type != OPT_OTHER;
+}
+
+static bool of_perf(const struct option *o)
+{
+	return o->type == OPT_SAME || o->type == OPT_IDLE || o->type == OPT_OTHER;
+}
+
+static void store_switch(const struct parse *p, const struct option *o, bool on)
+{
+	if (o->type == OPT_FORM)
+		*(const char **)(void *)(p->opts + o->offset) = "";
+	else if (o->type == OPT_COUNT)
+		++*(unsigned *)(void *)(p->opts + o->offset);
+	else if (o->type == OPT_FLAG)
+		*(bool *)(p->opts + o->offset) = on;
+}
+
+/* ---- words ---- */
+
+static const struct option *find_long(const struct option *table, const char *name, size_t length)
+{
+	for (; table->type != OPT_END; table++) {
+		if (!strncmp(table->long_name, name, length) && !table->long_name[length])
+			return table;
+	}
+	return NULL;
+}
+
+/* What an option of perf is here; other options are themselves. */
+static const struct option *meant(struct parse *p, const struct option *o)
+{
+	p->given = o ? o->long_name : NULL;
+	return o && o->type == OPT_SAME ? find_long(p->table, o->value_name, strlen(o->value_name))
+					: o;
+}
+
+/* By which of its names the option was called, for those who ask. */
+static void store_name(const struct parse *p, const struct option *o)
+{
+	for (const struct option *same = p->table; same->type != OPT_END; same++)
+		if (same->type == OPT_SAME && same->offset &&
+		    !strcmp(same->value_name, o->long_name))
+			*(const char **)(void *)(p->opts + same->offset) = p->given;
+}
+
+static int refuse(const struct parse *p, const struct option *o)
+{
+	return fail(p->error, "option '--%s' of perf is not known here: %s", o->long_name, o->help);
+}
+
+static const struct option *find_short(const struct option *table, char name)
+{
+	for (; table->type != OPT_END; table++) {
+		if (table->short_name && table->short_name == name)
+			return table;
+	}
+	return NULL;
+}
+
+static int unknown_long(const struct parse *p, const char *name, size_t length)
+{
+	const char *names[NAMES_MAX], *near;
+	char word[NEAREST_WORD_MAX + 1];
+	const struct option *o;
+	size_t count = 0;
+
+	for (o = p->table; o->type != OPT_END && count < NAMES_MAX - 1; o++) {
+		if (o->type != OPT_OTHER)
+			names[count++] = o->long_name;
+	}
+	names[count++] = "help";
+	snprintf(word, sizeof(word), "%.*s",
+		 (int)(length < NEAREST_WORD_MAX ? length : NEAREST_WORD_MAX), name);
+	near = options_nearest(word, names, count);
+	if (near)
+		return fail(p->error, "unknown option '--%s', did you mean '--%s'?", word, near);
+	return fail(p->error, "unknown option '--%s'", word);
+}
+
+/* A number that may be left out: a word that is no number is not its value. */
+static bool may_lack(const struct option *o)
+{
+	return o->value_name[0] == '[';
+}
+
+/* The word behind the option is its value; NULL: there is none. */
+static const char *next_value(struct parse *p, const struct option *o)
+{
+	const char *word = p->next < p->argc ? p->argv[p->next] : NULL;
+
+	if (!word || (may_lack(o) && (!*word || word[strspn(word, "0123456789")])))
+		return NULL;
+	p->next++;
+	return word;
+}
+
+static int parse_long(struct parse *p, const char *name)
+{
+	size_t length = strcspn(name, "=");
+	const char *value = name[length] ? name + length + 1 : NULL;
+	const struct option *o = meant(p, find_long(p->table, name, length));
+	bool on = true;
+
+	if (!o && length == 4 && !strncmp(name, "help", 4))
+		return -ECANCELED;
+	if (!o && length > 3 && !strncmp(name, "no-", 3)) {
+		o = meant(p, find_long(p->table, name + 3, length - 3));
+		if (o && o->type != OPT_FLAG)
+			o = NULL;
+		on = false;
+	}
+	if (!o)
+		return unknown_long(p, name, length);
+	if (o->type == OPT_OTHER)
+		return refuse(p, o);
+	if (!takes_value(o)) {
+		if (value && o->type == OPT_FORM)
+			return store_value(p, o, value);
+		if (value)
+			return fail(p->error, "option '--%.*s' takes no value", (int)length, name);
+		store_switch(p, o, on);
+		return 0;
+	}
+	if (!value)
+		value = next_value(p, o);
+	if (!value && may_lack(o))
+		return 0;
+	if (!value)
+		return fail(p->error, "option '--%s' needs a value (%s)", p->given, o->value_name);
+	store_name(p, o);
+	return store_value(p, o, value);
+}
+
+/* A bundle: switches, of which the last may be an option with a value. */
+static int parse_short(struct parse *p, const char *letters)
+{
+	const struct option *o;
+	const char *value;
+
+	for (; *letters; letters++) {
+		o = meant(p, find_short(p->table, *letters));
+		if (!o && *letters == 'h')
+			return -ECANCELED;
+		if (!o)
+			return fail(p->error, "unknown option '-%c'", *letters);
+		if (o->type == OPT_OTHER)
+			return refuse(p, o);
+		if (!takes_value(o)) {
+			store_switch(p, o, true);
+			continue;
+		}
+		if (letters[1] && may_lack(o) && !is_digit(letters[1]))
+			continue;
+		value = letters[1] ? letters + 1 : next_value(p, o);
+		if (!value && may_lack(o))
+			return 0;
+		if (!value)
+			return fail(p->error, "option '-%c' needs a value (%s)", *letters,
+				    o->value_name);
+		store_name(p, o);
+		return store_value(p, o, value);
+	}
+	return 0;
+}
+
+/* Moves the word_count words in front of argv[from..to) behind them; the order of both is kept. */
+static void move_words(char **argv, int from, int to, int word_count)
+{
+	char *option;
+	int i;
+
+	for (; word_count && from < to; from++) {
+		option = argv[from];
+		for (i = from; i > from - word_count; i--)
+			argv[i] = argv[i - 1];
+		argv[from - word_count] = option;
+	}
+}
+
+int options_parse(const struct option *table, void *opts, int argc, char **argv, bool permute,
+		  int *first_word, struct option_error *error)
+{
+	struct parse p = {
+		.table = table, .opts = opts, .argc = argc, .argv = argv, .error = error
+	};
+	bool ended = false;
+	int i, err, words = 0;
+
+	for (i = 1; i < argc && !ended; i = p.next) {
+		const char *word = argv[i];
+
+		p.next = i + 1;
+		if (word[0] != '-' || !word[1]) {
+			if (!permute)
+				break;
+			words++;
+			continue;
+		}
+		ended = !strcmp(word, "--");
+		if (!ended) {
+			err = word[1] == '-' ? parse_long(&p, word + 2) : parse_short(&p, word + 1);
+			if (err)
+				return err;
+		}
+		move_words(argv, i, p.next, words);
+	}
+	*first_word = i - words;
+	return 0;
+}
+
+/* ---- help ---- */
+
+static int print_name(const struct option *o, char *out, size_t out_bytes)
+{
+	char letter[8] = "    ";
+
+	if (o->short_name)
+		snprintf(letter, sizeof(letter), "-%c, ", o->short_name);
+	return snprintf(out, out_bytes, "  %s--%s%s%s%s", letter, o->long_name,
+			takes_value(o)        ? " "
+			: o->type == OPT_FORM ? "[="
+					      : "",
+			takes_value(o) || o->type == OPT_FORM ? o->value_name : "",
+			o->type == OPT_FORM ? "]" : "");
+}
+
+/* text from column on, in lines of at most HELP_WIDTH columns; the cursor stands at `at`. */
+static void print_wrapped(const char *text, int at, int column, FILE *to)
+{
+	int left = HELP_WIDTH - column;
+
+	if (at + 2 > column) {
+		fputc('\n', to);
+		at = 0;
+	}
+	while (*text) {
+		int length = (int)strlen(text), cut = length;
+
+		if (length > left) {
+			for (cut = left; cut > 0 && text[cut] != ' '; cut--)
+				;
+			if (!cut)
+				cut = (int)strcspn(text, " ");
+		}
+		fprintf(to, "%*s%.*s\n", column - at, "", cut, text);
+		text += cut;
+		text += strspn(text, " ");
+		at = 0;
+	}
+}
+
+static int help_column(const struct option *table, int column)
+{
+	char name[HELP_WIDTH];
+	int width;
+
+	for (const struct option *o = table; o->type != OPT_END; o++) {
+		if (of_perf(o))
+			continue;
+		width = print_name(o, name, sizeof(name)) + 2;
+		if (width > column && width <= HELP_COLUMN_MAX)
+			column = width;
+	}
+	return column;
+}
+
+static void print_table(const struct option *table, int column, FILE *to)
+{
+	char name[HELP_WIDTH];
+	int width;
+
+	for (const struct option *o = table; o->type != OPT_END; o++) {
+		if (of_perf(o))
+			continue;
+		width = print_name(o, name, sizeof(name));
+		fputs(name, to);
+		print_wrapped(o->help, width, column, to);
+	}
+}
+
+void options_print_bare(const struct option *table, FILE *to)
+{
+	print_table(table, help_column(table, 0), to);
+}
+
+void options_print(const struct option *table, FILE *to)
+{
+	static const struct option help[] = {
+		{ OPT_FLAG, 'h', "help", NULL, 0, 0, 0, "show this help" },
+		{ 0 },
+	};
+	int column = help_column(table, help_column(help, 0));
+
+	print_table(table, column, to);
+	print_table(help, column, to);
+}
+
+static const char *kind_of(const struct option *o)
+{
+	char no[64];
+
+	if (o->type == OPT_FORM)
+		return "form";
+	if (takes_value(o))
+		return "value";
+	snprintf(no, sizeof(no), "--no-%s", o->long_name);
+	return o->type == OPT_FLAG && strstr(o->help, no) ? "switch" : "flag";
+}
+
+void options_print_lines(const struct option *table, bool with_help, FILE *to)
+{
+	for (const struct option *o = table; o->type != OPT_END; o++) {
+		if (of_perf(o))
+			continue;
+		fprintf(to, "%s%.1s\t--%s\t%s\t%s\t", o->short_name ? "-" : "",
+			o->short_name ? &o->short_name : "", o->long_name,
+			o->value_name ? o->value_name : "", kind_of(o));
+		for (const char *c = o->help; *c; c++)
+			fputc(*c == '\n' ? ' ' : *c, to);
+		fputc('\n', to);
+	}
+	if (with_help)
+		fputs("-h\t--help\t\tflag\tshow this help\n", to);
+}
+
+bool options_wants_lines(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--help=lines"))
+			return true;
+	return false;
+}
+
+/* ---- the nearest name ---- */
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Letters to insert, delete, change or swap with their neighbour to make a into b. */
+static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	unsigned rows[3][NEAREST_WORD_MAX + 1], *two = rows[0], *one = rows[1], *now = rows[2];
+	size_t i, j;
+
+	for (j = 0; j <= b_length; j++)
+		one[j] = (unsigned)j;
+	for (i = 1; i <= a_length; i++) {
+		unsigned *spare = two;
+
+		now[0] = (unsigned)i;
+		for (j = 1; j <= b_length; j++) {
+			now[j] = min3(one[j] + 1, now[j - 1] + 1,
+				      one[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    two[j - 2] + 1 < now[j])
+				now[j] = two[j - 2] + 1;
+		}
+		two = one;
+		one = now;
+		now = spare;
+	}
+	return one[b_length];
+}
+
+const char *options_nearest(const char *word, const char *const *names, size_t count)
+{
+	size_t i, length = strlen(word), name_length;
+	unsigned limit = length / 3 > 2 ? (unsigned)(length / 3) : 2, best = limit + 1, distance;
+	const char *found = NULL;
+
+	if (length < 2 || length > NEAREST_WORD_MAX)
+		return NULL;
+	for (i = 0; i < count; i++) {
+		name_length = strlen(names[i]);
+		if (name_length > NEAREST_WORD_MAX)
+			continue;
+		distance = edit_distance(word, length, names[i], name_length);
+		/* The beginning of a name is near, however much is missing. */
+		if (distance > 1 && length < name_length && !strncmp(word, names[i], length))
+			distance = 1;
+		/* A name that shares no letter with the word is not near. */
+		if (distance < best && distance < length) {
+			best = distance;
+			found = names[i];
+		}
+	}
+	return found;
+}

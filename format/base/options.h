@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * options - command lines from one table
+ *
+ * A command declares its options once; parsing, --help, and "unknown option, did you mean" read
+ * that table.  Parsed values go into the command's own struct by offset, never into globals.
+ * Rules: `-x VALUE`, `-xVALUE`, `--long VALUE`, `--long=VALUE`; every OPT_FLAG has a `--no-long`;
+ * short flags may be bundled; a value_name such as "[N]" may be left out, then the struct stays as it
+ * is and only a number is taken for the value; `--` ends the options; the first word that is no option ends them
+ * too, unless the table's user asks for permutation.
+ */
+#ifndef EBPREC_FORMAT_BASE_OPTIONS_H
+#define EBPREC_FORMAT_BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum option_type {
+	OPT_END = 0, /* ends a table */
+	OPT_FLAG,    /* bool */
+	OPT_COUNT,   /* unsigned: times given (-v -v) */
+	OPT_UINT,    /* unsigned, decimal, within [min, max] */
+	OPT_SECONDS, /* uint64_t ns, from a number of seconds such as 2.5, or 300ms, 10m (duration.h) */
+	OPT_SIZE, /* uint64_t bytes; a suffix B, K, M or G (powers of 1024); bare numbers are MiB */
+	OPT_STRING, /* const char *, borrowed from argv */
+	OPT_LIST,   /* struct option_list: may be given several times */
+	OPT_FORM,   /* const char *: NULL, not given; `--long` is "", `--long=FORM` is FORM */
+	OPT_PAIR,   /* struct option_pair: two words, `--long A B` or `--long=A B` */
+	/* What users of perf type.  Not listed with the others; of two of them the offset is not used. */
+	OPT_SAME, /* value_name is the long name of the option that it is; at the offset, but for 0, a
+		   * const char * gets the long name that was used last of the two */
+	OPT_IDLE,  /* a switch that changes nothing: it is always so here */
+	OPT_OTHER, /* refused; the help says what to do instead */
+};
+
+struct option {
+	enum option_type type;
+	char short_name;        /* 0: none */
+	const char *long_name;  /* without dashes; never NULL */
+	const char *value_name; /* "HZ"; NULL for flags */
+	size_t offset;          /* into the struct given to options_parse() */
+	unsigned min, max;      /* OPT_UINT only; max 0: no bound */
+	const char *help;       /* one line, no full stop */
+};
+
+#define OPTION_LIST_MAX 64
+struct option_list {
+	const char *values[OPTION_LIST_MAX]; /* borrowed from argv */
+	unsigned count;
+};
+
+struct option_pair {
+	const char *first, *second; /* borrowed from argv */
+};
+
+struct option_error {
+	char text
+		[256]; /* one line, e.g. "unknown option '--freqency', did you mean '--frequency'?" */
+};
+
+/*
+ * Parses argv[1..]; opts points to the struct of the offsets, already holding the defaults.  Words
+ * that are not options are left in order at argv[*first_word] onwards.  permute: options may also
+ * follow words.  0, or -EINVAL with *error filled, or -ECANCELED when --help (-h) was asked for; then
+ * *first_word is untouched and the struct holds the values before the bad one.
+ */
+int options_parse(const struct option *table, void *opts, int argc, char **argv, bool permute,
+		  int *first_word, struct option_error *error);
+
+/* Prints the table as help text, aligned, within 80 columns. */
+void options_print(const struct option *table, FILE *to);
+/* The same without --help at the end. */
+void options_print_bare(const struct option *table, FILE *to);
+
+/*
+ * The table as programs read it, for completion and manual pages: a line an option, of "-x" or nothing,
+ * "--long", the value's name or nothing, what it is (flag; switch: with a --no-; value; form: a value
+ * may follow behind '='), and the help, with a tab between them.  with_help: --help, too.
+ */
+void options_print_lines(const struct option *table, bool with_help, FILE *to);
+/* Whether the -ECANCELED of options_parse() was for `--help=lines`. */
+bool options_wants_lines(int argc, char **argv);
+
+/*
+ * The entry of names[] nearest to word: edit distance (a swap of neighbours is one edit) at most 2 or
+ * a third of its length, or word is its beginning.  NULL: none.
+ */
+const char *options_nearest(const char *word, const char *const *names, size_t count);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* slurp - whole small files, above all those of /proc and /sys, whose size is not known */
+#ifndef EBPREC_FORMAT_BASE_SLURP_H
+#define EBPREC_FORMAT_BASE_SLURP_H
+
+#include "format/base/outbuf.h"
+
+#define SLURP_MAX_BYTES (256u << 20)
+
+/* Appends the file to *out, then a NUL that does not count.  errno, or -EOVERFLOW above the limit. */
+int slurp(const char *path, struct outbuf *out);
+/* The same from a file relative to dir_fd. */
+int slurp_at(int dir_fd, const char *path, struct outbuf *out);
+/* The file's text without its last newline, owned; NULL when it cannot be read. */
+char *slurp_line(const char *path);
+
+#endif

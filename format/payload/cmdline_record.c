@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "format/payload/cmdline_record.h"
+
+#include <errno.h>
+#include <string.h>
+
+void procargs_encode(const struct procargs *p, uint8_t out[PROCARGS_HEAD_BYTES])
+{
+	memset(out, 0, PROCARGS_HEAD_BYTES);
+	le32_store(out, PROCARGS_HEAD_BYTES + p->args_bytes + p->env_bytes);
+	le32_store(out + 4, p->pid);
+	le64_store(out + 8, p->time_ns);
+	le32_store(out + 16, p->flags);
+	le32_store(out + 20, p->args_bytes);
+	le32_store(out + 24, p->env_bytes);
+}
+
+int procargs_next(struct cursor *c, struct procargs *out)
+{
+	const uint8_t *head;
+	struct procargs p;
+	struct cursor entry;
+	uint32_t size;
+
+	if (!cursor_left(c))
+		return 0;
+	if (cursor_left(c) < PROCARGS_HEAD_BYTES)
+		return -EBADMSG;
+	size = le32_load(c->data + c->off_bytes);
+	if (size < PROCARGS_HEAD_BYTES || size > cursor_left(c))
+		return -EBADMSG;
+	entry = cursor_of(cursor_bytes(c, size),
+			  size); /* what is behind the texts is of the future */
+	head = cursor_bytes(&entry, PROCARGS_HEAD_BYTES);
+	p = (struct procargs){
+		.pid = le32_load(head + 4),
+		.time_ns = le64_load(head + 8),
+		.flags = le32_load(head + 16),
+		.args_bytes = le32_load(head + 20),
+		.env_bytes = le32_load(head + 24),
+	};
+	p.args = (const char *)cursor_bytes(&entry, p.args_bytes);
+	p.env = (const char *)cursor_bytes(&entry, p.env_bytes);
+	if (!cursor_ok(&entry))
+		return -EBADMSG;
+	*out = p;
+	return 1;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * metricfmt - the rows of an instrument's table, as a tracepoint of our own (FORMAT.md 7.1)
+ *
+ * A row is the raw data of a sample.  Its format text, which is in the capture, says all there is
+ * to know about it: fields, and which of them say what the row is about (keys) and which were
+ * counted (values).  So a reader shows tables that nobody has told it of.  What a value means is in
+ * its name: hist_* are log2 histograms and add up element by element, max_* keep the largest,
+ * now_* are of the moment and do not add up over time, is_* do not add up at all; all other numbers
+ * do.
+ */
+#ifndef EBPREC_FORMAT_PAYLOAD_METRIC_FORMAT_H
+#define EBPREC_FORMAT_PAYLOAD_METRIC_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Ids of the tables of a capture: from the first on, as many as it has. */
+#define METRIC_FIRST_ID   65100
+#define METRIC_TABLES_MAX 48
+
+#define METRIC_FIELDS_MAX 48
+#define METRIC_NAME_BYTES 24
+#define METRIC_ROW_OFF    8    /* where the fields begin: behind the common ones */
+#define METRIC_ROW_MAX    1024 /* bytes of a row, with the common fields */
+
+/*
+ * What an instrument cannot tell on that kernel is a line of the capture's notes: its name in quotes,
+ * these words, and why.
+ */
+#define METRIC_NOTE_WORDS "tells less on this kernel: "
+
+enum metric_kind { METRIC_UNSIGNED, METRIC_SIGNED, METRIC_TEXT };
+
+struct metric_field {
+	char name[METRIC_NAME_BYTES];
+	uint32_t off_bytes;
+	uint32_t size_bytes; /* of one element: 1, 2, 4 or 8 */
+	uint32_t count;      /* elements; of a text its size */
+	enum metric_kind kind;
+	bool is_key;
+};
+
+struct metric_format {
+	char name[METRIC_NAME_BYTES]; /* of the table */
+	uint32_t id;
+	uint32_t row_bytes; /* raw data without padding: the end of the last field */
+	size_t field_count;
+	struct metric_field fields[METRIC_FIELDS_MAX];
+};
+
+/* The name that such a line begins with, in out; false: it is another note. */
+bool metricfmt_note(const char *line, char out[METRIC_NAME_BYTES]);
+/* Whether a table or a field may be called so: small letters, digits and _, not too many. */
+bool metricfmt_is_name(const char *name);
+/* Adds a field behind the last one, aligned.  -EOVERFLOW: too many, or a row too long; -EINVAL. */
+int metricfmt_add(struct metric_format *f, const char *name, enum metric_kind kind,
+		  uint32_t size_bytes, uint32_t count, bool is_key);
+/*
+ * The size of the raw data with padding: 4 + size is a multiple of 8.  The last STACKINFO_BYTES are
+ * for how the stack of an event was found.
+ */
+size_t metricfmt_raw_bytes(const struct metric_format *f);
+/* The format text, owned (free()); NULL: no memory. */
+char *metricfmt_text(const struct metric_format *f);
+/*
+ * Reads a format text that metricfmt_text() wrote.  Every field lies within METRIC_ROW_MAX bytes.
+ * -EBADMSG: it is not one, or broken.
+ */
+int metricfmt_parse(const char *text, struct metric_format *out);
+
+/* NULL: there is none. */
+const struct metric_field *metricfmt_find(const struct metric_format *f, const char *name);
+/* An element of a number field; 0 when the row is too short. */
+uint64_t metricfmt_number(const struct metric_field *f, const uint8_t *raw, size_t raw_bytes,
+			  uint32_t element);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * buildidlist - the BUILD_ID feature section: which file had which build-id
+ *
+ * `perf buildid-list`, `perf archive` and perf's symbol lookup on another machine read it.  The
+ * recorder adds every executable mapping, `ebprec recover` the mappings it finds in the file; equal
+ * pairs are kept once, and the section lists them in the order of their first appearance.
+ * Layout: perf_record_header_build_id of tools/lib/perf/include/perf/event.h, Linux 6.1.
+ */
+#ifndef EBPREC_FORMAT_PERF_BUILD_ID_FEATURE_H
+#define EBPREC_FORMAT_PERF_BUILD_ID_FEATURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/base/buildid.h"
+
+struct buildidlist; /* opaque */
+
+int buildidlist_new(struct buildidlist **out); /* -ENOMEM */
+void buildidlist_free(struct buildidlist *l);  /* NULL is fine */
+
+/* kernel: the kernel ("[kernel.kallsyms]") or a module.  Copies.  -EINVAL: no id, or a path that no
+ * record can hold; -ENOMEM. */
+int buildidlist_add(struct buildidlist *l, const struct buildid *id, const char *path, bool kernel);
+
+size_t buildidlist_count(const struct buildidlist *l);
+
+/* The section as of now; borrowed until the next call.  Empty when nothing was added. */
+const uint8_t *buildidlist_section(const struct buildidlist *l, size_t *size_bytes);
+
+#endif

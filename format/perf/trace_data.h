@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * tracing - the HEADER_TRACING_DATA section: what the bytes of a tracepoint mean
+ *
+ * perf needs the kernel's `format` text of every tracepoint in the file, in the layout trace-cmd
+ * invented (version 0.6; FORMAT.md 7).  The writing half is here; analyzers read the section with
+ * libtraceevent.  Besides, the texts of our synthetic events (ebprec:mark, ebprec:counter), and
+ * where a field lies according to a format text.
+ */
+#ifndef EBPREC_FORMAT_PERF_TRACE_DATA_H
+#define EBPREC_FORMAT_PERF_TRACE_DATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Ids of our synthetic tracepoints: above any the kernel hands out (u16, allocated upwards). */
+#define TRACING_MARK_ID    65000
+#define TRACING_COUNTER_ID 65001
+#define TRACING_WAKER_ID   65002
+#define TRACING_EXIT_ID    65003
+
+struct tracing_event {
+	const char *system; /* "sched" */
+	const char *format; /* text of events/SYSTEM/NAME/format */
+};
+
+/* The section, owned (free()).  header_page: text of events/header_page, NULL for a standard one. */
+int tracing_build(const struct tracing_event *events, size_t event_count, const char *header_page,
+		  uint8_t **out, size_t *size_bytes);
+
+/* Format texts of ebprec:mark and ebprec:counter, static. */
+const char *tracing_mark_format(void);
+const char *tracing_counter_format(void);
+/* ebprec:waker: the sample is of who wakes a thread up, with its stack as callchain. */
+const char *tracing_waker_format(void);
+/* What the format text of every event has in front of its own fields; static. */
+const char *tracing_common_fields(void);
+
+/* ebprec:exit: a thread has left the CPU for the last time. */
+const char *tracing_exit_format(void);
+
+/* The "ID:" of a format text; -EBADMSG when it has none. */
+int tracing_format_id(const char *format, uint32_t *out);
+
+struct tracing_field {
+	uint32_t off_bytes, size_bytes;
+};
+
+/* Where field `name` lies in the raw data.  -ENOENT, -EBADMSG. */
+int tracing_format_field(const char *format, const char *name, struct tracing_field *out);
+
+enum tracing_mark_kind {
+	TRACING_MARK_POINT,
+	TRACING_MARK_BEGIN, /* of a span */
+	TRACING_MARK_END,   /* of the span that began with the same id */
+	TRACING_MARK_SPAN,  /* all of one, told at its end: duration_ns */
+};
+
+struct tracing_mark {
+	uint64_t duration_ns;
+	uint64_t id;   /* of a span, in its process; 0: its group and name say which */
+	uint32_t kind; /* enum tracing_mark_kind; others are to be taken as points */
+	const char *group, *name, *message; /* never NULL */
+};
+
+/*
+ * Fills the raw bytes of one ebprec:mark.  Returns the size written (4 + size is a multiple of 8, as
+ * PERF_SAMPLE_RAW wants it), or 0 when out_bytes is too small.  Strings are cut at 512 bytes, never
+ * inside a UTF-8 character.
+ */
+size_t tracing_mark_encode(uint8_t *out, size_t out_bytes, uint32_t tid,
+			   const struct tracing_mark *m);
+/* 0, the strings borrowed from raw; -EBADMSG: too short, of another event, a string without end. */
+int tracing_mark_decode(const uint8_t *raw, size_t size_bytes, struct tracing_mark *out);
+
+#define TRACING_WAKER_BYTES 20
+
+struct tracing_waker {
+	uint32_t tid;     /* who is woken */
+	uint32_t irq;     /* an interrupt did it, on top of the sample's thread: 8 */
+	uint8_t stack[4]; /* struct stackinfo of the user part, encoded */
+};
+
+/* Raw bytes of one ebprec:waker: 4 + TRACING_WAKER_BYTES is a multiple of 8.  by_tid: the waker. */
+void tracing_waker_encode(uint8_t out[TRACING_WAKER_BYTES], uint32_t by_tid,
+			  const struct tracing_waker *w);
+/* 0; -EBADMSG: too short, or of another event. */
+int tracing_waker_decode(const uint8_t *raw, size_t size_bytes, struct tracing_waker *out);
+
+#define TRACING_EXIT_BYTES 76
+
+struct tracing_exit {
+	char comm[16]; /* without a NUL when it has 16 characters */
+	uint32_t pid, tid, ppid;
+	int32_t prio, nice;
+	uint32_t policy;                             /* SCHED_* */
+	uint64_t runtime_ns, voluntary, involuntary; /* in all of its life; of switches */
+	int32_t code;                                /* as wait() has it */
+};
+
+/* 4 + TRACING_EXIT_BYTES is a multiple of 8. */
+void tracing_exit_encode(uint8_t out[TRACING_EXIT_BYTES], const struct tracing_exit *e);
+/* 0; -EBADMSG: too short, or of another event. */
+int tracing_exit_decode(const uint8_t *raw, size_t size_bytes, struct tracing_exit *out);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * capture - opens a capture, or any perf.data, for reading
+ *
+ * One reader for four kinds of file: our captures (finished, live or cut), perf's own files
+ * (plain, -z, COMPRESSED2), and perf's pipe format.  Opening checks the header, collects attrs and
+ * features and finds every frame; it trusts no length and allocates nothing by a number from the
+ * file that the file's size does not cover.  Damage is not an error: what is readable is there,
+ * what is not is told by capture_damage().
+ *
+ * A frame is the unit of reading: a run of whole records.  In our captures each frame is
+ * independent (capture_is_divisible()), and frames may be read by several threads at once, each
+ * with a record_iter of its own.  In perf's -z files the frames hang together and are read in order.
+ *
+ * The file is read with pread into buffers and never mapped: a mapped file that shrinks (a network
+ * mount, a recording that is thrown away) would end the process.  Headers and sections are copied at
+ * opening, frames are read one at a time by their record_iter: about 0.5 MiB each.  All results
+ * live as long as the capture.
+ */
+#ifndef EBPREC_FORMAT_READER_CAPTURE_H
+#define EBPREC_FORMAT_READER_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/reader/ebx_records.h"
+#include "format/perf/perffile.h"
+
+struct capture; /* opaque; read-only after opening, free of locks */
+
+enum capture_kind {
+	CAPTURE_EBX,  /* ours */
+	CAPTURE_PERF, /* perf's file format */
+	CAPTURE_PIPE, /* perf's pipe format */
+};
+
+struct capture_attr {
+	struct perf_event_attr attr; /* as much as the file has, the rest zero */
+	const uint64_t *ids;
+	size_t id_count;
+	const char *name; /* from EVENT_DESC or EVENT_UPDATE; "" when the file has none */
+};
+
+/* Whether it is there for comm, mmap and so on, and has no samples: perf's "dummy". */
+static inline bool capture_attr_is_side(const struct capture_attr *a)
+{
+	return a->attr.type == PERF_TYPE_SOFTWARE && a->attr.config == PERF_COUNT_SW_DUMMY;
+}
+
+struct capture_bytes {
+	const uint8_t *data; /* NULL: absent */
+	size_t size_bytes;
+};
+
+/* A frame's stream when it is not one of ours. */
+#define CAPTURE_STREAM_MIXED 0
+
+struct capture_frame {
+	uint64_t off_bytes;  /* of the record (or of the first record of a plain run) in the file */
+	uint32_t file_bytes; /* record(s) as stored */
+	uint32_t raw_bytes;  /* decompressed; 0: not known (perf's own compressed records) */
+	uint8_t stream;      /* enum ebx_stream, or CAPTURE_STREAM_MIXED */
+	bool compressed;
+	uint64_t t_min_ns, t_max_ns;                     /* 0, UINT64_MAX: not known */
+	uint32_t record_count, sample_count, lost_count; /* 0 when not known */
+	uint64_t cpu_mask; /* bit (cpu % 64) of each sample's CPU; 0: not known */
+};
+
+struct capture_object {
+	uint16_t kind; /* enum ebx_kind */
+	uint64_t object;
+	uint64_t raw_bytes, file_bytes;
+	uint32_t part_count;
+	bool whole; /* the last part is there */
+};
+
+/* What was wrong with the file.  All zero: nothing. */
+struct capture_damage {
+	bool unfinished;        /* ours, state LIVE: a crash, or still being recorded */
+	bool cut;               /* the file ends before its data section says */
+	uint64_t cut_off_bytes; /* where the last whole record ended */
+	uint32_t bad_frames;   /* records whose header is wrong, with all up to the next good one */
+	uint64_t bad_bytes;    /* file bytes left out with them */
+	uint32_t bad_sections; /* feature sections, attrs or directory unreadable */
+	uint32_t missing_seq;  /* frames and private records that are not there, by their numbers */
+	uint32_t unknown_records; /* of a type that nobody has named yet: stepped over */
+	uint32_t unknown_frames;  /* of a stream that nobody has named yet: listed, not walked */
+	struct parse_err first;   /* the first of all these; what == NULL: none */
+};
+
+/*
+ * Opens path, or standard input for "-" (spooled to an unlinked temporary file unless it is
+ * a regular file).  -EBADMSG: not a perf.data file; -ENOTSUP: big-endian or an old magic; -ENODATA: empty
+ * or cut inside the header; else errno.  err may be NULL.
+ */
+int capture_open(const char *path, struct capture **out, struct parse_err *err);
+/* data is borrowed until capture_close(). */
+int capture_from_bytes(const void *data, size_t size_bytes, struct capture **out,
+		       struct parse_err *err);
+void capture_close(struct capture *c); /* NULL is fine */
+
+enum capture_kind capture_get_kind(const struct capture *c);
+uint64_t capture_file_bytes(const struct capture *c);
+/* Whether this is the file that was opened, by whatever name. */
+bool capture_is_file(const struct capture *c, uint64_t dev, uint64_t ino);
+/* Our superblock; NULL in perf's files. */
+const struct ebx_super *capture_super(const struct capture *c);
+/* What opening found; contents are looked at by record_iter and capture_check_frame(). */
+const struct capture_damage *capture_damage(const struct capture *c);
+/* The data section as it was found: where it starts and where its last whole record ends. */
+void capture_data_range(const struct capture *c, uint64_t *start_bytes, uint64_t *end_bytes);
+/* One moment on the sample clock and on the wall clock; false when the file does not say. */
+bool capture_clock(const struct capture *c, uint64_t *sample_ns, uint64_t *wall_ns);
+
+const struct capture_attr *capture_attrs(const struct capture *c, size_t *count);
+/* The attr that has this id; with one attr only, that one whatever the id.  NULL: none. */
+const struct capture_attr *capture_attr_by_id(const struct capture *c, uint64_t id);
+
+struct capture_bytes capture_feature(const struct capture *c, unsigned bit);
+/* HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID: the string in the section, or NULL. */
+const char *capture_feature_string(const struct capture *c, unsigned bit);
+
+const struct capture_frame *capture_frames(const struct capture *c, size_t *count);
+bool capture_is_divisible(const struct capture *c);
+/* Reads one frame of ours whole: checksums, decompression, records.  0; -EBADMSG: broken; -ENOTSUP:
+ * not a divisible capture; -ENOMEM. */
+int capture_check_frame(const struct capture *c, size_t frame);
+
+const struct capture_object *capture_objects(const struct capture *c, size_t *count);
+/* The object's bytes, parts joined; *out is owned (free()).  -EBADMSG, -ENODATA (not whole), -ENOMEM. */
+int capture_object_read(const struct capture *c, const struct capture_object *o, uint8_t **out,
+			size_t *size_bytes);
+/*
+ * The same for who reads many of them: what unpacking takes is made once.  For one thread; c outlives it.
+ * -ENOMEM; *out untouched on failure.
+ */
+struct capture_unpacker; /* opaque */
+int capture_unpacker_new(const struct capture *c, struct capture_unpacker **out);
+int capture_unpacker_read(struct capture_unpacker *u, const struct capture_object *o, uint8_t **out,
+			  size_t *size_bytes);
+void capture_unpacker_free(struct capture_unpacker *u); /* NULL is fine */
+
+/* How many frames were read so far, by all iterators together, again and again; *all: how many there are. */
+uint64_t capture_frames_read(const struct capture *c, uint64_t *all);
+
+/* ---- records ---- */
+
+struct record {
+	const struct perf_event_header
+		*header;         /* 8-aligned, whole, size checked; borrowed until the next call */
+	uint64_t file_off_bytes; /* of the frame it came from */
+	uint32_t frame;          /* index into capture_frames() */
+};
+
+struct record_iter; /* opaque; one thread */
+
+/*
+ * Walks the records of frames [first, first + count) whose stream is in stream_mask (bit 1 <<
+ * stream; CAPTURE_STREAM_MIXED frames are always walked), in file order.  Unless the capture is
+ * divisible, first must be 0 and count SIZE_MAX.  Private and COMPRESSED records are not yielded; in
+ * foreign files all others are, also user-space ones.
+ */
+int record_iter_new(const struct capture *c, uint32_t stream_mask, size_t first, size_t count,
+		    struct record_iter **out);
+/* The same with an iterator that there is: its buffers are used again.  Divisible captures only. */
+void record_iter_seek(struct record_iter *it, size_t first, size_t count);
+/* 1: *out is the next record; 0: the end.  Damage is stepped over, and counted in record_iter_damage(). */
+int record_iter_next(struct record_iter *it, struct record *out);
+/* Whether the record given last stays where it is when the next one is asked for. */
+bool record_iter_keeps(const struct record_iter *it);
+/* Frames that did not decompress or held a broken record, so far. */
+uint32_t record_iter_damage(const struct record_iter *it);
+void record_iter_free(struct record_iter *it);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "format/reader/record_scan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "format/base/crc32c.h"
+#include "format/base/cursor.h"
+#include "format/perf/perffile.h"
+
+#define WINDOW_BYTES 4096
+
+void chain_init(struct chain *ch, const struct source *s)
+{
+	/* Enough for any file that is damaged by chance; a file made to cost more is given up on. */
+	ch->crc_budget_bytes = 4 * s->size_bytes + (1 << 20);
+	window_init(&ch->window, s, WINDOW_BYTES);
+}
+
+void chain_done(struct chain *ch)
+{
+	window_done(&ch->window);
+}
+
+int frame_record_decode(const uint8_t *rec, size_t size_bytes, struct ebx_frame *out,
+			struct capture_bytes *data, struct parse_err *err)
+{
+	uint32_t skip;
+	int ret;
+
+	if (size_bytes < FRAME_PREFIX_MIN)
+		return parse_fail(err, -EBADMSG, 0, "compressed record without a frame header");
+	skip = le32_load(rec + FRAME_SKIP_OFF + 4);
+	if (le32_load(rec + FRAME_SKIP_OFF) != EBX_SKIPPABLE_MAGIC || skip < EBX_FRAME_BYTES ||
+	    skip > EBX_FRAME_BYTES + 7)
+		return parse_fail(err, -EBADMSG, FRAME_SKIP_OFF,
+				  "compressed record without a frame header");
+	ret = ebx_frame_decode(rec + FRAME_HEADER_OFF, EBX_FRAME_BYTES, out, err);
+	if (ret || !data)
+		return ret;
+	if (skip >= size_bytes - FRAME_HEADER_OFF)
+		return parse_fail(err, -EBADMSG, FRAME_SKIP_OFF, "frame without data");
+	data->data = rec + FRAME_HEADER_OFF + skip;
+	data->size_bytes = size_bytes - FRAME_HEADER_OFF - skip;
+	return 0;
+}
+
+enum chain_found chain_look(struct chain *ch, uint64_t off_bytes, uint64_t end_bytes,
+			    struct dir_item *item, struct parse_err *err)
+{
+	const uint8_t *p = end_bytes - off_bytes >= 8 ? window_at(&ch->window, off_bytes, 8) : NULL;
+	uint32_t type = p ? le32_load(p) : 0;
+	uint16_t size = p ? le16_load(p + 6) : 0;
+
+	*err = (struct parse_err){ .what = "broken record header" };
+	if (size < 8 || size % 8 || size > end_bytes - off_bytes || !type)
+		return CHAIN_NOTHING;
+	*item = (struct dir_item){ .off_bytes = off_bytes, .file_bytes = size };
+	if (type == PERFFILE_RECORD_COMPRESSED) {
+		p = window_at(&ch->window, off_bytes,
+			      size < FRAME_PREFIX_MIN ? size : FRAME_PREFIX_MIN);
+		item->type = DIR_FRAME;
+		if (!p || frame_record_decode(p, size, &item->frame, NULL, err))
+			return CHAIN_NOTHING;
+		item->frame.prev_off_bytes = 0;
+		return CHAIN_ITEM;
+	}
+	if (type == PERFFILE_RECORD_PRIVATE) {
+		p = window_at(&ch->window, off_bytes, size);
+		item->type = DIR_PRIVATE;
+		if (!p || size < EBX_PRIVATE_HEADER_BYTES || memcmp(p + 8, "EBX1", 4))
+			return p ? CHAIN_OTHER : CHAIN_NOTHING;
+		return ebx_private_decode(p, size, &item->part, err) ? CHAIN_NOTHING : CHAIN_ITEM;
+	}
+	item->type = DIR_PLAIN;
+	item->plain.type = type;
+	if (type < PERFFILE_RECORD_HEADER_ATTR)
+		return CHAIN_ITEM;
+	if (type == PERFFILE_RECORD_FINISHED_ROUND || type == PERFFILE_RECORD_FINISHED_INIT)
+		return size == 8 ? CHAIN_OTHER : CHAIN_NOTHING;
+	return CHAIN_UNKNOWN;
+}
+
+bool chain_proves(struct chain *ch, const struct dir_item *item)
+{
+	struct capture_bytes data;
+	struct ebx_frame frame;
+	const uint8_t *p;
+
+	if (item->type != DIR_FRAME)
+		return item->type == DIR_PRIVATE;
+	p = window_at(&ch->window, item->off_bytes, item->file_bytes);
+	return p && !frame_record_decode(p, item->file_bytes, &frame, &data, NULL) &&
+	       crc32c(0, data.data, data.size_bytes) == frame.crc32c;
+}
+
+/* Is there a record at off that can only be ours, or does the section end there? */
+static bool anchored(struct chain *ch, uint64_t off, uint64_t end)
+{
+	struct parse_err err;
+	struct dir_item item;
+
+	if (off == end)
+		return true;
+	switch (chain_look(ch, off, end, &item, &err)) {
+	case CHAIN_ITEM:
+		return item.type != DIR_PLAIN;
+	case CHAIN_OTHER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Could a frame or a private record start here?  Cheap; p has 24 bytes. */
+static bool smells_ours(const uint8_t *p)
+{
+	uint32_t type = le32_load(p);
+
+	return (type == PERFFILE_RECORD_COMPRESSED && !memcmp(p + FRAME_HEADER_OFF, "EBF1", 4)) ||
+	       (type == PERFFILE_RECORD_PRIVATE && !memcmp(p + 8, "EBX1", 4));
+}
+
+/* The next place behind off where the chain of records can go on; else the end. */
+static uint64_t resync(struct chain *ch, uint64_t off, uint64_t end)
+{
+	for (off += 8; off < end && end - off >= FRAME_PREFIX_MIN - 8; off += 8) {
+		const uint8_t *p = window_at(&ch->window, off, 24);
+		struct parse_err err;
+		struct dir_item item;
+
+		if (!p)
+			return end;
+		if (!smells_ours(p))
+			continue;
+		if (ch->crc_budget_bytes < le16_load(p + 6))
+			return end;
+		ch->crc_budget_bytes -= le16_load(p + 6);
+		if (chain_look(ch, off, end, &item, &err) == CHAIN_ITEM)
+			return off;
+	}
+	return end;
+}
+
+uint64_t chain_step_over(struct chain *ch, uint64_t off_bytes, uint64_t end_bytes)
+{
+	const uint8_t *p = window_at(&ch->window, off_bytes, 8);
+	uint16_t size = p ? le16_load(p + 6) : 0;
+
+	if (size >= 8 && size % 8 == 0 && size <= end_bytes - off_bytes &&
+	    anchored(ch, off_bytes + size, end_bytes))
+		return off_bytes + size;
+	return resync(ch, off_bytes, end_bytes);
+}

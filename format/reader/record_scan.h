@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * chain - the records of a capture's data section, one behind the other, and where a chain goes on
+ *
+ * Reading a damaged capture and mending one ask the same questions: what is at this place, and
+ * where does the next right record start when it is nothing right?  Records of ours are known by
+ * magic and checksum, so they are found again behind any break.
+ */
+#ifndef EBPREC_FORMAT_READER_RECORD_SCAN_H
+#define EBPREC_FORMAT_READER_RECORD_SCAN_H
+
+#include <stdbool.h>
+
+#include "format/reader/capture.h"
+#include "format/reader/directory.h"
+#include "format/reader/source.h"
+
+#define FRAME_SKIP_OFF   8  /* in a COMPRESSED record: the skippable frame ... */
+#define FRAME_HEADER_OFF 16 /* ... and our frame header in it */
+#define FRAME_PREFIX_MIN (FRAME_HEADER_OFF + EBX_FRAME_BYTES)
+
+/*
+ * Takes a COMPRESSED record of ours apart: frame header and the zstd data behind it, borrowed.
+ * Does not look at the data's checksum.
+ */
+int frame_record_decode(const uint8_t *rec, size_t size_bytes, struct ebx_frame *out,
+			struct capture_bytes *data, struct parse_err *err);
+
+enum chain_found {
+	CHAIN_NOTHING, /* no record of ours, or a broken one */
+	CHAIN_ITEM,    /* a frame, a part or a plain record: *item */
+	CHAIN_OTHER,   /* a record to step over */
+	CHAIN_UNKNOWN, /* same, but of a type nobody has named */
+};
+
+struct chain {
+	struct window window;
+	uint64_t crc_budget_bytes; /* what looking for a lost chain may still cost */
+};
+
+/* s is borrowed until chain_done(). */
+void chain_init(struct chain *ch, const struct source *s);
+void chain_done(struct chain *ch);
+
+/*
+ * What the record at off is, if it is whole before end; checks the checksums of headers.  item has
+ * place and size but for CHAIN_NOTHING, which err explains.
+ */
+enum chain_found chain_look(struct chain *ch, uint64_t off_bytes, uint64_t end_bytes,
+			    struct dir_item *item, struct parse_err *err);
+
+/* Is the data of this frame right, too?  True for a part: looking at it was enough. */
+bool chain_proves(struct chain *ch, const struct dir_item *item);
+
+/* Where to go on behind the break at off: behind the broken record when its size leads to a record
+ * of ours or to the end, else the next frame or part; else end. */
+uint64_t chain_step_over(struct chain *ch, uint64_t off_bytes, uint64_t end_bytes);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "format/reader/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/reader/pipe_spool.h"
+
+#define SPOOL_BYTES (256 << 10)
+
+/* A file without a name, on disk where that works, else in memory. */
+static int spool_create(void)
+{
+	const char *dirs[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
+	int fd;
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		if (!dirs[i] || !dirs[i][0])
+			continue;
+		fd = open(dirs[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+		if (fd >= 0)
+			return fd;
+	}
+	fd = memfd_create("ebprec-input", MFD_CLOEXEC);
+	return fd >= 0 ? fd : -errno;
+}
+
+static int write_all(int fd, const uint8_t *data, size_t size_bytes)
+{
+	while (size_bytes) {
+		ssize_t n = write(fd, data, size_bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		data += n;
+		size_bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+static int copy_all(int from, int to, uint64_t *copied_bytes)
+{
+	uint8_t *chunk = malloc(SPOOL_BYTES);
+	uint64_t total = 0;
+	int err = chunk ? 0 : -ENOMEM;
+
+	while (!err) {
+		ssize_t n = read(from, chunk, SPOOL_BYTES);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			err = -errno;
+		if (n <= 0)
+			break;
+		err = write_all(to, chunk, (size_t)n);
+		total += (uint64_t)n;
+	}
+	free(chunk);
+	if (!err)
+		*copied_bytes = total;
+	return err;
+}
+
+/* Reads fd to its end into a temporary file. */
+static int spool(int fd, struct source *out)
+{
+	uint64_t size = 0;
+	int err, tmp = spool_create();
+
+	if (tmp < 0)
+		return tmp;
+	err = copy_all(fd, tmp, &size);
+	if (err) {
+		close(tmp);
+		return err;
+	}
+	*out = (struct source){ .fd = tmp, .size_bytes = size };
+	return 0;
+}
+
+/* A capture that went through a pipe becomes the file that it would have been. */
+static int take_out_of_pipe(struct source *s)
+{
+	struct source file = { 0 };
+	int err;
+
+	if (!pipefile_is(s))
+		return 0;
+	file.fd = spool_create();
+	if (file.fd < 0)
+		return file.fd;
+	err = pipefile_rebuild(s, file.fd, &file.size_bytes);
+	if (err) {
+		source_done(&file);
+		return err;
+	}
+	file.dev = s->dev;
+	file.ino = s->ino;
+	source_done(s);
+	*s = file;
+	return 0;
+}
+
+int source_open(const char *path, struct source *out)
+{
+	struct source s = { .fd = -1 };
+	struct stat st;
+	int err = 0;
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
+				   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st)) {
+		err = -errno;
+	} else if (S_ISREG(st.st_mode)) {
+		s = (struct source){ .fd = fd,
+				     .size_bytes = (uint64_t)st.st_size,
+				     .dev = st.st_dev,
+				     .ino = st.st_ino };
+		fd = -1;
+	} else {
+		err = S_ISDIR(st.st_mode) ? -EISDIR : spool(fd, &s);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!err)
+		err = take_out_of_pipe(&s);
+	if (err)
+		source_done(&s);
+	else
+		*out = s;
+	return err;
+}
+
+void source_of_bytes(const void *data, size_t size_bytes, struct source *out)
+{
+	*out = (struct source){ .fd = -1, .data = data, .size_bytes = size_bytes };
+}
+
+void source_done(struct source *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	*s = (struct source){ .fd = -1 };
+}
+
+void source_refresh(struct source *s)
+{
+	struct stat st;
+
+	if (s->fd >= 0 && !fstat(s->fd, &st))
+		s->size_bytes = (uint64_t)st.st_size;
+}
+
+size_t source_read(const struct source *s, uint64_t off_bytes, void *out, size_t size_bytes)
+{
+	uint64_t left = off_bytes < s->size_bytes ? s->size_bytes - off_bytes : 0;
+	size_t done = 0;
+
+	if (size_bytes > left)
+		size_bytes = (size_t)left;
+	if (s->fd < 0) {
+		if (size_bytes)
+			memcpy(out, s->data + off_bytes, size_bytes);
+		return size_bytes;
+	}
+	while (done < size_bytes) {
+		ssize_t n = pread(s->fd, (uint8_t *)out + done, size_bytes - done,
+				  (off_t)(off_bytes + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+void window_init(struct window *w, const struct source *s, size_t ahead_bytes)
+{
+	*w = (struct window){ .source = s, .ahead_bytes = ahead_bytes };
+}
+
+void window_done(struct window *w)
+{
+	free(w->buf);
+	*w = (struct window){ 0 };
+}
+
+const uint8_t *window_at(struct window *w, uint64_t off_bytes, size_t size_bytes)
+{
+	size_t want = size_bytes > w->ahead_bytes ? size_bytes : w->ahead_bytes;
+
+	if (w->source->fd < 0) {
+		if (off_bytes > w->source->size_bytes ||
+		    size_bytes > w->source->size_bytes - off_bytes)
+			return NULL;
+		return w->source->data + off_bytes;
+	}
+	if (off_bytes >= w->off_bytes && off_bytes - w->off_bytes <= w->have_bytes &&
+	    size_bytes <= w->have_bytes - (off_bytes - w->off_bytes))
+		return w->buf + (off_bytes - w->off_bytes);
+	if (want > w->room_bytes) {
+		uint8_t *more = realloc(w->buf, want);
+
+		if (!more)
+			return NULL;
+		w->buf = more;
+		w->room_bytes = want;
+	}
+	w->off_bytes = off_bytes;
+	w->have_bytes = source_read(w->source, off_bytes, w->buf, want);
+	return size_bytes <= w->have_bytes ? w->buf : NULL;
+}

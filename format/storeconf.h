@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* storeconf - where podman and CRI-O are told to keep images and containers: storage.conf */
-#ifndef EBPREC_FORMAT_STORECONF_H
-#define EBPREC_FORMAT_STORECONF_H
-
-/* The absolute path in a line of TOML, as `graphroot = "/srv/images"`; it is cut out of the line.  NULL: none. */
-char *storeconf_graphroot(char *line);
-
-#endif

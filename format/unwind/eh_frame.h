@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * ehframe - from the bytes of an .eh_frame section to unwind rules by address
+ *
+ * .eh_frame holds CIEs (what many functions have in common) and FDEs (one range of code each, with
+ * a little program that says how to unwind at every instruction).  ehframe_rows() runs all these
+ * programs once and hands out rows: from this address on, this rule (format/unwind/unwind.h).
+ *
+ * Rows come in strictly ascending order of address, and a row differs from the one before.  Where
+ * no FDE covers an address, a row with UNWIND_CFA_END says so; a hole of at most 15 bytes between
+ * two functions is padding, and keeps the row before it.  FDEs of code that the linker dropped
+ * (address 0) are skipped.  When FDEs overlap, the one that starts later wins.
+ *
+ * What is tracked: the CFA, the frame pointer, the stack pointer, the return address and, when
+ * asked for, rbx; for x86_64 and aarch64.  A CFA or return address that struct unwind_rule cannot say becomes
+ * UNWIND_CFA_UNSUP; a frame pointer that it cannot say becomes UNWIND_FP_LOST.  Both are counted.
+ *
+ * The bytes may come from anyone.  Broken contents of one CIE or FDE turn the range they cover
+ * into UNWIND_CFA_UNSUP, and are counted; only a broken length or a limit fails the whole section.
+ * Time is O(n log n) in the size of the section.  Memory is at most four times the size of the
+ * section and 32 MB, and is freed on return.
+ *
+ * Reference: the Linux Standard Base, "Exception Frames", and DWARF 5 section 6.4.
+ */
+#ifndef EBPREC_FORMAT_UNWIND_EH_FRAME_H
+#define EBPREC_FORMAT_UNWIND_EH_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/unwind/cfi.h"
+#include "format/base/err.h"
+#include "format/unwind/unwind.h"
+
+enum {
+	EHFRAME_MAX_BYTES = 128 << 20, /* of section; larger ones fail with -EOVERFLOW */
+	EHFRAME_MAX_ROWS = 16 << 20,   /* handed out; more fail with -EOVERFLOW */
+	EHFRAME_MAX_CIES = 1 << 17,    /* more fail with -EOVERFLOW */
+	EHFRAME_MAX_PADDING_BYTES = 15,
+};
+
+struct ehframe_section {
+	const uint8_t *data; /* borrowed */
+	size_t size_bytes;
+	uint64_t vaddr; /* of data[0], as linked */
+	enum unwind_arch arch;
+	/* The size is only an upper bound: a zero length ends the section. */
+	bool ends_at_zero;
+	/* x86_64: say in each rule where rbx is; see enum unwind_bx. */
+	bool track_bx;
+};
+
+struct ehframe_stats {
+	uint32_t cies, fdes;
+	uint32_t fdes_dropped;                /* address 0 or empty */
+	uint32_t fdes_broken;                 /* no range could be read; nothing covers it */
+	uint32_t raw_rows;                    /* places where a tracked rule was written */
+	uint32_t rows;                        /* handed out */
+	uint32_t unsup_rows[CFI_UNSUP_COUNT]; /* by enum cfi_unsup */
+	uint32_t fp_lost_rows; /* frame pointer by a rule we do not know; undefined not counted */
+};
+
+/* Takes one row.  *rule is borrowed for the call.  Non-zero ends ehframe_rows() with that value. */
+typedef int (*ehframe_row_fn)(void *ctx, uint64_t pc, const struct unwind_rule *rule);
+
+/*
+ * Hands all rows of the section to fn.  *stats (NULL is fine) is filled on success.
+ * -EBADMSG broken framing, -ENODATA cut, -EOVERFLOW a limit above, -ENOMEM, or what fn returned.
+ */
+int ehframe_rows(const struct ehframe_section *section, ehframe_row_fn fn, void *ctx,
+		 struct ehframe_stats *stats, struct parse_err *err);
+
+/*
+ * Finds .eh_frame through the contents of .eh_frame_hdr at address hdr_vaddr, for files without
+ * section headers.  -EBADMSG, -ENODATA, -ENOTSUP (another version or encoding).
+ */
+int ehframe_hdr_find(const uint8_t *hdr, size_t size_bytes, uint64_t hdr_vaddr,
+		     uint64_t *eh_frame_vaddr);
+
+#endif

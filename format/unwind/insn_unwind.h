@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * codeflow - unwind rules from the instructions of code that has none
+ *
+ * musl's libc, in every program of Alpine and in static ones of Rust, and much that is written in assembly have no
+ * .eh_frame, and often no frame pointers.  But what a function did to rsp and rbp since it was entered can be
+ * read from its instructions.  From each known beginning of a function all ways through it are followed, jumps
+ * too, and at each instruction it is noted how far rsp, or rbp where that is a frame pointer, is from
+ * the CFA, and where the caller's rbp is.
+ *
+ * Nothing is guessed that does not add up: where two ways come to one instruction with different frames, where
+ * a function returns with something left on its stack, or where bytes are no instruction, the whole
+ * function is given up.  What is left is nearly always what a compiler would have said (`make oracle` compares it
+ * with .eh_frame).  It is not behind calls of functions of other files that never return: there the way
+ * goes on into what does not belong to it, and is only seen to be wrong where it meets another.
+ *
+ * x86_64.  The bytes may come from anyone: time and memory are bounded by their number.
+ */
+#ifndef EBPREC_FORMAT_UNWIND_INSN_UNWIND_H
+#define EBPREC_FORMAT_UNWIND_INSN_UNWIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/unwind/unwind.h"
+
+#define CODEFLOW_MAX_BYTES ((size_t)16 << 20) /* of code; more is -EOVERFLOW */
+
+struct codeflow_code {
+	const uint8_t *data; /* borrowed */
+	size_t size_bytes;
+	uint64_t vaddr; /* of data[0], as linked */
+};
+
+struct codeflow_stats {
+	uint64_t functions, given_up; /* by which ways were begun, and those that did not add up */
+};
+
+/* Takes one range.  *rule is borrowed for the call.  Non-zero ends codeflow_rows() with that value. */
+typedef int (*codeflow_row_fn)(void *ctx, uint64_t pc, uint64_t end_pc,
+			       const struct unwind_rule *rule);
+
+/*
+ * Hands out ranges in ascending order that do not overlap.  starts: where functions begin, ascending, no
+ * two equal; those outside of the code are stepped over, and what is called by code is a beginning as well.  stats may be NULL.  -ENOMEM, -EOVERFLOW, or what fn
+ * returned.
+ */
+int codeflow_rows(const struct codeflow_code *code, const uint64_t *starts, size_t start_count,
+		  codeflow_row_fn fn, void *ctx, struct codeflow_stats *stats);
+
+#endif

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/unwind/uncovered_code.h"
+#include "format/unwind/go_pclntab.h"
+#include "format/unwind/module_table_priv.h"
+
+/* From add_row(): rbx is needed, begin again.  No errno is positive. */
+enum { NEEDS_BX = 1 };
+
+static int reserve_rows(struct unwtable *t)
+{
+	uint32_t want = t->max_rows ? t->max_rows + t->max_rows / 2 : 1024;
+	uint16_t *p;
+
+	if (t->n_rows < t->max_rows)
+		return 0;
+	p = realloc(t->pc_low, want * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	t->pc_low = p;
+	/* cppcheck-suppress memleak; the first p is in the table */
+	p = realloc(t->rule_id, want * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	t->rule_id = p;
+	t->max_rows = want;
+	return 0;
+}
+
+static int push_row(struct unwtable *t, uint16_t pc_low, uint16_t id)
+{
+	int err = reserve_rows(t);
+
+	if (err)
+		return err;
+	t->pc_low[t->n_rows] = pc_low;
+	t->rule_id[t->n_rows++] = id;
+	t->pages[t->n_pages - 1].n_rows++;
+	return 0;
+}
+
+static int push_page(struct unwtable *t)
+{
+	uint32_t want = t->max_pages ? 2 * t->max_pages : 16;
+	struct unwtable_page *p;
+
+	if (t->n_pages == UNWTABLE_MAX_PAGES)
+		return -EOVERFLOW;
+	if (t->n_pages == t->max_pages) {
+		p = realloc(t->pages, want * sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		t->pages = p;
+		t->max_pages = want;
+	}
+	t->pages[t->n_pages++] = (struct unwtable_page){ .first_row = t->n_rows };
+	return 0;
+}
+
+/* Opens pages up to that of pc.  All but one that begins with a row of its own carry one in. */
+static int open_pages(struct unwtable *t, uint64_t pc)
+{
+	uint64_t page = pc >> UNWTABLE_PAGE_BITS;
+	int err;
+
+	if (!t->n_pages)
+		t->first_page = page;
+	if (page - t->first_page >= UNWTABLE_MAX_PAGES)
+		return -EOVERFLOW;
+	while (t->first_page + t->n_pages <= page) {
+		err = push_page(t);
+		if (err)
+			return err;
+		if (t->first_page + t->n_pages - 1 == page && !(uint16_t)pc)
+			break;
+		err = push_row(t, 0, t->last_id);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int put_row(struct unwtable *t, uint64_t pc, const struct unwind_rule *rule)
+{
+	int err = open_pages(t, pc);
+
+	if (err)
+		return err;
+	t->last_id = ruleset_intern(t->set, rule);
+	if (t->pages[t->n_pages - 1].n_rows && t->pc_low[t->n_rows - 1] == (uint16_t)pc) {
+		t->rule_id[t->n_rows - 1] = t->last_id; /* "no rule" ended where this begins */
+		return 0;
+	}
+	return push_row(t, (uint16_t)pc, t->last_id);
+}
+
+/*
+ * Called before the row at next_pc: what is known of code up to there, and has no row, gets one.
+ */
+static int put_known(struct unwtable *t, uint64_t next_pc)
+{
+	static const struct unwind_rule end = { .cfa = UNWIND_CFA_END };
+	uint64_t joins_pc = 0; /* where the one before ends, and covers what follows */
+	const struct known *k;
+	int err = 0;
+
+	for (; t->known_at < t->n_known && t->known[t->known_at].pc < next_pc && !err;
+	     t->known_at++) {
+		k = &t->known[t->known_at];
+		if (t->last_id != RULESET_ID_END && k->pc != joins_pc)
+			continue;
+		err = put_row(t, k->pc, &k->rule);
+		joins_pc = k->end_pc;
+		if (!err && k->end_pc < next_pc &&
+		    (t->known_at + 1 == t->n_known || k[1].pc != k->end_pc))
+			err = put_row(t, k->end_pc, &end);
+	}
+	return err;
+}
+
+static int reserve_known(struct unwtable *t)
+{
+	uint32_t want = t->max_known ? 2 * t->max_known : 16;
+	struct known *p;
+
+	if (t->n_known < t->max_known)
+		return 0;
+	p = realloc(t->known, want * sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	t->known = p;
+	t->max_known = want;
+	return 0;
+}
+
+/* What overlaps something that is known already is left out. */
+static int add_known(struct unwtable *t, uint64_t pc, uint64_t end_pc, struct unwind_rule rule)
+{
+	uint32_t at = t->n_known;
+	int err;
+
+	while (at && t->known[at - 1].pc > pc)
+		at--;
+	if (end_pc <= pc || (at && t->known[at - 1].end_pc > pc) ||
+	    (at < t->n_known && t->known[at].pc < end_pc))
+		return 0;
+	err = reserve_known(t);
+	if (err)
+		return err;
+	memmove(&t->known[at + 1], &t->known[at], (t->n_known - at) * sizeof(t->known[0]));
+	t->known[at] = (struct known){ .pc = pc, .end_pc = end_pc, .rule = rule };
+	t->n_known++;
+	return 0;
+}
+
+/* gopclntab_row_fn: the code of Go in a program. */
+static int add_go(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
+{
+	struct unwtable *t = ctx;
+	struct known *last = t->n_known ? &t->known[t->n_known - 1] : NULL;
+
+	if (last && last->end_pc == pc && !memcmp(&last->rule, rule, sizeof(*rule))) {
+		last->end_pc = end_pc;
+		return 0;
+	}
+	return add_known(t, pc, end_pc, *rule);
+}
+
+/* A table that is broken is of no use, and no reason to do without .eh_frame. */
+static int find_go(struct unwtable *t, const struct elfunwind *elf)
+{
+	struct gopclntab table = { .data = elf->go_table,
+				   .size_bytes = elf->go_bytes,
+				   .text_vaddr = elf->go_text_vaddr };
+	int err = elf->go_table ? gopclntab_rows(&table, add_go, t) : 0;
+
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		t->n_known = 0;
+	return 0;
+}
+
+/*
+ * A program's first code often has no rule, as in glibc's dynamic linker, and stacks that reach it
+ * are whole.  .init and .fini have none either.
+ */
+static int find_known(struct unwtable *t, const struct elfunwind *elf)
+{
+	const struct unwind_rule outermost = { .cfa = UNWIND_CFA_RA_UNDEF };
+	const struct unwind_rule outside = { .cfa = UNWIND_CFA_SP, .cfa_off = 8 };
+	const struct unwind_rule inside = { .cfa = UNWIND_CFA_SP, .cfa_off = 16 };
+	uint64_t pc = elf->start_vaddr, end_pc;
+	int err = find_go(t, elf);
+
+	if (!err && pc && pc <= UINT64_MAX - UNWTABLE_START_BYTES)
+		err = add_known(t, pc, pc + UNWTABLE_START_BYTES, outermost);
+	for (uint32_t i = 0; i < elf->n_hooks && !err; i++) {
+		pc = elf->hooks[i].vaddr;
+		end_pc = pc + elf->hooks[i].size_bytes;
+		if (elf->start_vaddr && elf->start_vaddr < end_pc &&
+		    elf->start_vaddr + UNWTABLE_START_BYTES > pc)
+			continue;
+		err = add_known(t, pc, pc + elf->hooks[i].sub_end_bytes, outside);
+		if (!err)
+			err = add_known(t, pc + elf->hooks[i].sub_end_bytes, end_pc - 1, inside);
+		if (!err)
+			err = add_known(t, end_pc - 1, end_pc, outside);
+	}
+	return err;
+}
+
+/* ehframe_row_fn: rows come in ascending order. */
+static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
+{
+	struct unwtable *t = ctx;
+	int err;
+
+	if (rule->cfa == (UNWIND_CFA_REG | UNWIND_X86_BX) && t->arch == UNWIND_X86_64 &&
+	    !t->tracks_bx)
+		return NEEDS_BX;
+	err = put_known(t, pc);
+	return err ? err : put_row(t, pc, rule);
+}
+
+static int add_rows(struct unwtable *t, const struct ehframe_section *section,
+		    struct parse_err *err)
+{
+	int ret;
+
+	t->n_pages = 0;
+	t->n_rows = 0;
+	t->last_id = RULESET_ID_END;
+	t->known_at = 0;
+	t->tracks_bx = section->track_bx;
+	ret = ehframe_rows(section, add_row, t, &t->stats, err);
+	return ret ? ret : put_known(t, UINT64_MAX);
+}
+
+/* .eh_frame, with rbx where its rules need that. */
+static int add_all_rows(struct unwtable *t, struct ehframe_section *section, struct parse_err *err)
+{
+	int ret = add_rows(t, section, err);
+
+	if (ret != NEEDS_BX)
+		return ret;
+	section->track_bx = true;
+	return add_rows(t, section, err);
+}
+
+/* codeflow_row_fn */
+static int add_code(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
+{
+	return add_known(ctx, pc, end_pc, *rule);
+}
+
+/*
+ * Code that nothing has rules for gets those that its instructions tell.  Not beside Go's: what its
+ * table leaves out goes on on other stacks.
+ */
+static int fill_gaps(struct unwtable *t, const struct elfunwind_source *source,
+		     const struct elfunwind *elf, struct ehframe_section *section,
+		     struct parse_err *err)
+{
+	uint32_t before = t->n_known;
+	int ret;
+
+	if (t->arch != UNWIND_X86_64 || elf->go_table)
+		return 0;
+	ret = codegaps_rows(t, source, elf, add_code, t);
+	if (ret)
+		return parse_fail(err, ret, 0, "cannot read the code");
+	return t->n_known == before ? 0 : add_all_rows(t, section, err);
+}
+
+static void shrink(struct unwtable *t)
+{
+	void *p;
+
+	if (!t->n_rows)
+		return;
+	p = realloc(t->pc_low, t->n_rows * sizeof(*t->pc_low));
+	t->pc_low = p ? p : t->pc_low;
+	/* cppcheck-suppress memleak; the first p is in the table */
+	p = realloc(t->rule_id, t->n_rows * sizeof(*t->rule_id));
+	t->rule_id = p ? p : t->rule_id;
+	/* cppcheck-suppress memleak; so is the second */
+}
+
+struct unwtable *unwtable_empty(struct ruleset *set, uint32_t exec_count)
+{
+	struct unwtable *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->set = set;
+	t->exec = calloc(exec_count + 1, sizeof(*t->exec));
+	if (t->exec)
+		return t;
+	free(t);
+	return NULL;
+}
+
+static int build(const struct elfunwind_source *source, struct ruleset *set, struct unwtable **out,
+		 struct parse_err *err)
+{
+	struct elfunwind elf = { .eh_frame = NULL };
+	struct ehframe_section section;
+	struct unwtable *t = NULL;
+	int ret;
+
+	ret = elfunwind_read(source, &elf, err);
+	if (ret)
+		goto out;
+	t = unwtable_empty(set, elf.n_exec);
+	if (!t) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	t->arch = elf.arch;
+	t->n_exec = elf.n_exec;
+	memcpy(t->exec, elf.exec, elf.n_exec * sizeof(*t->exec));
+	section = (struct ehframe_section){
+		.data = elf.eh_frame,
+		.size_bytes = elf.size_bytes,
+		.vaddr = elf.vaddr,
+		.arch = elf.arch,
+		.ends_at_zero = elf.ends_at_zero,
+	};
+	ret = find_known(t, &elf);
+	if (!ret)
+		ret = add_all_rows(t, &section, err);
+	if (!ret)
+		ret = fill_gaps(t, source, &elf, &section, err);
+	if (ret) {
+		if (err)
+			err->offset_bytes += elf.file_off_bytes;
+		goto out;
+	}
+	shrink(t);
+	free(t->known);
+	t->known = NULL;
+	*out = t;
+	t = NULL;
+out:
+	elfunwind_done(&elf);
+	unwtable_free(t);
+	return ret;
+}
+
+int unwtable_from_fd(int fd, struct ruleset *set, struct unwtable **out, struct parse_err *err)
+{
+	struct elfunwind_source source;
+	int ret;
+
+	ret = elfunwind_source_fd(fd, &source);
+	return ret ? ret : build(&source, set, out, err);
+}
+
+int unwtable_from_bytes(const void *data, size_t size_bytes, struct ruleset *set,
+			struct unwtable **out, struct parse_err *err)
+{
+	struct elfunwind_source source = { .data = data, .size_bytes = size_bytes, .fd = -1 };
+
+	return build(&source, set, out, err);
+}
+
+int unwtable_open(const char *path, struct ruleset *set, struct unwtable **out,
+		  struct parse_err *err)
+{
+	int fd, ret;
+
+	ret = elfunwind_open(path, &fd);
+	if (ret)
+		return ret;
+	ret = unwtable_from_fd(fd, set, out, err);
+	elfunwind_close(fd);
+	return ret;
+}
+
+void unwtable_drop_rows(struct unwtable *t)
+{
+	free(t->pages);
+	free(t->pc_low);
+	free(t->rule_id);
+	t->pages = NULL;
+	t->pc_low = t->rule_id = NULL;
+	t->n_pages = t->max_pages = t->n_rows = t->max_rows = 0;
+}
+
+void unwtable_free(struct unwtable *t)
+{
+	if (!t)
+		return;
+	unwtable_drop_rows(t);
+	free(t->known);
+	free(t->exec);
+	free(t);
+}
+
+const struct unwind_rule *unwtable_find(const struct unwtable *t, uint64_t vaddr)
+{
+	uint64_t page = (vaddr >> UNWTABLE_PAGE_BITS) - t->first_page;
+	const struct unwind_rule *rules = ruleset_rules(t->set);
+	uint16_t low = (uint16_t)vaddr;
+	const uint16_t *pc_low;
+	uint32_t lo = 0, hi, mid;
+
+	if (!t->n_pages || vaddr >> UNWTABLE_PAGE_BITS < t->first_page)
+		return &rules[RULESET_ID_END];
+	if (page >= t->n_pages) /* the last row of all is an end */
+		return &rules[RULESET_ID_END];
+	pc_low = t->pc_low + t->pages[page].first_row;
+	hi = t->pages[page].n_rows;
+	while (hi - lo > 1) { /* pc_low[lo] <= low < pc_low[hi]; pc_low[0] is 0 */
+		mid = lo + (hi - lo) / 2;
+		if (pc_low[mid] <= low)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &rules[t->rule_id[t->pages[page].first_row + lo]];
+}
+
+int unwtable_bias(const struct unwtable *t, uint64_t map_start, uint64_t map_off_bytes,
+		  uint64_t *bias)
+{
+	const struct elfunwind_segment *s;
+	uint64_t page_off;
+	uint32_t i;
+
+	for (i = 0; i < t->n_exec; i++) {
+		s = &t->exec[i];
+		/* the kernel maps whole pages of memory, so the mapping may begin earlier */
+		page_off = s->off_bytes & ~(uint64_t)(s->align_bytes - 1);
+		if (map_off_bytes >= page_off && map_off_bytes < s->off_bytes + s->size_bytes) {
+			*bias = map_start - (s->vaddr - s->off_bytes + map_off_bytes);
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+void unwtable_view(const struct unwtable *t, struct unwtable_view *view)
+{
+	*view = (struct unwtable_view){
+		.arch = t->arch,
+		.first_page = t->first_page,
+		.pages = t->pages,
+		.n_pages = t->n_pages,
+		.pc_low = t->pc_low,
+		.rule_id = t->rule_id,
+		.n_rows = t->n_rows,
+		.tracks_bx = t->tracks_bx,
+		.stats = t->stats,
+	};
+}

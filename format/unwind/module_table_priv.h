@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* unwtable_priv - what the files of the room `unwtable` share */
+#ifndef EBPREC_FORMAT_UNWIND_MODULE_TABLE_PRIV_H
+#define EBPREC_FORMAT_UNWIND_MODULE_TABLE_PRIV_H
+
+#include "format/unwind/elf_sections.h"
+#include "format/unwind/module_table.h"
+
+/* Code that is known without .eh_frame, for as far as no row of that covers it. */
+struct known {
+	uint64_t pc, end_pc;
+	struct unwind_rule rule;
+};
+
+struct unwtable {
+	enum unwind_arch arch;
+	struct ruleset *set; /* borrowed */
+	uint64_t first_page;
+	struct unwtable_page *pages;
+	uint32_t n_pages, max_pages;
+	uint16_t *pc_low, *rule_id;
+	uint32_t n_rows, max_rows;
+	struct elfunwind_segment *exec; /* owned */
+	uint32_t n_exec;
+	struct ehframe_stats stats;
+	bool tracks_bx;
+	/* while building */
+	uint16_t last_id;    /* the rule of the row before */
+	struct known *known; /* by address; none overlap */
+	uint32_t n_known, max_known, known_at;
+};
+
+/* A table without anything, but with room for so many segments; NULL: there is no memory. */
+struct unwtable *unwtable_empty(struct ruleset *set, uint32_t exec_count);
+
+#endif

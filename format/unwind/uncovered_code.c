@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "format/unwind/uncovered_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/insertion_sort.h"
+#include "format/base/cursor.h"
+
+#define STEP_BYTES  (1u << 20)
+#define CALL_BYTES  5u
+#define START_ALIGN 16u
+#define PAGE_BITS   12
+#define PAGES_MAX   (1u << 20)
+#define GAP_BYTES   64u /* less is what lies between functions */
+
+/* mov $15,%rax; syscall: rt_sigreturn(). */
+static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
+
+struct gap {
+	uint64_t vaddr, end_vaddr;
+	uint64_t off_bytes; /* in the file */
+};
+
+struct gaps {
+	const struct elfunwind_source *source;
+	struct gap *list; /* ascending */
+	size_t count, capacity;
+	uint64_t size_bytes;
+	uint8_t *pages; /* whether there is a gap in each page from the first gap on */
+	uint64_t *starts;
+	size_t start_count, start_capacity;
+	uint64_t *called; /* where functions of compilers mostly do not begin */
+	size_t called_count, called_capacity;
+	int err;
+};
+
+/* Room for one more; false: there is none, for want of memory or because there are too many. */
+static bool reserve(struct gaps *g, void *list, size_t count, size_t *capacity, size_t item_bytes,
+		    size_t most)
+{
+	size_t want = *capacity ? 2 * *capacity : 64;
+	void *old, *grown;
+
+	if (count == most)
+		return false;
+	if (count < *capacity)
+		return true;
+	memcpy(&old, list, sizeof(old));
+	grown = realloc(old, want * item_bytes);
+	if (!grown) {
+		g->err = -ENOMEM;
+		return false;
+	}
+	memcpy(list, &grown, sizeof(grown));
+	*capacity = want;
+	return true;
+}
+
+/* ---- what is not covered ---- */
+
+static void add_gap(struct gaps *g, const struct elfunwind_segment *s, uint64_t vaddr,
+		    uint64_t end_vaddr)
+{
+	if (end_vaddr < vaddr + GAP_BYTES ||
+	    (g->count && g->list[g->count - 1].end_vaddr > vaddr) ||
+	    !reserve(g, &g->list, g->count, &g->capacity, sizeof(*g->list), CODEGAPS_MAX_GAPS))
+		return;
+	g->list[g->count++] = (struct gap){ vaddr, end_vaddr, s->off_bytes + (vaddr - s->vaddr) };
+	g->size_bytes += end_vaddr - vaddr;
+}
+
+static void find_gaps(struct gaps *g, const struct unwtable_view *v,
+		      const struct elfunwind_segment *s)
+{
+	uint64_t at = s->vaddr, end = s->vaddr + s->size_bytes;
+
+	for (uint32_t page = 0; page < v->n_pages; page++) {
+		uint64_t base = (v->first_page + page) << UNWTABLE_PAGE_BITS;
+		uint32_t first = v->pages[page].first_row, count = v->pages[page].n_rows;
+
+		for (uint32_t i = 0; i < count; i++) {
+			uint64_t pc = base + v->pc_low[first + i];
+			uint64_t next = i + 1 < count ? base + v->pc_low[first + i + 1]
+						      : base + (1ULL << UNWTABLE_PAGE_BITS);
+
+			if (v->rule_id[first + i] == RULESET_ID_END || next <= at || pc >= end)
+				continue;
+			add_gap(g, s, at, pc);
+			at = next;
+		}
+	}
+	add_gap(g, s, at, end);
+}
+
+/* ---- where functions begin ---- */
+
+/* Most addresses are in none, and are told by their page. */
+static void mark_pages(struct gaps *g)
+{
+	uint64_t first = g->list[0].vaddr >> PAGE_BITS;
+	uint64_t last = (g->list[g->count - 1].end_vaddr - 1) >> PAGE_BITS;
+
+	if (last - first < PAGES_MAX)
+		g->pages = calloc(last - first + 1, 1);
+	for (size_t i = 0; g->pages && i < g->count; i++)
+		memset(g->pages + ((g->list[i].vaddr >> PAGE_BITS) - first), 1,
+		       ((g->list[i].end_vaddr - 1) >> PAGE_BITS) - (g->list[i].vaddr >> PAGE_BITS) +
+			       1);
+}
+
+static bool is_in_gap(const struct gaps *g, uint64_t vaddr)
+{
+	size_t lo = 0, hi = g->count;
+
+	if (vaddr < g->list[0].vaddr || vaddr >= g->list[hi - 1].end_vaddr ||
+	    (g->pages && !g->pages[(vaddr >> PAGE_BITS) - (g->list[0].vaddr >> PAGE_BITS)]))
+		return false;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (g->list[mid].end_vaddr <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < g->count && g->list[lo].vaddr <= vaddr;
+}
+
+static void add_start(void *ctx, uint64_t vaddr)
+{
+	struct gaps *g = ctx;
+
+	if (is_in_gap(g, vaddr) && reserve(g, &g->starts, g->start_count, &g->start_capacity,
+					   sizeof(*g->starts), CODEGAPS_MAX_STARTS))
+		g->starts[g->start_count++] = vaddr;
+}
+
+static void add_called(struct gaps *g, uint64_t vaddr)
+{
+	if (is_in_gap(g, vaddr) && reserve(g, &g->called, g->called_count, &g->called_capacity,
+					   sizeof(*g->called), CODEGAPS_MAX_STARTS))
+		g->called[g->called_count++] = vaddr;
+}
+
+/* Whatever looks like a call: of an aligned place, one in millions is none. */
+static void find_calls(struct gaps *g, const uint8_t *code, size_t size_bytes, uint64_t vaddr)
+{
+	const uint8_t *at = code, *end = code + size_bytes - (CALL_BYTES - 1);
+
+	for (; at < end && (at = memchr(at, 0xe8, (size_t)(end - at))); at++) {
+		size_t i = (size_t)(at - code);
+		uint64_t to;
+
+		to = vaddr + i + CALL_BYTES + (uint64_t)(int64_t)(int32_t)le32_load(code + i + 1);
+		if (to % START_ALIGN == 0)
+			add_start(g, to);
+		else
+			add_called(g, to);
+	}
+}
+
+static void scan_segment(struct gaps *g, const struct elfunwind_segment *s, uint8_t *step)
+{
+	for (uint64_t at = 0;
+	     !g->err && s->size_bytes >= CALL_BYTES && at <= s->size_bytes - CALL_BYTES;
+	     at += STEP_BYTES - CALL_BYTES + 1) {
+		uint64_t left = s->size_bytes - at;
+		size_t size = left < STEP_BYTES ? (size_t)left : STEP_BYTES;
+
+		if (elfunwind_bytes(g->source, s->off_bytes + at, step, size))
+			return; /* the file is not as long as it says */
+		find_calls(g, step, size, s->vaddr + at);
+	}
+}
+
+/* What is called from two places is meant. */
+static void add_called_again(struct gaps *g)
+{
+	addrsort(g->called, g->called_count);
+	for (size_t i = 1; i < g->called_count; i++)
+		if (g->called[i] == g->called[i - 1])
+			add_start(g, g->called[i]);
+}
+
+static void find_starts(struct gaps *g, const struct elfunwind *elf)
+{
+	uint8_t *step = malloc(STEP_BYTES);
+
+	mark_pages(g);
+
+	if (!step) {
+		g->err = -ENOMEM;
+		return;
+	}
+	elfunwind_functions(g->source, add_start, g);
+	for (uint32_t i = 0; i < elf->n_exec && !g->err; i++)
+		scan_segment(g, &elf->exec[i], step);
+	free(step);
+	add_called_again(g);
+	g->start_count = addrsort_unique(g->starts, g->start_count);
+}
+
+/* ---- rules ---- */
+
+/* The byte before belongs to it: who returns there is looked for one byte earlier. */
+static int tell_sigreturn(uint64_t vaddr, codeflow_row_fn fn, void *ctx)
+{
+	const struct unwind_rule rule = { .cfa = UNWIND_CFA_SIGNAL };
+
+	return fn(ctx, vaddr - 1, vaddr + sizeof(sigreturn), &rule);
+}
+
+static int read_rules(const struct gaps *g, const struct gap *gap, const uint8_t *code,
+		      codeflow_row_fn fn, void *ctx)
+{
+	size_t size_bytes = (size_t)(gap->end_vaddr - gap->vaddr), at = 0, found_at;
+	struct codeflow_code part;
+	const uint8_t *found;
+	int err = 0;
+
+	while (!err && at + 1 < size_bytes &&
+	       (found = memmem(code + at + 1, size_bytes - at - 1, sigreturn, sizeof(sigreturn)))) {
+		found_at = (size_t)(found - code);
+		part = (struct codeflow_code){ code + at, found_at - 1 - at, gap->vaddr + at };
+		err = codeflow_rows(&part, g->starts, g->start_count, fn, ctx, NULL);
+		if (!err)
+			err = tell_sigreturn(gap->vaddr + found_at, fn, ctx);
+		at = found_at + sizeof(sigreturn);
+	}
+	part = (struct codeflow_code){ code + at, size_bytes - at, gap->vaddr + at };
+	return err ? err : codeflow_rows(&part, g->starts, g->start_count, fn, ctx, NULL);
+}
+
+static int fill_gap(const struct gaps *g, const struct gap *gap, codeflow_row_fn fn, void *ctx)
+{
+	uint64_t size_bytes = gap->end_vaddr - gap->vaddr;
+	uint8_t *code;
+	int err;
+
+	if (size_bytes > CODEFLOW_MAX_BYTES)
+		return 0;
+	code = malloc(size_bytes);
+	if (!code)
+		return -ENOMEM;
+	err = elfunwind_bytes(g->source, gap->off_bytes, code, size_bytes)
+		      ? 0
+		      : read_rules(g, gap, code, fn, ctx);
+	free(code);
+	return err;
+}
+
+/* Those that begin in it or behind it. */
+static bool has_start(const struct gaps *g, const struct gap *gap, size_t *first)
+{
+	while (*first < g->start_count && g->starts[*first] < gap->vaddr)
+		++*first;
+	return *first < g->start_count && g->starts[*first] < gap->end_vaddr;
+}
+
+int codegaps_rows(const struct unwtable *table, const struct elfunwind_source *source,
+		  const struct elfunwind *elf, codeflow_row_fn fn, void *ctx)
+{
+	struct gaps g = { .source = source };
+	struct unwtable_view view;
+	size_t first = 0;
+
+	unwtable_view(table, &view);
+	for (uint32_t i = 0; i < elf->n_exec && !g.err; i++)
+		find_gaps(&g, &view, &elf->exec[i]);
+	if (!g.err && g.size_bytes >= CODEGAPS_MIN_BYTES)
+		find_starts(&g, elf);
+	for (size_t i = 0; i < g.count && !g.err; i++)
+		if (has_start(&g, &g.list[i], &first))
+			g.err = fill_gap(&g, &g.list[i], fn, ctx);
+	free(g.list);
+	free(g.pages);
+	free(g.starts);
+	free(g.called);
+	return g.err;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * notes - what the recorder has to tell, kept for the capture and handed to whoever prints
+ *
+ * Rooms below main.c do not print.  What went wrong without ending the recording is a note: it is
+ * shown and lands in the capture.  What ends it is the failure: one text, told by main.c.
+ */
+#ifndef EBPREC_RECORD_BASE_MESSAGES_H
+#define EBPREC_RECORD_BASE_MESSAGES_H
+
+#include <stddef.h>
+
+#include "format/base/outbuf.h"
+
+enum note_level {
+	NOTE_DETAIL,  /* shown with -v */
+	NOTE_INFO,    /* not shown with -q */
+	NOTE_KEPT,    /* for the capture alone: it is shown as the failure */
+	NOTE_WARNING, /* something is missing from the capture: always shown */
+};
+
+struct notes {
+	void (*show)(void *arg, enum note_level level, const char *text); /* NULL: nobody looks */
+	void *show_arg;
+	char failure[1024]; /* "" until note_fail() */
+	struct outbuf text; /* INFO and WARNING lines for the capture, each with its newline */
+	size_t kept_count;  /* lines that text ever had: NOTES_MAX at most */
+};
+
+#define NOTES_MAX 2000 /* others than the user may be the reason for some */
+
+/* One line, without the program's name and without a full stop. */
+void note(struct notes *n, enum note_level level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Keeps "<fmt>: <strerror(err)> (<hint>)" as the failure, unless there is one already, and
+ * returns err, negative.  hint NULL: none.
+ */
+int note_fail(struct notes *n, int err, const char *hint, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Forgets the failure: what failed was not needed after all. */
+void notes_forgive(struct notes *n);
+void notes_done(struct notes *n);
+
+#endif

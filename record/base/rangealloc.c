@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/base/rangealloc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void extents_done(struct extents *e)
+{
+	free(e->free);
+	*e = (struct extents){ 0 };
+}
+
+static void drop(struct extents *e, size_t i)
+{
+	memmove(e->free + i, e->free + i + 1, (--e->count - i) * sizeof(*e->free));
+}
+
+int extents_take(struct extents *e, uint32_t count, uint32_t *at)
+{
+	size_t i;
+
+	if (!count)
+		return -EINVAL;
+	if (count > e->free_total)
+		return -ENOSPC;
+	for (i = 0; i < e->count && e->free[i].count < count; i++)
+		;
+	if (i == e->count)
+		return -ENOSPC;
+	*at = e->free[i].at;
+	e->free[i].at += count;
+	e->free[i].count -= count;
+	e->free_total -= count;
+	if (!e->free[i].count)
+		drop(e, i);
+	return 0;
+}
+
+/* The first extent behind `at`. */
+static size_t place_of(const struct extents *e, uint32_t at)
+{
+	size_t lo = 0, hi = e->count, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (e->free[mid].at < at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int insert(struct extents *e, size_t i, uint32_t at, uint32_t count)
+{
+	struct extent *p = e->free;
+	size_t room = e->room ? 2 * e->room : 16;
+
+	if (e->count == e->room) {
+		p = realloc(p, room * sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		e->free = p;
+		e->room = room;
+	}
+	/* NOLINTNEXTLINE: there is room, so there is an array */
+	memmove(p + i + 1, p + i, (e->count++ - i) * sizeof(*p));
+	p[i] = (struct extent){ .at = at, .count = count };
+	return 0;
+}
+
+int extents_give(struct extents *e, uint32_t at, uint32_t count)
+{
+	size_t i = place_of(e, at);
+	struct extent *before = i ? &e->free[i - 1] : NULL;
+	struct extent *after = i < e->count ? &e->free[i] : NULL;
+	int err = 0;
+
+	if (!count || at + count < at || (before && before->at + before->count > at) ||
+	    (after && at + count > after->at))
+		return -EINVAL;
+	if (before && before->at + before->count == at) {
+		before->count += count;
+		if (after && at + count == after->at) {
+			before->count += after->count;
+			drop(e, i);
+		}
+	} else if (after && at + count == after->at) {
+		after->at = at;
+		after->count += count;
+	} else {
+		err = insert(e, i, at, count);
+	}
+	if (!err)
+		e->free_total += count;
+	return err;
+}

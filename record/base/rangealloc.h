@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * extents - which numbers of a range are free
+ *
+ * For places in BPF arrays: rows of a chunk, pages, mappings.  First fit; what is given back joins
+ * its free neighbours.  A zeroed struct has nothing to give.
+ */
+#ifndef EBPREC_RECORD_BASE_RANGEALLOC_H
+#define EBPREC_RECORD_BASE_RANGEALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct extent {
+	uint32_t at, count;
+};
+
+struct extents {
+	struct extent *free; /* by place; no two touch */
+	size_t count, room;
+	uint32_t free_total;
+};
+
+void extents_done(struct extents *e);
+/* Takes count numbers in a row, the first goes to *at.  -ENOSPC, or -EINVAL when count is 0. */
+int extents_take(struct extents *e, uint32_t count, uint32_t *at);
+/*
+ * Makes them free, also for the first time.  -ENOMEM: then they are lost for ever; -EINVAL: some of
+ * them are free already, or there is none.
+ */
+int extents_give(struct extents *e, uint32_t at, uint32_t count);
+
+#endif

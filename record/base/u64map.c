@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/base/u64map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { SLOT_EMPTY, SLOT_USED, SLOT_HOLE };
+
+void keymap_done(struct keymap *m)
+{
+	free(m->slots);
+	*m = (struct keymap){ 0 };
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t h = a * 0x9e3779b97f4a7c15ULL ^ b;
+
+	h ^= h >> 32;
+	h *= 0xd6e8feb86659fd93ULL;
+	return h ^ h >> 32;
+}
+
+static struct keymap_slot *find(const struct keymap *m, uint64_t a, uint64_t b)
+{
+	size_t i;
+
+	if (!m->slot_count)
+		return NULL;
+	for (i = mix(a, b) & (m->slot_count - 1); m->slots[i].state != SLOT_EMPTY;
+	     i = (i + 1) & (m->slot_count - 1)) {
+		if (m->slots[i].state == SLOT_USED && m->slots[i].a == a && m->slots[i].b == b)
+			return &m->slots[i];
+	}
+	return NULL;
+}
+
+uint32_t *keymap_get(const struct keymap *m, uint64_t a, uint64_t b)
+{
+	struct keymap_slot *slot = find(m, a, b);
+
+	return slot ? &slot->value : NULL;
+}
+
+/* There is always an empty slot, and (a, b) is not in the map. */
+static void insert(struct keymap *m, uint64_t a, uint64_t b, uint32_t value)
+{
+	size_t i = mix(a, b) & (m->slot_count - 1);
+
+	while (m->slots[i].state == SLOT_USED)
+		i = (i + 1) & (m->slot_count - 1);
+	if (m->slots[i].state == SLOT_EMPTY)
+		m->taken_count++;
+	m->key_count++;
+	m->slots[i] = (struct keymap_slot){ .a = a, .b = b, .value = value, .state = SLOT_USED };
+}
+
+/* Moves the keys into a fresh table: a larger one, unless it is the holes that fill this one. */
+static int make_room(struct keymap *m)
+{
+	struct keymap bigger = { .slot_count = m->key_count * 2 < m->slot_count ? m->slot_count
+					       : m->slot_count                  ? m->slot_count * 2
+										: 64 };
+	size_t i;
+
+	bigger.slots = calloc(bigger.slot_count, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -ENOMEM;
+	for (i = 0; i < m->slot_count; i++) {
+		if (m->slots[i].state == SLOT_USED)
+			insert(&bigger, m->slots[i].a, m->slots[i].b, m->slots[i].value);
+	}
+	free(m->slots);
+	*m = bigger;
+	return 0;
+}
+
+int keymap_put(struct keymap *m, uint64_t a, uint64_t b, uint32_t value)
+{
+	struct keymap_slot *slot = find(m, a, b);
+	int err;
+
+	if (slot) {
+		slot->value = value;
+		return 0;
+	}
+	if (m->taken_count * 4 >= m->slot_count * 3) {
+		err = make_room(m);
+		if (err)
+			return err;
+	}
+	insert(m, a, b, value);
+	return 0;
+}
+
+const struct keymap_slot *keymap_next(const struct keymap *m, size_t *at)
+{
+	while (*at < m->slot_count) {
+		const struct keymap_slot *slot = &m->slots[(*at)++];
+
+		if (slot->state == SLOT_USED)
+			return slot;
+	}
+	return NULL;
+}
+
+void keymap_remove(struct keymap *m, uint64_t a, uint64_t b)
+{
+	struct keymap_slot *slot = find(m, a, b);
+
+	if (!slot)
+		return;
+	slot->state = SLOT_HOLE;
+	m->key_count--;
+}

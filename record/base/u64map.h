@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * keymap - a hash table from a pair of numbers to a number
+ *
+ * For what the recorder has to recognise quickly: files by device and inode, processes by id.  A
+ * zeroed struct is an empty map.
+ */
+#ifndef EBPREC_RECORD_BASE_U64MAP_H
+#define EBPREC_RECORD_BASE_U64MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct keymap_slot {
+	uint64_t a, b;
+	uint32_t value;
+	uint8_t state; /* empty, used, hole */
+};
+
+struct keymap {
+	struct keymap_slot *slots;
+	size_t slot_count;
+	size_t taken_count; /* slots that are not empty: keys and holes */
+	size_t key_count;
+};
+
+void keymap_done(struct keymap *m);
+/* The value's place, or NULL.  Borrowed until the next keymap_put(). */
+uint32_t *keymap_get(const struct keymap *m, uint64_t a, uint64_t b);
+/* Sets or replaces.  -ENOMEM. */
+int keymap_put(struct keymap *m, uint64_t a, uint64_t b, uint32_t value);
+/* The first key from place *at on, which is moved behind it; NULL: there is none.  Begin with 0. */
+const struct keymap_slot *keymap_next(const struct keymap *m, size_t *at);
+void keymap_remove(struct keymap *m, uint64_t a, uint64_t b);
+
+#endif

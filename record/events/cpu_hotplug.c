@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/events/cpu_hotplug.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int read_inodes(const char *dir, const struct cpulist *cpus, uint64_t **out)
+{
+	uint64_t *inodes = calloc(cpus->count + 1, sizeof(*inodes));
+	char *path = NULL;
+	struct stat st;
+
+	if (!inodes)
+		return -ENOMEM;
+	for (size_t i = 0; i < cpus->count; i++) {
+		if (asprintf(&path, "%s/cpu%u/topology", dir, cpus->ids[i]) < 0) {
+			free(inodes);
+			return -ENOMEM;
+		}
+		inodes[i] = stat(path, &st) ? 0 : st.st_ino;
+		free(path);
+	}
+	*out = inodes;
+	return 0;
+}
+
+/* Which of `now` are not in `before`, or are there anew.  Both are in order. */
+static int compare(const struct cpuwatch *before, const struct cpuwatch *now, struct cpulist *out)
+{
+	uint32_t *ids = calloc(now->online.count + 1, sizeof(*ids));
+	size_t at = 0, count = 0;
+
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < now->online.count; i++) {
+		uint32_t id = now->online.ids[i];
+
+		while (at < before->online.count && before->online.ids[at] < id)
+			at++;
+		if (at == before->online.count || before->online.ids[at] != id ||
+		    before->inodes[at] != now->inodes[i])
+			ids[count++] = id;
+	}
+	*out = (struct cpulist){ .ids = ids, .count = count };
+	return 0;
+}
+
+int cpuwatch_look(struct cpuwatch *w, const char *dir, struct cpuwatch_news *out)
+{
+	struct cpuwatch_news news = { .came = { 0 } };
+	struct cpuwatch now = { .inodes = NULL };
+	int err = cpulist_read(dir, "online", &now.online);
+
+	if (!err)
+		err = read_inodes(dir, &now.online, &now.inodes);
+	if (!err)
+		err = compare(w->inodes ? w : &now, &now, &news.came);
+	if (!err)
+		err = compare(&now, w->inodes ? w : &now, &news.went);
+	if (err) {
+		cpuwatch_news_done(&news);
+		cpuwatch_done(&now);
+		return err;
+	}
+	cpuwatch_done(w);
+	*w = now;
+	*out = news;
+	return 0;
+}
+
+bool cpuwatch_is_stale(const struct cpuwatch *w, const char *dir)
+{
+	struct cpulist now = { 0 };
+	bool stale;
+
+	if (cpulist_read(dir, "online", &now))
+		return false;
+	stale = now.count != w->online.count ||
+		memcmp(now.ids, w->online.ids, now.count * sizeof(*now.ids)) != 0;
+	cpulist_done(&now);
+	return stale;
+}
+
+bool cpuwatch_has(const struct cpuwatch *w, uint32_t cpu)
+{
+	for (size_t i = 0; i < w->online.count; i++) {
+		if (w->online.ids[i] == cpu)
+			return true;
+	}
+	return false;
+}
+
+void cpuwatch_news_done(struct cpuwatch_news *n)
+{
+	cpulist_done(&n->came);
+	cpulist_done(&n->went);
+}
+
+void cpuwatch_done(struct cpuwatch *w)
+{
+	cpulist_done(&w->online);
+	free(w->inodes);
+	*w = (struct cpuwatch){ .inodes = NULL };
+}

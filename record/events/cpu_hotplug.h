@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * cpuwatch - which CPUs went offline, and which came, since somebody looked last?
+ *
+ * What is bound to a CPU ends when it goes offline, and does not come back with it.  The list of those
+ * that are online does not tell of one that went and came in between, as all but one do when a machine
+ * sleeps.  But the kernel makes the folder of a CPU's topology anew each time, and its inode is another
+ * one then; where there is no such folder, the list alone decides.
+ */
+#ifndef EBPREC_RECORD_EVENTS_CPU_HOTPLUG_H
+#define EBPREC_RECORD_EVENTS_CPU_HOTPLUG_H
+
+#include <stdbool.h>
+
+#include "record/base/cpuset_list.h"
+
+/* Embedded by the owner; all zero is one that has not looked yet. */
+struct cpuwatch {
+	struct cpulist online;
+	uint64_t *inodes; /* of their topology; 0: there is none */
+};
+
+/* Ascending.  One that went and came in between is in both. */
+struct cpuwatch_news {
+	struct cpulist went, came;
+};
+
+/*
+ * Looks; at the first time there is no news.  dir: CPULIST_DIR, or a test's.  *out: cpuwatch_news_done().
+ * errno of the read, -EBADMSG, -ENOMEM; the next look then tells what this one would have.
+ */
+int cpuwatch_look(struct cpuwatch *w, const char *dir, struct cpuwatch_news *out);
+/* Others are online than at the last look: one file is read for that.  False also when it cannot be. */
+bool cpuwatch_is_stale(const struct cpuwatch *w, const char *dir);
+/* It was online at the last look. */
+bool cpuwatch_has(const struct cpuwatch *w, uint32_t cpu);
+void cpuwatch_news_done(struct cpuwatch_news *n);
+void cpuwatch_done(struct cpuwatch *w);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * attrs - the events of a capture: what perf's attrs say, and the ids records carry
+ *
+ * attr[0] is the sampling event (samply wants it first).  All share one sample_id tail, have
+ * CALLCHAIN (without it `perf sched timehist` drops the column for all) and CLOCK_MONOTONIC.
+ * Events that the kernel writes records for have the kernel's ids, one a CPU; ours are numbered
+ * above them.
+ */
+#ifndef EBPREC_RECORD_EVENTS_EVENT_ATTRS_H
+#define EBPREC_RECORD_EVENTS_EVENT_ATTRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/payload/metric_format.h"
+#include "format/writer/writer.h"
+#include "format/base/outbuf.h"
+
+enum attrs_event {
+	ATTR_SAMPLE, /* cycles or cpu-clock */
+	ATTR_SWITCH, /* sched:sched_switch */
+	ATTR_WAKEUP, /* sched:sched_wakeup, and so on */
+	ATTR_WAKEUP_NEW,
+	ATTR_MIGRATE,
+	ATTR_FORK,
+	ATTR_EXIT,
+	ATTR_WAKER,   /* ebprec:waker */
+	ATTR_RUNTIME, /* sched:sched_stat_runtime */
+	ATTR_EXITED,  /* ebprec:exit */
+	ATTR_MARK,    /* ebprec:mark */
+	ATTR_COUNTER, /* ebprec:counter */
+	ATTR_SIDE,    /* dummy: the side-band */
+	ATTR_METRIC,  /* the first table of the instruments, and those behind it */
+	ATTR_END = ATTR_METRIC + METRIC_TABLES_MAX,
+};
+
+struct attrs_entry {
+	bool present;
+	char name[40];
+	struct perf_event_attr attr;
+	char *format;  /* of a kernel's tracepoint; owned, NULL: none */
+	uint64_t *ids; /* owned */
+	size_t id_count;
+};
+
+/*
+ * An event of the kernel's that was opened when the file's head was written: see attrs_settle_ids().  Its id
+ * may be a number that one of our own events got.
+ */
+struct attrs_late_id {
+	uint64_t id;
+	enum attrs_event event;
+};
+
+struct attrs {
+	struct attrs_entry entry[ATTR_END];
+	struct attrs_late_id *late; /* owned */
+	size_t late_count;
+};
+
+void attrs_done(struct attrs *a);
+
+/* What perf_event_open() is given for the side-band; optional parts may be taken out of it. */
+void attrs_side_kernel(struct perf_event_attr *attr);
+/* cycles: PERF_COUNT_HW_CPU_CYCLES, else cpu-clock. */
+void attrs_sample_kernel(struct perf_event_attr *attr, bool cycles, unsigned freq_hz);
+
+/* A tracepoint that is recorded as it is; its number goes to config. */
+void attrs_trace_kernel(struct perf_event_attr *attr);
+
+/* Describe an event in the file, from what the kernel was given or a tracepoint's id. */
+void attrs_set_sample(struct attrs *a, const struct perf_event_attr *kernel);
+void attrs_set_side(struct attrs *a, const struct perf_event_attr *kernel);
+void attrs_set_tracepoint(struct attrs *a, enum attrs_event event, const char *name,
+			  uint32_t tracepoint_id);
+/* The text of its format, for the file.  Taken: freed with *a. */
+void attrs_set_format(struct attrs *a, enum attrs_event event, char *format);
+
+/* The event will not be in the file after all. */
+void attrs_unset(struct attrs *a, enum attrs_event event);
+
+/* One more id of the kernel's for an event.  -ENOMEM. */
+int attrs_add_id(struct attrs *a, enum attrs_event event, uint64_t id);
+/* One that the head of the file does not have.  -ENOMEM. */
+int attrs_add_late_id(struct attrs *a, enum attrs_event event, uint64_t id);
+/*
+ * A record of the side-band's, not a sample, as the kernel wrote it: where it names an event by a late id,
+ * it gets one that readers know.
+ */
+void attrs_settle_ids(const struct attrs *a, struct perf_event_header *record);
+/* Gives the present events that have no id one of their own.  -ENOMEM. */
+int attrs_number(struct attrs *a);
+/* The id that records of ours carry. */
+uint64_t attrs_id(const struct attrs *a, enum attrs_event event);
+
+/* Fills out[] in order; returns how many.  Borrowed from *a. */
+size_t attrs_for_writer(const struct attrs *a, struct writer_attr out[ATTR_END]);
+/* The EVENT_DESC section. */
+void attrs_event_desc(const struct attrs *a, struct outbuf *out);
+
+#endif

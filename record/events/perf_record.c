@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/events/perf_record.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "format/base/cursor.h"
+
+/* A record under construction: fields one behind the other, into r->bytes. */
+struct build {
+	struct siderec *r;
+	size_t size_bytes;
+};
+
+static struct build begin(struct siderec *r)
+{
+	return (struct build){ .r = r, .size_bytes = sizeof(struct perf_event_header) };
+}
+
+static void put_u8(struct build *b, uint8_t v)
+{
+	b->r->bytes[b->size_bytes++] = v;
+}
+
+static void put_u16(struct build *b, uint16_t v)
+{
+	le16_store(b->r->bytes + b->size_bytes, v);
+	b->size_bytes += sizeof(v);
+}
+
+static void put_u32(struct build *b, uint32_t v)
+{
+	le32_store(b->r->bytes + b->size_bytes, v);
+	b->size_bytes += sizeof(v);
+}
+
+static void put_u64(struct build *b, uint64_t v)
+{
+	le64_store(b->r->bytes + b->size_bytes, v);
+	b->size_bytes += sizeof(v);
+}
+
+static void put_bytes(struct build *b, const void *data, size_t size_bytes)
+{
+	memcpy(b->r->bytes + b->size_bytes, data, size_bytes);
+	b->size_bytes += size_bytes;
+}
+
+/* With its NUL, padded to a multiple of 8. */
+static void put_string(struct build *b, const char *text)
+{
+	size_t bytes = strnlen(text, SIDEREC_PATH_MAX - 1);
+	size_t padded = (bytes + 8) & ~(size_t)7;
+
+	memcpy(b->r->bytes + b->size_bytes, text, bytes);
+	memset(b->r->bytes + b->size_bytes + bytes, 0, padded - bytes);
+	b->size_bytes += padded;
+}
+
+static size_t finish(struct build *b, uint32_t type, uint16_t misc, uint32_t pid, uint32_t tid)
+{
+	uint8_t *header = b->r->bytes;
+
+	put_u32(b, pid);
+	put_u32(b, tid);
+	put_u64(b, b->r->time_ns);
+	put_u32(b, 0); /* cpu */
+	put_u32(b, 0);
+	put_u64(b, b->r->id);
+	le32_store(header, type);
+	le16_store(header + 4, misc);
+	le16_store(header + 6, (uint16_t)b->size_bytes);
+	return b->size_bytes;
+}
+
+size_t siderec_mmap2(struct siderec *r, const struct siderec_map *m)
+{
+	bool kernel = m->pid == UINT32_MAX;
+	uint16_t misc = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+	struct build b = begin(r);
+
+	put_u32(&b, m->pid);
+	put_u32(&b, m->tid);
+	put_u64(&b, m->start);
+	put_u64(&b, m->size_bytes);
+	put_u64(&b, m->file_off_bytes);
+	if (m->build_id.size_bytes) {
+		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+		put_u8(&b, m->build_id.size_bytes);
+		put_u8(&b, 0);
+		put_u16(&b, 0);
+		put_bytes(&b, m->build_id.bytes, BUILDID_MAX_BYTES);
+	} else {
+		put_u32(&b, m->dev_major);
+		put_u32(&b, m->dev_minor);
+		put_u64(&b, m->inode);
+		put_u64(&b, m->inode_generation);
+	}
+	put_u32(&b, m->prot);
+	put_u32(&b, m->flags);
+	put_string(&b, m->path);
+	return finish(&b, PERF_RECORD_MMAP2, misc, m->pid, m->tid);
+}
+
+size_t siderec_comm(struct siderec *r, uint32_t pid, uint32_t tid, const char *comm)
+{
+	struct build b = begin(r);
+
+	put_u32(&b, pid);
+	put_u32(&b, tid);
+	put_string(&b, comm);
+	return finish(&b, PERF_RECORD_COMM, PERF_RECORD_MISC_USER, pid, tid);
+}
+
+size_t siderec_fork(struct siderec *r, uint32_t pid, uint32_t tid, uint32_t ppid, uint32_t ptid,
+		    uint64_t start_ns)
+{
+	struct build b = begin(r);
+
+	put_u32(&b, pid);
+	put_u32(&b, ppid);
+	put_u32(&b, tid);
+	put_u32(&b, ptid);
+	put_u64(&b, start_ns);
+	/* FORK_EXEC as perf's own snapshot has it: the maps that follow are all, none is inherited. */
+	return finish(&b, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, pid, tid);
+}
+
+size_t siderec_namespaces(struct siderec *r, uint32_t pid, uint32_t tid,
+			  const struct siderec_namespace ns[SIDEREC_NAMESPACES])
+{
+	struct build b = begin(r);
+	size_t i;
+
+	put_u32(&b, pid);
+	put_u32(&b, tid);
+	put_u64(&b, SIDEREC_NAMESPACES);
+	for (i = 0; i < SIDEREC_NAMESPACES; i++) {
+		put_u64(&b, ns[i].dev);
+		put_u64(&b, ns[i].inode);
+	}
+	return finish(&b, PERF_RECORD_NAMESPACES, 0, pid, tid);
+}
+
+size_t siderec_cgroup(struct siderec *r, uint64_t cgroup_id, const char *path)
+{
+	struct build b = begin(r);
+
+	put_u64(&b, cgroup_id);
+	put_string(&b, path);
+	return finish(&b, PERF_RECORD_CGROUP, 0, 0, 0);
+}
+
+size_t siderec_ksymbol(struct siderec *r, uint64_t addr, uint32_t size_bytes, const char *name)
+{
+	struct build b = begin(r);
+
+	put_u64(&b, addr);
+	put_u32(&b, size_bytes);
+	put_u16(&b, PERF_RECORD_KSYMBOL_TYPE_BPF);
+	put_u16(&b, 0);
+	put_string(&b, name);
+	return finish(&b, PERF_RECORD_KSYMBOL, 0, 0, 0);
+}
+
+size_t siderec_bpf_event(struct siderec *r, uint32_t prog_id, const uint8_t tag[8])
+{
+	struct build b = begin(r);
+
+	put_u16(&b, PERF_BPF_EVENT_PROG_LOAD);
+	put_u16(&b, 0);
+	put_u32(&b, prog_id);
+	put_bytes(&b, tag, 8);
+	return finish(&b, PERF_RECORD_BPF_EVENT, 0, 0, 0);
+}
+
+size_t siderec_lost(struct siderec *r, uint64_t lost_id, uint64_t count)
+{
+	struct build b = begin(r);
+
+	put_u64(&b, lost_id);
+	put_u64(&b, count);
+	return finish(&b, PERF_RECORD_LOST, 0, 0, 0);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/events/perf_ring.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int perfring_map(struct perfring *r, int fd, size_t data_bytes)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *p = mmap(NULL, page_bytes + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	*r = (struct perfring){
+		.page = p,
+		.data = (const uint8_t *)p + page_bytes,
+		.page_bytes = page_bytes,
+		.data_bytes = data_bytes,
+	};
+	return 0;
+}
+
+void perfring_unmap(struct perfring *r)
+{
+	if (r->page)
+		munmap(r->page, r->page_bytes + r->data_bytes);
+	*r = (struct perfring){ 0 };
+}
+
+int perfring_next(const uint8_t *data, size_t data_bytes, uint64_t at, uint64_t head,
+		  struct perfring_record *out)
+{
+	size_t off = at & (data_bytes - 1), left = data_bytes - off;
+	uint64_t there = head - at;
+
+	if (at == head)
+		return 0;
+	/* Records are multiples of 8, so that a header never wraps around. */
+	if (at > head || there > data_bytes || at % 8 || there < sizeof(out->header))
+		return -EBADMSG;
+	memcpy(&out->header, data + off, sizeof(out->header));
+	if (out->header.size < sizeof(out->header) || out->header.size % 8 ||
+	    out->header.size > there)
+		return -EBADMSG;
+	out->first = data + off;
+	out->first_bytes = out->header.size < left ? out->header.size : left;
+	out->rest = data;
+	out->rest_bytes = out->header.size - out->first_bytes;
+	return 1;
+}
+
+uint64_t perfring_tail(const struct perfring *r)
+{
+	return r->page->data_tail; /* ours alone */
+}
+
+uint64_t perfring_head(const struct perfring *r)
+{
+	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+void perfring_give_back(struct perfring *r, uint64_t tail)
+{
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+}

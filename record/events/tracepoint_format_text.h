@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * tptext - the fields of a tracepoint as a line: "dev=8388608 sector=4096 comm=dd"
+ *
+ * By the kernel's format text.  Numbers, and texts that lie in the record or behind it; what else
+ * there is (arrays of numbers) is left out.
+ */
+#ifndef EBPREC_RECORD_EVENTS_TRACEPOINT_FORMAT_TEXT_H
+#define EBPREC_RECORD_EVENTS_TRACEPOINT_FORMAT_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TPTEXT_FIELDS_MAX 24
+#define TPTEXT_NAME_BYTES 32
+
+struct tptext_field {
+	char name[TPTEXT_NAME_BYTES]; /* with the NUL */
+	uint32_t off_bytes, size_bytes;
+	bool is_signed, is_text, is_elsewhere; /* __data_loc */
+};
+
+struct tptext {
+	struct tptext_field field[TPTEXT_FIELDS_MAX];
+	size_t count;
+	uint32_t size_bytes; /* of the record, without texts behind it */
+};
+
+/* -EBADMSG: it has no fields. */
+int tptext_from_format(const char *format, struct tptext *out);
+/* Fields that are not wholly in raw are left out; what does not fit is cut. */
+void tptext_write(const struct tptext *t, const uint8_t *raw, size_t raw_bytes, char *out,
+		  size_t out_bytes);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/events/uprobe_multi.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define THREADS_MAX 16
+
+struct uprobes_end {
+	struct bpf_link *link; /* NULL: */
+	int fd;                /* of a link that libbpf does not know */
+};
+
+/* ---- the kernel's links ---- */
+
+enum { TRACE_UPROBE_MULTI = 48, UPROBE_MULTI_RETURN = 1 }; /* linux/bpf.h, of 6.6 */
+
+/* What of union bpf_attr is of BPF_LINK_CREATE, and of these links. */
+struct link_create {
+	uint32_t prog_fd, target_fd, attach_type, flags;
+	uint64_t path, offsets, semaphores, cookies;
+	uint32_t count, uprobe_flags, pid, zero;
+};
+
+static uint64_t to_kernel(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+/* A descriptor, or negative errno. */
+static int create(struct link_create *l)
+{
+	long fd;
+
+	l->attach_type = TRACE_UPROBE_MULTI;
+	fd = syscall(SYS_bpf, BPF_LINK_CREATE, l, sizeof(*l));
+	return fd < 0 ? -errno : (int)fd;
+}
+
+bool uprobes_have_links(void)
+{
+	static const struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts);
+	struct link_create folder = { .count = 1 };
+	uint64_t off_bytes = 0;
+	bool have;
+	int prog;
+
+	opts.expected_attach_type = (enum bpf_attach_type)TRACE_UPROBE_MULTI;
+	prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "ebprec_try", "Dual BSD/GPL", nothing, 2, &opts);
+	if (prog < 0)
+		return false;
+	/* Nothing is attached: it is no file.  Those that choose threads look for the process after that. */
+	folder.prog_fd = (uint32_t)prog;
+	folder.path = to_kernel("/");
+	folder.offsets = to_kernel(&off_bytes);
+	have = create(&folder) == -EBADF;
+	folder.pid = UINT32_MAX;
+	have = have && create(&folder) == -EINVAL;
+	close(prog);
+	return have;
+}
+
+void uprobes_mean(const struct uprobes *u, struct bpf_program *prog)
+{
+	if (u->by_links)
+		(void)bpf_program__set_expected_attach_type(
+			prog, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
+}
+
+/* ---- beginning ---- */
+
+static int make_room(struct uprobes *u)
+{
+	struct uprobes_end *more;
+
+	if (u->count == UPROBES_MAX)
+		return -EOVERFLOW;
+	if (u->count < u->room)
+		return 0;
+	more = realloc(u->ends, (u->room + 64) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	u->ends = more;
+	u->room += 64;
+	return 0;
+}
+
+static int attach_by_link(struct uprobes *u, const struct bpf_program *prog,
+			  const struct uprobes_file *file, const char *path,
+			  const struct uprobes_place *places, size_t count)
+{
+	uint64_t *words = calloc(count, 3 * sizeof(*words));
+	struct link_create l = {
+		.prog_fd = (uint32_t)bpf_program__fd(prog),
+		.path = to_kernel(path),
+		.offsets = to_kernel(words),
+		.semaphores = to_kernel(words + count),
+		.cookies = to_kernel(words + 2 * count),
+		.count = (uint32_t)count,
+		.uprobe_flags = file->is_return ? UPROBE_MULTI_RETURN : 0,
+		.pid = file->pid > 0 ? (uint32_t)file->pid : 0,
+	};
+	int err = words ? make_room(u) : -ENOMEM, fd;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		words[i] = places[i].off_bytes;
+		words[count + i] = places[i].semaphore_bytes;
+		words[2 * count + i] = places[i].cookie;
+	}
+	if (!err) {
+		fd = create(&l);
+		if (fd >= 0)
+			u->ends[u->count++] = (struct uprobes_end){ .fd = fd };
+		else
+			err = fd;
+	}
+	free(words);
+	return err;
+}
+
+static int attach_by_event(struct uprobes *u, const struct bpf_program *prog,
+			   const struct uprobes_file *file, const char *path,
+			   const struct uprobes_place *place)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = place->semaphore_bytes,
+		    .bpf_cookie = place->cookie, .retprobe = file->is_return);
+	LIBBPF_OPTS(bpf_perf_event_opts, event_opts, .bpf_cookie = place->cookie);
+	struct bpf_link *link;
+	int event = -1, err = make_room(u);
+
+	if (err)
+		return err;
+	if (u->prober) {
+		event = prober_open(u->prober, file->fd, place->off_bytes, place->semaphore_bytes);
+		if (event < 0)
+			return event;
+		link = bpf_program__attach_perf_event_opts(prog, event, &event_opts);
+	} else {
+		link = bpf_program__attach_uprobe_opts(prog, file->pid, path, place->off_bytes,
+						       &opts);
+	}
+	if (link) {
+		u->ends[u->count++] = (struct uprobes_end){ .link = link }; /* it has the event */
+		return 0;
+	}
+	err = -errno;
+	if (event >= 0)
+		close(event);
+	return err;
+}
+
+int uprobes_attach(struct uprobes *u, const struct bpf_program *prog,
+		   const struct uprobes_file *file, const struct uprobes_place *places,
+		   size_t count)
+{
+	char path[32];
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	if (u->by_links)
+		return count ? attach_by_link(u, prog, file, path, places, count) : 0;
+	for (size_t i = 0; i < count && !err; i++)
+		err = attach_by_event(u, prog, file, path, &places[i]);
+	return err;
+}
+
+/* ---- ending ---- */
+
+struct ending {
+	const struct uprobes *uprobes;
+	atomic_size_t next;
+};
+
+static void *end_some(void *arg)
+{
+	struct ending *e = arg;
+	struct uprobes_end *end;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&e->next, 1)) < e->uprobes->count) {
+		end = &e->uprobes->ends[i];
+		if (end->link)
+			bpf_link__destroy(end->link);
+		else
+			close(end->fd);
+	}
+	return NULL;
+}
+
+void uprobes_end(struct uprobes *u)
+{
+	struct ending e = { .uprobes = u };
+	pthread_t threads[THREADS_MAX];
+	size_t count = 0;
+	sigset_t all, was;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	/* Perf events would wait for each other. */
+	while (u->by_links && count < THREADS_MAX && count + 1 < u->count &&
+	       !pthread_create(&threads[count], NULL, end_some, &e))
+		count++;
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	end_some(&e);
+	while (count)
+		pthread_join(threads[--count], NULL);
+	free(u->ends);
+	u->ends = NULL;
+	u->count = u->room = 0;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * inst_copy - where the CPUs are, without BPF: the kernel copies a piece of each stack into the
+ * sample, and it is walked here at once
+ *
+ * The events write into the side-band's rings, so that a user, who may lock little memory, needs
+ * one ring a CPU, and a sample comes in its place among the mappings.  The copies end here: what
+ * reaches the file are addresses.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+
+#include "format/base/cursor.h"
+#include "format/perf/perfregs.h"
+#include "record/instrument/instrument.h"
+
+#define COVERAGE_MIN 20 /* samples; fewer say nothing */
+
+struct copy_state {
+	struct perfset events;
+	struct perf_event_attr attr; /* of what the kernel writes */
+	int kept;                    /* the event's number for reopener_take() */
+	bool on_exec;                /* the events begin with the command */
+	__u64 kernel[CPU_KERNEL_MAX], user[CPU_USER_MAX];
+};
+
+/* ---- opening ---- */
+
+static void describe(const struct instrument_ctx *c, struct copy_state *s, bool cycles)
+{
+	struct perf_event_attr *attr = &s->attr;
+	bool kernel = !sideband_user_only(c->sideband);
+
+	attrs_sample_kernel(attr, cycles, c->opts->freq_hz);
+	attr->exclude_kernel = attr->exclude_hv = !kernel;
+	attr->enable_on_exec = s->on_exec;
+	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_CGROUP;
+	if (kernel || c->opts->stacks == CPU_STACKS_FP)
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr->exclude_callchain_user = c->opts->stacks != CPU_STACKS_FP;
+	if (c->walker) {
+		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr->sample_regs_user = PERFREGS_X86_MASK;
+		attr->sample_stack_user = c->opts->copy_bytes;
+	}
+}
+
+static int open_event(struct instrument_ctx *c, struct copy_state *s, bool cycles)
+{
+	int err;
+
+	describe(c, s, cycles);
+	err = perfset_open(&s->events, &s->attr, c->cpus, c->scope);
+	if (err == -EINVAL) { /* before 5.7 */
+		s->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
+		err = perfset_open(&s->events, &s->attr, c->cpus, c->scope);
+	}
+	return err;
+}
+
+static int choose_event(struct instrument_ctx *c, struct copy_state *s)
+{
+	enum record_event want = c->opts->event;
+	int err = open_event(c, s, want != RECORD_CPU_CLOCK);
+
+	if (!err || want == RECORD_CPU_CLOCK)
+		return err;
+	if (want == RECORD_CYCLES)
+		return note_fail(c->notes, err, "no hardware counters here? use -e cpu-clock",
+				 "cannot count cycles");
+	err = open_event(c, s, false);
+	if (!err)
+		note(c->notes, NOTE_INFO, "no hardware counters here: sampling by cpu-clock");
+	return err;
+}
+
+static int copy_prepare(struct instrument_ctx *c)
+{
+	struct copy_state *s = calloc(1, sizeof(*s));
+	uint64_t id;
+	size_t i;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	c->state = s;
+	s->on_exec = c->opts->command && c->scope->pid_count && !c->opts->pid_count;
+	err = choose_event(c, s);
+	if (err)
+		return note_fail(c->notes, err,
+				 perfset_hint(err, perfset_paranoid(), !c->scope->pid_count),
+				 "cannot sample by perf_event_open");
+	for (i = 0; i < s->events.count && !err; i++) {
+		int fd = s->events.event[i].fd;
+
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT,
+			  sideband_fd(c->sideband, s->events.event[i].cpu)) ||
+		    ioctl(fd, PERF_EVENT_IOC_ID, &id))
+			return note_fail(c->notes, -errno, NULL, "cannot sample CPU %u",
+					 c->cpus->ids[s->events.event[i].cpu]);
+		err = attrs_add_id(c->attrs, ATTR_SAMPLE, id);
+	}
+	attrs_set_sample(c->attrs, &s->attr);
+	s->kept = reopener_keep(c->reopener, &s->attr);
+	return err;
+}
+
+static int copy_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
+{
+	struct copy_state *s = c->state;
+	int fd = reopener_take(c->reopener, s->kept);
+	uint64_t id;
+	int err = fd < 0 ? fd : perfset_replace(&s->events, fd, cpu, output_fd, &id);
+
+	return err ? err : attrs_add_late_id(c->attrs, ATTR_SAMPLE, id);
+}
+
+static int copy_attach(struct instrument_ctx *c)
+{
+	struct copy_state *s = c->state;
+	int err = s->on_exec ? 0 : perfset_control(&s->events, PERF_EVENT_IOC_ENABLE);
+
+	return err ? note_fail(c->notes, err, NULL, "cannot begin to sample") : 0;
+}
+
+static void copy_stop(struct instrument_ctx *c)
+{
+	struct copy_state *s = c->state;
+
+	if (s)
+		(void)perfset_control(&s->events, PERF_EVENT_IOC_DISABLE);
+}
+
+static void copy_detach(struct instrument_ctx *c)
+{
+	struct copy_state *s = c->state;
+
+	if (!s)
+		return;
+	perfset_close(&s->events);
+	free(s);
+	c->state = NULL;
+}
+
+/* ---- samples ---- */
+
+/* One context's part of a chain: at most max frames; returns how many. */
+static size_t take_chain(const struct perf_sample *sample, uint64_t context, __u64 *out, size_t max)
+{
+	bool inside = false;
+	uint64_t addr;
+	size_t i, n = 0;
+
+	for (i = 0; i < sample->chain_count && n < max; i++) {
+		addr = le64_load(sample->chain + 8 * i);
+		if (addr >= (uint64_t)PERF_CONTEXT_MAX)
+			inside = addr == context;
+		else if (inside)
+			out[n++] = addr;
+	}
+	return n;
+}
+
+static void take_kernel(const struct instrument_ctx *c, struct copy_state *s,
+			const struct perf_sample *sample, struct samplerec *rec)
+{
+	size_t i;
+
+	rec->kernel = s->kernel;
+	rec->kernel_count = take_chain(sample, (uint64_t)PERF_CONTEXT_KERNEL, s->kernel,
+				       CPU_KERNEL_MAX);
+	if (!rec->kernel_count && sample->cpumode == PERF_RECORD_MISC_KERNEL)
+		s->kernel[rec->kernel_count++] = sample->ip;
+	for (i = 0; c->kallsyms && i < rec->kernel_count; i++)
+		ksyms_touch(c->kallsyms, s->kernel[i]);
+}
+
+/* The kernel's own walk by frame pointers, or, when no stacks were asked for, the address alone. */
+static void take_user(const struct instrument_ctx *c, struct copy_state *s,
+		      const struct perf_sample *sample, struct samplerec *rec)
+{
+	bool user_mode = sample->cpumode == PERF_RECORD_MISC_USER;
+
+	rec->user = s->user;
+	rec->user_count = take_chain(sample, (uint64_t)PERF_CONTEXT_USER, s->user,
+				     c->opts->max_frames);
+	if (!rec->user_count && user_mode)
+		s->user[rec->user_count++] = sample->ip;
+	if (!rec->user_count)
+		return;
+	if (c->opts->stacks == CPU_STACKS_FP && sample->chain_count < PERF_MAX_STACK_DEPTH &&
+	    rec->user_count < c->opts->max_frames)
+		rec->stack = (struct stackinfo){
+			.how = rec->user_count > 1 ? STACKINFO_FP : STACKINFO_PC,
+			.why = UNWIND_NOT_A_FRAME,
+		};
+	else
+		rec->stack = (struct stackinfo){
+			.how = rec->user_count > 1 ? STACKINFO_FP : STACKINFO_PC,
+			.why = UNWIND_MAX_FRAMES,
+			.flags = STACKINFO_CUT,
+		};
+}
+
+/* Fills *out and true: there is a stack to be walked.  False: rec says all there is to say. */
+static bool take_copy(struct copy_state *s, const struct perf_sample *sample,
+		      __u64 regs[PERFREGS_MAX], struct samplerec *rec, struct walker_stack *out)
+{
+	if (!perfregs_load(UNWIND_X86_64, sample, s->attr.sample_regs_user, regs))
+		return false; /* a kernel thread */
+	if (sample->user_regs_abi != PERF_SAMPLE_REGS_ABI_64) {
+		s->user[0] = regs[UNWIND_X86_RA];
+		rec->user = s->user;
+		rec->user_count = 1;
+		rec->stack = (struct stackinfo){ .how = STACKINFO_PC,
+						 .why = UNWIND_UNSUPPORTED,
+						 .flags = STACKINFO_COMPAT };
+		return false;
+	}
+	/* In exec, between two programs: registers of the one, memory of the other. */
+	if (!sample->user_stack_bytes && sample->cpumode == PERF_RECORD_MISC_KERNEL)
+		return false;
+	*out = (struct walker_stack){
+		.bytes = sample->user_stack,
+		.size_bytes = sample->user_stack_bytes,
+		.addr = regs[UNWIND_X86_SP],
+		.regs = regs,
+	};
+	return true;
+}
+
+static int copy_on_sample(struct instrument_ctx *c, const struct perf_event_header *record)
+{
+	struct copy_state *s = c->state;
+	__u64 regs[PERFREGS_MAX] = { 0 };
+	struct walker_stack stack;
+	struct perf_sample sample;
+	struct samplerec rec;
+
+	if (perfrec_sample(record, record->size, &s->attr, &sample, NULL))
+		return -EBADMSG;
+	if (!targets_has(c->targets, sample.pid))
+		return 0;
+	rec = (struct samplerec){
+		.pid = sample.pid,
+		.tid = sample.tid,
+		.cpu = (uint32_t)sample.cpu,
+		.time_ns = sample.time_ns,
+		.period = sample.period,
+		.cgroup_id = sample.cgroup,
+	};
+	take_kernel(c, s, &sample, &rec);
+	if (!c->walker)
+		take_user(c, s, &sample, &rec);
+	else if (take_copy(s, &sample, regs, &rec, &stack))
+		return walker_emit(c->walker, &rec, &stack);
+	emit_count_stack(c->emit, &rec.stack);
+	return emit_sample(c->emit, ATTR_SAMPLE, &rec);
+}
+
+/*
+ * What a command started and ended within a period was not sampled: events begin anew with each
+ * child.  Said when more than half of the CPU time is missing.
+ */
+static int copy_augment(struct instrument_ctx *c)
+{
+	const struct copy_state *s = c->state;
+	const struct account *a = &c->emit->account;
+	uint64_t seen = a->sample_count + a->lost_count[EBPREC_EV_CPU], want;
+	struct rusage used;
+
+	if (!s->on_exec || getrusage(RUSAGE_CHILDREN, &used))
+		return 0;
+	want = (uint64_t)used.ru_utime.tv_sec * 1000000 + (uint64_t)used.ru_utime.tv_usec;
+	if (!s->attr.exclude_kernel)
+		want += (uint64_t)used.ru_stime.tv_sec * 1000000 + (uint64_t)used.ru_stime.tv_usec;
+	want = want * c->opts->freq_hz / 1000000;
+	if (want >= COVERAGE_MIN && seen < want / 2)
+		note(c->notes, NOTE_WARNING,
+		     "only %llu of about %llu samples: without root, processes that end within %.3g ms "
+		     "are not seen (a higher -F sees shorter ones)",
+		     (unsigned long long)seen, (unsigned long long)want, 1000.0 / c->opts->freq_hz);
+	return 0;
+}
+
+const struct instrument inst_copy = {
+	.name = "cpu",
+	.summary = "where the CPUs are, without BPF",
+	.costs = "a copy of the stack a sample",
+	.needs = NEED_PERF,
+	.prepare = copy_prepare,
+	.attach = copy_attach,
+	.on_sample = copy_on_sample,
+	.cpu_back = copy_cpu_back,
+	.augment = copy_augment,
+	.stop = copy_stop,
+	.detach = copy_detach,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* inst_exec - how each program that starts was called */
+#include <errno.h>
+
+#include "bpf/core/exec.skel.h"
+#include "record/process/cmdline_log.h"
+#include "record/instrument/instrument.h"
+
+static int exec_prepare(struct instrument_ctx *c)
+{
+	struct exec_bpf *skel = exec_bpf__open();
+	int err;
+
+	if (!skel)
+		return note_fail(c->notes, -errno, NULL, "cannot read command lines");
+	c->state = skel;
+	skel->rodata->with_environment = c->args->environment;
+	err = instrument_share(c, skel);
+	if (!err)
+		err = exec_bpf__load(skel);
+	/* From here on: who is called otherwise while /proc is read is told with a time. */
+	if (!err)
+		err = exec_bpf__attach(skel);
+	return err ? instrument_fail(c, err, "cannot read command lines") : 0;
+}
+
+static int exec_attach(struct instrument_ctx *c)
+{
+	return 0;
+}
+
+static int exec_on_event(struct instrument_ctx *c, const struct event_header *h)
+{
+	const struct exec_event *ev = (const void *)h;
+	struct procargs p;
+
+	if (h->size_bytes < EXEC_EVENT_HEAD_BYTES ||
+	    (uint64_t)EXEC_EVENT_HEAD_BYTES + ev->args_bytes + ev->env_bytes > h->size_bytes)
+		return -EBADMSG;
+	p = (struct procargs){
+		.pid = ev->pid,
+		.flags = ev->flags,
+		.time_ns = h->time_ns,
+		.args = (const char *)ev->data,
+		.env = (const char *)ev->data + ev->args_bytes,
+		.args_bytes = ev->args_bytes,
+		.env_bytes = ev->env_bytes,
+	};
+	return argkeep_add(c->args, &p);
+}
+
+static void exec_stop(struct instrument_ctx *c)
+{
+	if (c->state)
+		exec_bpf__detach(c->state);
+}
+
+static void exec_detach(struct instrument_ctx *c)
+{
+	exec_bpf__destroy(c->state); /* NULL is fine */
+	c->state = NULL;
+}
+
+const struct instrument inst_exec = {
+	.name = "exec",
+	.summary = "command lines of programs that start",
+	.events = 1u << EBPREC_EV_EXEC,
+	.prepare = exec_prepare,
+	.attach = exec_attach,
+	.on_event = exec_on_event,
+	.stop = exec_stop,
+	.detach = exec_detach,
+};

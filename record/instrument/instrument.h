@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * instrument - one thing that can be recorded: a BPF program and what becomes of its events
+ *
+ * Each instrument has a skeleton of its own, so that one that cannot load takes nothing else down.
+ * Order of calls: prepare (all), attach (all), on_event..., augment (all), detach (all).
+ */
+#ifndef EBPREC_RECORD_INSTRUMENT_INSTRUMENT_H
+#define EBPREC_RECORD_INSTRUMENT_INSTRUMENT_H
+
+#include <stddef.h>
+
+#include "bpf/events.h"
+#include "record/privsep/elf_facts.h"
+#include "record/events/event_attrs.h"
+#include "record/base/cpuset_list.h"
+#include "record/output/sink.h"
+#include "record/kernel/kernel_symbols_index.h"
+#include "record/base/messages.h"
+#include "record/cli.h"
+#include "record/events/bpf_ring.h"
+#include "record/events/sideband.h"
+#include "record/process/target_set.h"
+#include "record/output/snapshot_trigger.h"
+#include "record/unwind/unwinder.h"
+
+struct argkeep;
+struct elfworker;
+
+/* What instruments work with; all borrowed from the recording, but state. */
+struct instrument_ctx {
+	const struct record_opts *opts;
+	const struct cpulist *cpus;
+	const struct rings *rings; /* NULL: without BPF */
+	const struct targets *targets;
+	struct sideband *sideband;
+	struct reopener
+		*reopener; /* prepare() tells it of events that cpu_back() opens; may be NULL */
+	const struct perfset_scope *scope; /* without BPF: whose events are opened */
+	struct walker *walker;             /* NULL: stacks are not walked by tables */
+	struct attrs *attrs;               /* prepare() adds its events */
+	struct ksyms *kallsyms;            /* NULL: not to be had */
+	struct notes *notes;
+	struct triggers *triggers;
+	struct emit *emit; /* from attach() on */
+	struct argkeep *args;
+	struct elfworker *reader; /* of ELF files that the user named; NULL: without a process */
+	void *state;              /* the instrument's own */
+	/* To be called between pieces of long work in tick(): takes what has come in meanwhile. */
+	int (*meanwhile)(void *arg);
+	void *meanwhile_arg;
+};
+
+/* What an instrument cannot be without. */
+enum instrument_need {
+	NEED_PERF = 1,  /* perf_event_open() */
+	NEED_BPF = 2,   /* BPF, with the kernel's types (BTF) */
+	NEED_SCHED = 4, /* the tracepoints sched:* and their formats in tracefs */
+};
+
+struct instrument {
+	const char *name, *summary; /* "sched", "context switches" */
+	const char *costs;          /* for people, as measured; NULL: not listed */
+	enum instrument_need needs; /* what must be there, or-ed */
+	uint32_t events;            /* what on_event() takes: bits 1 << enum ebprec_event_type */
+	/*
+	 * Opens and loads the programs, and describes the events.  On failure note_fail() has said
+	 * why; -ENOTSUP, -EPERM and the like only cost this instrument.
+	 */
+	int (*prepare)(struct instrument_ctx *c);
+	int (*attach)(struct instrument_ctx *c); /* events come from here on */
+	int (*on_event)(struct instrument_ctx *c, const struct event_header *ev); /* may be NULL */
+	/*
+	 * A CPU came online, perhaps back: opens what it has of it anew (reopener.h); output_fd: where
+	 * SET_OUTPUT goes.  May be NULL.
+	 */
+	int (*cpu_back)(struct instrument_ctx *c, uint32_t cpu, int output_fd);
+	/*
+	 * Samples of events that write into the side-band's rings; may be NULL.  -ENOENT: of
+	 * another instrument.
+	 */
+	int (*on_sample)(struct instrument_ctx *c, const struct perf_event_header *record);
+	/*
+	 * A file is mapped for code, for the first time in the recording; fd is borrowed.  From after
+	 * prepare() on.  May be NULL.
+	 */
+	void (*on_file)(struct instrument_ctx *c, const char *path, int fd,
+			const struct elffacts *facts);
+	/* Now and then, between events; may be NULL. */
+	int (*tick)(struct instrument_ctx *c, uint64_t now_ns);
+	int (*augment)(struct instrument_ctx *c); /* at stop; may be NULL */
+	void (*stop)(struct instrument_ctx *c);   /* no more events; what is in the rings stays */
+	void (*detach)(struct instrument_ctx *c); /* frees the state; NULL-safe, half-built-safe */
+};
+
+extern const struct instrument inst_target, inst_cpu, inst_copy, inst_trace, inst_sched, inst_mark;
+extern const struct instrument inst_metric, inst_exec;
+
+/* What to do about an error of BPF; NULL: nothing known. */
+const char *instrument_hint(int err);
+/* note_fail() for programs that do not load or attach: without BTF most errors mean just that. */
+int instrument_fail(struct instrument_ctx *c, int err, const char *what);
+
+/* Sets the knobs all programs have and gives the skeleton `skel` the shared maps. */
+#define instrument_share(c, skel)                                                       \
+	({                                                                              \
+		int err__;                                                              \
+		(skel)->rodata->wake_bytes = rings_wake_bytes((c)->rings);              \
+		(skel)->rodata->filter = !(c)->targets->all;                            \
+		err__ = rings_share((c)->rings, (skel)->maps.rings, (skel)->maps.lost); \
+		err__ ? err__ : targets_share((c)->targets, (skel)->maps.targets);      \
+	})
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/instrument/sample_throttle.h"
+
+#define LOOK_NS  1000000000ULL
+#define STEP_MAX 8 /* a second may be an exception */
+#define CALM     5
+
+void thinning_init(struct thinning *t, uint64_t allowed_ns, unsigned freq_hz, uint64_t now_ns,
+		   uint64_t spent_ns)
+{
+	*t = (struct thinning){
+		.allowed_ns = allowed_ns,
+		.most = freq_hz < THINNING_MAX ? freq_hz : THINNING_MAX,
+		.one_of = 1,
+		.at_ns = now_ns,
+		.spent_ns = spent_ns,
+	};
+}
+
+static uint32_t more(const struct thinning *t)
+{
+	uint64_t times = (t->last_ns + t->allowed_ns - 1) / t->allowed_ns, to;
+
+	to = t->one_of * (times < STEP_MAX ? times : STEP_MAX);
+	return to < t->most ? (uint32_t)to : t->most;
+}
+
+bool thinning_look(struct thinning *t, uint64_t now_ns, uint64_t spent_ns)
+{
+	uint64_t passed_ns = now_ns - t->at_ns;
+	uint32_t before = t->one_of;
+
+	if (!t->allowed_ns || passed_ns < LOOK_NS || spent_ns < t->spent_ns)
+		return false;
+	t->last_ns = (uint64_t)((double)(spent_ns - t->spent_ns) * 1e9 / (double)passed_ns);
+	t->at_ns = now_ns;
+	t->spent_ns = spent_ns;
+	t->calm = t->last_ns < t->allowed_ns / 3 ? t->calm + 1 : 0;
+	if (t->last_ns > t->allowed_ns) {
+		if (t->one_of < t->most)
+			t->one_of = more(t);
+	} else if (t->calm >= CALM && t->one_of > 1) {
+		t->one_of /= 2;
+		t->calm = 0;
+	}
+	return t->one_of != before;
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * inst_sched - every switch, wakeup, migration, fork and exit, as the tracepoints sched:*
+ *
+ * The file has the kernel's own format texts, so the records are laid out as the running kernel
+ * would; a tracepoint that cannot be described is left out of the file, but for the switch, without
+ * which the others mean nothing.
+ *
+ * And what follows from the switches: how long each thread ran, told once a second as
+ * sched:sched_stat_runtime, from which `perf sched latency` has its run times.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/core/sched.skel.h"
+#include "format/perf/trace_data.h"
+#include "format/base/clock.h"
+#include "record/instrument/event_stack.h"
+#include "record/instrument/instrument.h"
+#include "record/instrument/thread_runtime.h"
+#include "record/output/sample_record.h"
+#include "record/events/tracepoint_layout.h"
+#include "record/events/tracefs.h"
+
+/* Fields as task_raw() puts them. */
+enum { F_COMM, F_PID, F_PRIO, F_A, F_B };
+
+static const struct task_kind {
+	enum attrs_event event;
+	const char *name; /* of the tracepoint, in sched */
+	const char *fields[TPLAYOUT_FIELDS_MAX];
+} kinds[TASK_WHATS] = {
+	[TASK_WAKEUP] = { ATTR_WAKEUP, "sched_wakeup", { "comm", "pid", "prio", "target_cpu" } },
+	[TASK_WAKEUP_NEW] = { ATTR_WAKEUP_NEW,
+			      "sched_wakeup_new",
+			      { "comm", "pid", "prio", "target_cpu" } },
+	[TASK_MIGRATE] = { ATTR_MIGRATE,
+			   "sched_migrate_task",
+			   { "comm", "pid", "prio", "orig_cpu", "dest_cpu" } },
+	[TASK_FORK] = { ATTR_FORK,
+			"sched_process_fork",
+			{ "parent_comm", "parent_pid", "child_comm", "child_pid" } },
+	[TASK_EXIT] = { ATTR_EXIT, "sched_process_exit", { "comm", "pid", "prio" } },
+};
+
+#define TELL_NS         1000000000ULL /* run times are told this often */
+#define COPIES_A_SECOND 200           /* of stacks, and CPU: those of programs that just began */
+
+/* Fields as tell_runtimes() puts them.  vruntime, which is not known, is there up to Linux 6.7. */
+enum { R_COMM, R_PID, R_RUNTIME };
+static const char *const runtime_fields[] = { "comm", "pid", "runtime", "vruntime", NULL };
+static const char *const runtime_fields_6_8[] = { "comm", "pid", "runtime", NULL };
+
+struct sched_state {
+	struct sched_bpf *skel;
+	struct switch_layout layout;
+	struct tplayout task[TASK_WHATS];
+	bool has_group_dead;
+	struct tplayout runtime;
+	struct runtimes *runtimes; /* NULL: the kernel has no such tracepoint */
+	uint64_t told_ns, stopped_ns;
+	struct keymap named; /* threads of others whose name is in the capture */
+};
+
+/* tp_btf reads the tasks directly; raw_tp by a helper, where tp_btf is not to be had. */
+static int load(struct instrument_ctx *c, struct sched_state *s, bool btf)
+{
+	struct bpf_program *prog;
+	int err;
+
+	s->skel = sched_bpf__open();
+	if (!s->skel)
+		return -errno;
+	bpf_object__for_each_program(prog, s->skel->obj) bpf_program__set_autoload(
+		prog, btf == !strncmp(bpf_program__section_name(prog), "tp_btf/", 7));
+	s->skel->rodata->stack_ns_a_second = c->opts->stack_ns_a_second / c->cpus->count;
+	s->skel->rodata->late_ns = c->opts->late_ns;
+	s->skel->rodata->user_stacks = c->walker != NULL;
+	s->skel->rodata->copy_bytes = SWITCH_COPY_BYTES - COPY_BELOW_SP;
+	s->skel->rodata->copies_a_second = c->opts->stacks == CPU_STACKS_AUTO ? COPIES_A_SECOND : 0;
+	s->skel->rodata->max_frames = c->opts->max_frames;
+	err = instrument_share(c, s->skel);
+	if (!err && c->walker)
+		err = walkspace_share(walker_space(c->walker), s->skel);
+	if (!err)
+		err = sched_bpf__load(s->skel);
+	if (err) {
+		sched_bpf__destroy(s->skel);
+		s->skel = NULL;
+	}
+	return err;
+}
+
+/* Describes sched:sched_switch in the file. */
+static int describe_switch(struct instrument_ctx *c, struct sched_state *s)
+{
+	char *format = tracefs_format("sched", "sched_switch");
+	int err = format ? switch_layout_from_format(format, &s->layout) : -ENOENT;
+
+	if (err) {
+		free(format);
+		return note_fail(c->notes, err, "is tracefs mounted on /sys/kernel/tracing?",
+				 "cannot read the format of sched:sched_switch");
+	}
+	attrs_set_tracepoint(c->attrs, ATTR_SWITCH, "sched:sched_switch", s->layout.id);
+	attrs_set_format(c->attrs, ATTR_SWITCH, format);
+	return 0;
+}
+
+static void describe_task(struct instrument_ctx *c, struct sched_state *s, enum task_what what)
+{
+	static const char *const with_group[] = { "comm", "pid", "prio", "group_dead", NULL };
+	const struct task_kind *kind = &kinds[what];
+	char name[32], *format = tracefs_format("sched", kind->name);
+	int err = format ? tplayout_from_format(format, kind->fields, &s->task[what]) : -ENOENT;
+
+	if (err) {
+		note(c->notes, NOTE_WARNING, "cannot read the format of sched:%s: %s, skipping",
+		     kind->name, strerror(-err));
+		free(format);
+		return;
+	}
+	if (what == TASK_EXIT) /* group_dead is as young as Linux 6.17 */
+		s->has_group_dead = !tplayout_from_format(format, with_group, &s->task[what]);
+	snprintf(name, sizeof(name), "sched:%s", kind->name);
+	attrs_set_tracepoint(c->attrs, kind->event, name, s->task[what].id);
+	attrs_set_format(c->attrs, kind->event, format);
+}
+
+static void describe_runtime(struct instrument_ctx *c, struct sched_state *s)
+{
+	char *format = tracefs_format("sched", "sched_stat_runtime");
+
+	if (!format || (tplayout_from_format(format, runtime_fields, &s->runtime) &&
+			tplayout_from_format(format, runtime_fields_6_8, &s->runtime))) {
+		note(c->notes, NOTE_WARNING,
+		     "cannot read the format of sched:sched_stat_runtime, skipping");
+		free(format);
+		return;
+	}
+	attrs_set_tracepoint(c->attrs, ATTR_RUNTIME, "sched:sched_stat_runtime", s->runtime.id);
+	attrs_set_format(c->attrs, ATTR_RUNTIME, format);
+}
+
+static int sched_prepare(struct instrument_ctx *c)
+{
+	struct sched_state *s = calloc(1, sizeof(*s));
+	int what, err;
+
+	if (!s)
+		return -ENOMEM;
+	c->state = s;
+	err = load(c, s, true);
+	if (err && err != -EPERM)
+		err = load(c, s, false);
+	if (err)
+		return instrument_fail(c, err, "cannot load the recorder of context switches");
+	err = describe_switch(c, s);
+	for (what = 0; !err && what < TASK_WHATS; what++)
+		describe_task(c, s, (enum task_what)what);
+	if (!err)
+		describe_runtime(c, s);
+	attrs_set_tracepoint(c->attrs, ATTR_WAKER, "ebprec:waker", TRACING_WAKER_ID);
+	attrs_set_tracepoint(c->attrs, ATTR_EXITED, "ebprec:exit", TRACING_EXIT_ID);
+	return err;
+}
+
+/* Above all CPUs, also those that are offline now. */
+static uint32_t cpu_end(const struct cpulist *cpus)
+{
+	uint32_t end = cpus->ids[cpus->count - 1] + 1;
+	int possible = libbpf_num_possible_cpus();
+
+	return possible > 0 && (uint32_t)possible > end ? (uint32_t)possible : end;
+}
+
+static int sched_attach(struct instrument_ctx *c)
+{
+	struct sched_state *s = c->state;
+	int err = sched_bpf__attach(s->skel);
+
+	if (err)
+		return instrument_fail(c, err, "cannot attach to sched:sched_switch");
+	s->told_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!c->attrs->entry[ATTR_RUNTIME].present)
+		return 0;
+	return runtimes_new(cpu_end(c->cpus), s->told_ns, &s->runtimes);
+}
+
+static int tell_runtimes(struct instrument_ctx *c, struct sched_state *s)
+{
+	const struct runtime *t;
+	struct samplerec rec;
+	struct tpraw raw;
+	size_t i, count;
+	int err = runtimes_take(s->runtimes, &t, &count);
+
+	for (i = 0; i < count && !err; i++, t++) {
+		tpraw_begin(&raw, &s->runtime, 0, t->tid);
+		tpraw_comm(&raw, R_COMM, t->comm);
+		tpraw_number(&raw, R_PID, t->tid);
+		tpraw_number(&raw, R_RUNTIME, t->sum_ns);
+		/*
+		 * At a moment when the thread was alive, for perf to know it: not after its EXIT; and
+		 * not before what perf has already put in order.
+		 */
+		rec = (struct samplerec){
+			.pid = t->pid,
+			.tid = t->tid,
+			.cpu = t->cpu,
+			.time_ns = t->from_ns > c->emit->floor_ns ? t->from_ns : c->emit->floor_ns,
+			.period = 1,
+			.raw = raw.bytes,
+			.raw_bytes = tpraw_end(&raw),
+		};
+		err = emit_sample(c->emit, ATTR_RUNTIME, &rec);
+	}
+	return err;
+}
+
+static int count_runtime(struct instrument_ctx *c, struct sched_state *s,
+			 const struct switch_event *ev)
+{
+	int err = runtimes_switch(s->runtimes, ev);
+
+	if (err || ev->h.time_ns < s->told_ns + TELL_NS)
+		return err;
+	s->told_ns = ev->h.time_ns;
+	return tell_runtimes(c, s);
+}
+
+/* Who is on a CPU at the end has no switch to count its time by. */
+static int sched_augment(struct instrument_ctx *c)
+{
+	struct sched_state *s = c->state;
+	int err;
+
+	if (!s->runtimes)
+		return 0;
+	err = runtimes_until(s->runtimes, s->stopped_ns);
+	return err ? err : tell_runtimes(c, s);
+}
+
+/*
+ * Who was on the CPU before a recorded thread may be of a process that is not recorded: its name
+ * is known from here only.
+ */
+static int name_stranger(struct instrument_ctx *c, struct sched_state *s,
+			 const struct switch_event *ev)
+{
+	struct siderec r = { .id = emit_side_id(c->emit), .time_ns = ev->h.time_ns };
+	char comm[sizeof(ev->prev_comm) + 1] = "";
+	int err;
+
+	if (!ev->prev_tid || targets_has(c->targets, ev->prev_pid) ||
+	    keymap_get(&s->named, ev->prev_tid, 0))
+		return 0;
+	err = keymap_put(&s->named, ev->prev_tid, 0, 0);
+	if (err)
+		return err;
+	memcpy(comm, ev->prev_comm, sizeof(ev->prev_comm));
+	return emit_side(c->emit, &r, siderec_comm(&r, ev->prev_pid, ev->prev_tid, comm));
+}
+
+/* user: NULL: the frames that came with the event. */
+static int emit_switch(struct instrument_ctx *c, const struct switch_event *ev, const __u64 *user,
+		       size_t user_count)
+{
+	struct sched_state *s = c->state;
+	uint8_t raw[SAMPLEREC_RAW_MAX];
+	struct samplerec rec = {
+		.pid = ev->prev_pid,
+		.tid = ev->prev_tid,
+		.cpu = ev->h.cpu,
+		.time_ns = ev->h.time_ns,
+		.period = 1,
+		.raw = raw,
+		.raw_bytes = s->layout.size_bytes,
+	};
+	struct eventstack stack;
+
+	switch_encode(&s->layout, ev, raw);
+	if (ev->weight) {
+		eventstack_read(&ev->stack, c->kallsyms, &stack);
+		rec.kernel = stack.kernel;
+		rec.kernel_count = stack.kernel_count;
+		rec.user = user ? user : stack.user;
+		rec.user_count = user ? user_count : stack.user_count;
+	}
+	return emit_sample(c->emit, ATTR_SWITCH, &rec);
+}
+
+/* Takes what the walker made of a copy, unless it is less than was known before. */
+static int emit_copied(void *ctx, const struct event_header *h, const struct walker_found *found)
+{
+	struct switch_event ev = ((const struct switch_copy_event *)h)->sw;
+
+	if (found->count < ev.stack.user_count)
+		return emit_switch(ctx, &ev, NULL, 0);
+	ev.stack.how = found->info.how;
+	ev.stack.why = found->info.why;
+	ev.stack.flags = found->info.flags;
+	return emit_switch(ctx, &ev, found->frames, found->count);
+}
+
+static int defer_switch(struct instrument_ctx *c, const struct switch_copy_event *ev)
+{
+	struct walker_stack stack = {
+		.bytes = ev->stack,
+		.size_bytes = ev->stack_bytes,
+		.addr = ev->stack_addr,
+		.regs = ev->regs,
+	};
+
+	return walker_defer(c->walker, &ev->sw.h, ev->sw.prev_pid, &stack, emit_copied, c);
+}
+
+static bool is_whole(const struct instrument_ctx *c, const struct switch_event *ev)
+{
+	const struct switch_copy_event *copy = (const void *)ev;
+
+	if (!ev->weight)
+		return ev->h.type == EBPREC_EV_SWITCH;
+	if (ev->h.type == EBPREC_EV_SWITCH_COPY)
+		return c->walker && ev->h.size_bytes >= SWITCH_COPY_HEAD_BYTES &&
+		       ev->stack.kernel_count <= CPU_KERNEL_MAX &&
+		       ev->stack.user_count <= CPU_USER_MAX &&
+		       copy->stack_bytes <= (uint32_t)ev->h.size_bytes - SWITCH_COPY_HEAD_BYTES;
+	return eventstack_fits(&ev->h, EVENT_HEAD_BYTES(switch_event), &ev->stack);
+}
+
+static int on_switch(struct instrument_ctx *c, const struct switch_event *ev)
+{
+	struct sched_state *s = c->state;
+	int err;
+
+	if (ev->h.size_bytes < SWITCH_EVENT_SHORT_BYTES || !is_whole(c, ev))
+		return -EBADMSG;
+	if (ev->wanted & SWITCH_NEXT_LATE)
+		triggers_late(c->triggers, ev->h.time_ns);
+	err = name_stranger(c, s, ev);
+	if (err)
+		return err;
+	c->emit->account.switch_stack_count += !!ev->weight;
+	if (ev->h.type == EBPREC_EV_SWITCH_COPY)
+		err = defer_switch(c, (const void *)ev);
+	else
+		err = emit_switch(c, ev, NULL, 0);
+	return err || !s->runtimes ? err : count_runtime(c, s, ev);
+}
+
+static void task_raw(const struct sched_state *s, const struct task_event *ev, struct tpraw *raw)
+{
+	tpraw_begin(raw, &s->task[ev->what], ev->irq, ev->by_tid);
+	if (ev->what == TASK_FORK) {
+		tpraw_comm(raw, 0, ev->by_comm);
+		tpraw_number(raw, 1, ev->by_tid);
+		tpraw_comm(raw, 2, ev->comm);
+		tpraw_number(raw, 3, ev->tid);
+		return;
+	}
+	tpraw_comm(raw, F_COMM, ev->comm);
+	tpraw_number(raw, F_PID, ev->tid);
+	tpraw_number(raw, F_PRIO, (uint64_t)(int64_t)ev->prio);
+	if (ev->what != TASK_EXIT || s->has_group_dead)
+		tpraw_number(raw, F_A, (uint64_t)(int64_t)ev->a);
+	if (ev->what == TASK_MIGRATE)
+		tpraw_number(raw, F_B, (uint64_t)(int64_t)ev->b);
+}
+
+static int on_task(struct instrument_ctx *c, const struct task_event *ev)
+{
+	struct sched_state *s = c->state;
+	struct tpraw raw;
+	struct samplerec rec = {
+		.pid = ev->by_pid,
+		.tid = ev->by_tid,
+		.cpu = ev->h.cpu,
+		.time_ns = ev->h.time_ns,
+		.period = 1,
+		.raw = raw.bytes,
+	};
+
+	if (ev->h.size_bytes < TASK_EVENT_SHORT_BYTES || ev->what >= TASK_WHATS ||
+	    (ev->what == TASK_FORK && ev->h.size_bytes < sizeof(*ev)))
+		return -EBADMSG;
+	if (!c->attrs->entry[kinds[ev->what].event].present)
+		return 0;
+	task_raw(s, ev, &raw);
+	rec.raw_bytes = tpraw_end(&raw);
+	return emit_sample(c->emit, kinds[ev->what].event, &rec);
+}
+
+static int on_waker(struct instrument_ctx *c, const struct waker_event *ev)
+{
+	struct tracing_waker waker = { .tid = ev->wakee_tid, .irq = (uint8_t)ev->irq };
+	uint8_t raw[TRACING_WAKER_BYTES];
+	struct samplerec rec = {
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.cpu = ev->h.cpu,
+		.time_ns = ev->h.time_ns,
+		.period = 1,
+		.raw = raw,
+		.raw_bytes = sizeof(raw),
+	};
+	struct eventstack stack;
+
+	if (!eventstack_fits(&ev->h, EVENT_HEAD_BYTES(waker_event), &ev->stack))
+		return -EBADMSG;
+	eventstack_read(&ev->stack, c->kallsyms, &stack);
+	rec.kernel = stack.kernel;
+	rec.kernel_count = stack.kernel_count;
+	rec.user = stack.user;
+	rec.user_count = stack.user_count;
+	stackinfo_encode(&stack.info, waker.stack);
+	tracing_waker_encode(raw, ev->tid, &waker);
+	return emit_sample(c->emit, ATTR_WAKER, &rec);
+}
+
+static int on_exit_event(struct instrument_ctx *c, const struct exit_event *ev)
+{
+	struct tracing_exit e = {
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.ppid = ev->ppid,
+		.prio = ev->prio,
+		.nice = ev->nice,
+		.policy = ev->policy,
+		.runtime_ns = ev->runtime_ns,
+		.voluntary = ev->voluntary,
+		.involuntary = ev->involuntary,
+		.code = ev->code,
+	};
+	uint8_t raw[TRACING_EXIT_BYTES];
+	struct samplerec rec = {
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.cpu = ev->h.cpu,
+		.time_ns = ev->h.time_ns,
+		.period = 1,
+		.raw = raw,
+		.raw_bytes = sizeof(raw),
+	};
+
+	if (ev->h.size_bytes < sizeof(*ev))
+		return -EBADMSG;
+	memcpy(e.comm, ev->comm, sizeof(e.comm));
+	tracing_exit_encode(raw, &e);
+	return emit_sample(c->emit, ATTR_EXITED, &rec);
+}
+
+static int sched_on_event(struct instrument_ctx *c, const struct event_header *h)
+{
+	if (h->type == EBPREC_EV_SWITCH || h->type == EBPREC_EV_SWITCH_COPY)
+		return on_switch(c, (const void *)h);
+	if (h->type == EBPREC_EV_WAKER)
+		return on_waker(c, (const void *)h);
+	if (h->type == EBPREC_EV_EXIT)
+		return on_exit_event(c, (const void *)h);
+	return on_task(c, (const void *)h);
+}
+
+/* Switches were attached last and end first: between any two of them, nothing else is missing. */
+static void sched_stop(struct instrument_ctx *c)
+{
+	struct sched_state *s = c->state;
+
+	if (!s || !s->skel)
+		return;
+	bpf_link__destroy(s->skel->links.switch_tp_btf); /* NULL is fine */
+	bpf_link__destroy(s->skel->links.switch_raw_tp);
+	s->skel->links.switch_tp_btf = s->skel->links.switch_raw_tp = NULL;
+	s->stopped_ns = clock_ns(CLOCK_MONOTONIC);
+	sched_bpf__detach(s->skel);
+}
+
+static void sched_detach(struct instrument_ctx *c)
+{
+	struct sched_state *s = c->state;
+
+	if (!s)
+		return;
+	sched_bpf__destroy(s->skel);
+	keymap_done(&s->named);
+	runtimes_free(s->runtimes);
+	free(s);
+	c->state = NULL;
+}
+
+const struct instrument inst_sched = {
+	.name = "sched",
+	.summary = "when threads run and wait, and where",
+	.costs = "0.3 us a switch with its wakeup, and --max-overhead for stacks",
+	.needs = NEED_BPF | NEED_SCHED,
+	.events = 1u << EBPREC_EV_SWITCH | 1u << EBPREC_EV_SWITCH_COPY | 1u << EBPREC_EV_TASK |
+		  1u << EBPREC_EV_WAKER | 1u << EBPREC_EV_EXIT,
+	.prepare = sched_prepare,
+	.attach = sched_attach,
+	.on_event = sched_on_event,
+	.augment = sched_augment,
+	.stop = sched_stop,
+	.detach = sched_detach,
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * runtimes - how long each thread ran, as sched:sched_stat_runtime says it
+ *
+ * `perf sched latency` adds a thread's run time up from the kernel's sched_stat_runtime events, of
+ * which there are more than switches.  The kernel keeps their sum in the thread, and a switch tells
+ * it; so no further tracepoint is attached, and what a thread ran is told once a second and not once
+ * a switch.  A lost switch costs nothing: the next one has the sum.
+ */
+#ifndef EBPREC_RECORD_INSTRUMENT_THREAD_RUNTIME_H
+#define EBPREC_RECORD_INSTRUMENT_THREAD_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/events.h"
+
+struct runtimes;
+
+struct runtime {
+	uint32_t pid, tid;
+	uint32_t cpu;     /* where it ran last, */
+	uint64_t from_ns; /* and since when: it was alive then */
+	uint64_t sum_ns;  /* since it was told before */
+	char comm[16];    /* no NUL when it has 16 letters */
+};
+
+/*
+ * For CPUs below cpu_end.  Switches are seen from from_ns on: what threads ran before is not counted.
+ * -ENOMEM.
+ */
+int runtimes_new(uint32_t cpu_end, uint64_t from_ns, struct runtimes **out);
+void runtimes_free(struct runtimes *r);
+/* Switches of one CPU come in order, those of several as they like.  -EBADMSG: no such CPU; -ENOMEM. */
+int runtimes_switch(struct runtimes *r, const struct switch_event *ev);
+/* The end: counts those who are on a CPU up to now_ns.  -ENOMEM. */
+int runtimes_until(struct runtimes *r, uint64_t now_ns);
+/* What was counted since it was taken before; *out is borrowed until the next call.  -ENOMEM. */
+int runtimes_take(struct runtimes *r, const struct runtime **out, size_t *count);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* The thread has the right to see the kernel's addresses, and no other. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "record/kernel/kernel_symbols_index_priv.h"
+#include "record/privsep/caps.h"
+
+struct ksyms_reading {
+	struct ksyms_source source;
+	pthread_t thread;
+	bool has_thread;
+	struct ksyms *real; /* for what follows */
+	atomic_bool done;
+};
+
+static void *run(void *arg)
+{
+	struct ksyms_reading *r = arg;
+
+	if (r->has_thread)
+		(void)rights_drop(RIGHT(CAP_SYSLOG)); /* a thread has its own */
+	if (ksyms_read(&r->source, &r->real))
+		r->real = NULL;
+	atomic_store(&r->done, true);
+	return NULL;
+}
+
+void ksyms_anew_begin(struct ksyms *k)
+{
+	struct ksyms_reading *r;
+	sigset_t all, was;
+
+	if (k->reading)
+		return;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return;
+	r->source = k->source;
+	r->has_thread = true;
+	k->reading = r;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	if (pthread_create(&r->thread, NULL, run, r)) {
+		r->has_thread = false;
+		run(r);
+	}
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+}
+
+bool ksyms_anew_take(struct ksyms *k, bool wait, struct ksyms **out)
+{
+	struct ksyms_reading *r = k->reading;
+
+	*out = NULL;
+	if (!r) /* no memory */
+		return true;
+	if (!wait && !atomic_load(&r->done))
+		return false;
+	if (r->has_thread)
+		pthread_join(r->thread, NULL);
+	*out = r->real;
+	free(r);
+	k->reading = NULL;
+	return true;
+}

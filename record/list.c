@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/list.h"
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/metric/catalogue.h"
+#include "record/recording/recording_priv.h"
+#include "record/events/tracefs.h"
+
+static const char *perf_lacks(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+	};
+	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOSYS ? "this kernel has no perf events"
+				       : "perf events are not allowed (kernel.perf_event_paranoid)";
+	close((int)fd);
+	return NULL;
+}
+
+static const char *bpf_lacks(void)
+{
+	int has = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL);
+
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return "no BTF: cannot read '/sys/kernel/btf/vmlinux'";
+	if (has == -EPERM || has == -EACCES || geteuid())
+		return "BPF is not allowed (root, or CAP_BPF and CAP_PERFMON)";
+	return has > 0 ? NULL : "this kernel has no BPF for tracepoints";
+}
+
+static const char *sched_lacks(void)
+{
+	char *format = tracefs_format("sched", "sched_switch");
+
+	free(format);
+	return format ? NULL : "cannot read the format of sched:sched_switch (tracefs)";
+}
+
+const char *instlist_lacks(enum instrument_need needs)
+{
+	static const struct {
+		enum instrument_need need;
+		const char *(*lacks)(void);
+	} checks[] = {
+		{ NEED_PERF, perf_lacks },
+		{ NEED_BPF, bpf_lacks },
+		{ NEED_SCHED, sched_lacks },
+	};
+	const char *why = NULL;
+
+	for (size_t i = 0; !why && i < sizeof(checks) / sizeof(checks[0]); i++)
+		if (needs & checks[i].need)
+			why = checks[i].lacks();
+	return why;
+}
+
+static void print_one(FILE *to, const char *name, const char *summary, bool is_default,
+		      enum instrument_need need, const char *costs, const char *lacks,
+		      const char *less)
+{
+	static const struct {
+		enum instrument_need need;
+		const char *text;
+	} needs[] = {
+		{ NEED_PERF, "perf events" },
+		{ NEED_BPF, "BPF with BTF" },
+		{ NEED_SCHED, "tracepoints sched:*" },
+	};
+	const char *comma = "";
+
+	fprintf(to, "%-8s %s%s\n", name, summary, is_default ? " (on by default)" : "");
+	fprintf(to, "         needs: %s", need ? "" : "nothing");
+	for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++) {
+		if (!(need & needs[k].need))
+			continue;
+		fprintf(to, "%s%s", comma, needs[k].text);
+		comma = ", ";
+	}
+	fprintf(to, "\n         costs: %s\n         here:  %s%s\n", costs,
+		lacks  ? "no, "
+		: less ? "yes, with "
+		       : "yes",
+		lacks  ? lacks
+		: less ? less
+		       : "");
+}
+
+static void print_metric(FILE *to, const struct metricinst *m, const struct btf *kernel)
+{
+	const char *lacks = m->elf ? instlist_lacks(NEED_BPF) : NULL, *less = NULL, *text;
+	enum metriclist_has has = METRICLIST_ALL;
+	struct outbuf why = { 0 };
+
+	if (!lacks && m->lacks)
+		lacks = m->lacks();
+	if (!lacks)
+		has = metriclist_check(m, kernel, &why);
+	text = outbuf_ok(&why) && why.size_bytes ? (const char *)why.data : "something missing";
+	if (has == METRICLIST_NONE)
+		lacks = text;
+	else if (has == METRICLIST_LESS)
+		less = text;
+	print_one(to, m->name, m->summary, false, m->elf ? NEED_BPF : 0, m->costs, lacks, less);
+	outbuf_done(&why);
+}
+
+void instlist_print(FILE *to)
+{
+	struct btf *kernel = btf__load_vmlinux_btf(); /* once for all */
+	const struct instrument *inst;
+
+	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
+		inst = recording_instruments[i];
+		if (inst->costs)
+			print_one(to, inst->name, inst->summary, inst->needs & NEED_BPF,
+				  inst->needs, inst->costs, instlist_lacks(inst->needs), NULL);
+	}
+	for (size_t i = 0; i < metriclist_count; i++)
+		print_metric(to, &metriclist[i], kernel);
+	btf__free(kernel);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/metric/catalogue.h"
+
+#include "bpf/tables/block.skel.h"
+#include "bpf/tables/cache.skel.h"
+#include "bpf/tables/exits.skel.h"
+#include "bpf/tables/faults.skel.h"
+#include "bpf/tables/heap.skel.h"
+#include "bpf/tables/irq.skel.h"
+#include "bpf/tables/kmem.skel.h"
+#include "bpf/tables/locks.skel.h"
+#include "bpf/tables/net.skel.h"
+#include "bpf/tables/pmu.skel.h"
+#include "bpf/tables/runq.skel.h"
+#include "bpf/tables/syscalls.skel.h"
+#include "bpf/tables/tcp.skel.h"
+#include "record/metric/missing_tracepoints.h"
+#include "record/metric/bpf_object.h"
+#include "record/metric/pmu_events.h"
+
+const struct metricinst metriclist[] = {
+	{ "syscalls", "system calls: how many, how long, with which errors", "0.1 us a call",
+	  syscalls_bpf__elf_bytes, false, NULL },
+	{ "exits", "what became of each process that ended", "1 us a process", exits_bpf__elf_bytes,
+	  false, NULL },
+	{ "faults", "page faults, minor and major", "nothing when one happens",
+	  faults_bpf__elf_bytes, false, NULL },
+	{ "block", "disk I/O by process, and by disk and kind", "1 us a request",
+	  block_bpf__elf_bytes, false, NULL },
+	{ "cache", "the page cache: reads that hit and missed, writes, dirty and mapped pages",
+	  "60 ns a system call, 0.25 us a read or write, 0.13 us a page", cache_bpf__elf_bytes,
+	  false, NULL },
+	{ "kmem", "memory of the kernel: allocated, freed, still held, by process and stack",
+	  "0.15 us an allocation, 0.06 us a free", kmem_bpf__elf_bytes, false, NULL },
+	{ "heap", "malloc and free of chosen programs: what is held, by stack; leaks at the end",
+	  "4 us a malloc with its free", heap_bpf__elf_bytes, true, NULL },
+	{ "pmu", "cycles, instructions and cache misses of processes and functions",
+	  "0.6 us an event and switch, 16 us a stack", pmu_bpf__elf_bytes, false, pmuevents_lacks },
+	{ "runq", "time on a CPU, in the run queue and asleep, added up", "0.4 us a switch",
+	  runq_bpf__elf_bytes, false, NULL },
+	{ "irq", "hard and soft interrupts", "0.2 us an interrupt", irq_bpf__elf_bytes, false,
+	  NULL },
+	{ "tcp", "connections made, failed, ended; what was sent again", "1 us a change of state",
+	  tcp_bpf__elf_bytes, false, NULL },
+	{ "net", "packets of interfaces, drops, sends and receives of processes",
+	  "75 ns a system call, 0.5 us a packet", net_bpf__elf_bytes, false, NULL },
+	{ "locks", "waits at futexes and who held them, and for locks of the kernel",
+	  "55 ns a system call, 0.3 us a wakeup", locks_bpf__elf_bytes, false, NULL },
+	{ "counters", "CPUs, memory, pressure, disks, interfaces, processes, as in /proc",
+	  "20 us a process and interval", NULL, false, NULL },
+};
+
+const size_t metriclist_count = sizeof(metriclist) / sizeof(metriclist[0]);
+
+enum metriclist_has metriclist_check(const struct metricinst *inst, const struct btf *kernel,
+				     struct outbuf *why)
+{
+	enum metriclist_has has = METRICLIST_ALL;
+	struct bpf_object *obj = NULL;
+	char missing[64];
+	const void *elf;
+	size_t bytes;
+
+	if (inst->elf) {
+		elf = inst->elf(&bytes);
+		obj = bpf_object__open_mem(elf, bytes, NULL);
+	}
+	if (!obj)
+		return has;
+	if (metriclack_fails(obj, kernel, missing)) {
+		has = METRICLIST_NONE;
+		outbuf_printf(why, "this kernel has no tracepoint %s%c", missing, '\0');
+	} else if (metriclack_text(obj, kernel, why)) {
+		has = METRICLIST_LESS;
+	}
+	bpf_object__close(obj);
+	return has;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* metriclist - the instruments with tables, which are recorded when --with names them */
+#ifndef EBPREC_RECORD_METRIC_CATALOGUE_H
+#define EBPREC_RECORD_METRIC_CATALOGUE_H
+
+#include <bpf/btf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "format/base/outbuf.h"
+
+struct metricinst {
+	const char *name, *summary;
+	const char *costs; /* for people, as measured */
+	/* The BPF object; its tables and events are found by their names (bpf/lib/table.bpf.h).  NULL: it
+	 * needs none, it is record/counters. */
+	const void *(*elf)(size_t *size_bytes);
+	bool named;                 /* only when it is named: 'all' does not mean it */
+	const char *(*lacks)(void); /* what it needs besides, and is not there; NULL: nothing */
+};
+
+#define METRICLIST_MAX 16
+
+/* In the order of their docs; count is at most METRICLIST_MAX. */
+extern const struct metricinst metriclist[];
+extern const size_t metriclist_count;
+
+enum metriclist_has { METRICLIST_ALL, METRICLIST_LESS, METRICLIST_NONE };
+
+/* What it can tell on this kernel (metriclack.h); why it is not all, in *why. */
+enum metriclist_has metriclist_check(const struct metricinst *inst, const struct btf *kernel,
+				     struct outbuf *why);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * heapprobes - probes at malloc() and its like, for the instrument heap
+ *
+ * In the C library that each recorded process has mapped: of these processes alone, since a probe makes
+ * all who run into it slower; their children are not seen.  Or in the files that --heap-lib names: then
+ * of all processes that use them.
+ */
+#ifndef EBPREC_RECORD_METRIC_MALLOC_PROBES_H
+#define EBPREC_RECORD_METRIC_MALLOC_PROBES_H
+
+#include "record/instrument/instrument.h"
+#include "record/metric/bpf_object.h"
+
+/* Nothing for other objects.  -errno of the first that failed, said with note_fail(). */
+int heapprobes_attach(struct metricobj *o, const struct instrument_ctx *c);
+
+#endif

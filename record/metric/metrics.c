@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * inst_metric - all instruments with tables, and the intervals that these are cut into
+ *
+ * At the end of an interval every object is told the number of the next one.  Then we wait until no
+ * program runs that read the old number: replacing an entry of a map of maps waits for just that.
+ * Now nobody writes to the entries of the old interval, and they are taken out.
+ */
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/clock.h"
+#include "record/metric/interval_collector.h"
+#include "record/metric/malloc_probes.h"
+#include "record/instrument/instrument.h"
+#include "record/metric/kept_events.h"
+#include "record/metric/catalogue.h"
+#include "record/metric/pmu_events.h"
+#include "record/events/sideband.h"
+#include "format/base/slurp.h"
+#include "record/metric/trial_load.h"
+
+enum { CUSTOM_MAX = 8 }; /* objects of users */
+
+struct metric_state {
+	struct metrictabs tabs;
+	struct metricobj objs[METRICLIST_MAX + CUSTOM_MAX];
+	struct counters *counters; /* NULL: not asked for */
+	size_t obj_count, custom_count;
+	struct collector *collector; /* from attach() on */
+};
+
+/* ---- beginning ---- */
+
+/* One that fails costs nobody but itself. */
+static void open_one(struct instrument_ctx *c, struct metric_state *s, const char *name,
+		     const void *elf, size_t bytes)
+{
+	struct metricobj *o = &s->objs[s->obj_count];
+	int err = c->rings ? metricobj_open(o, name, elf, bytes, c, &s->tabs)
+			   : note_fail(c->notes, -ENOTSUP, NULL,
+				       "cannot record '%.60s' without BPF", name);
+
+	if (!err) {
+		s->obj_count++;
+		return;
+	}
+	note(c->notes, NOTE_WARNING, "%s, skipping",
+	     c->notes->failure[0] ? c->notes->failure : strerror(-err));
+	notes_forgive(c->notes);
+	metrictabs_cut(&s->tabs, o->first_table, c->attrs);
+	metricobj_close(o);
+}
+
+struct trial {
+	struct instrument_ctx *c;
+	struct metric_state *s;
+	const char *name;
+	const struct outbuf *elf;
+};
+
+/* In a child: nobody is told, and the kernel takes everything back. */
+static void try_open(void *arg)
+{
+	const struct trial *t = arg;
+
+	t->c->notes->show = NULL;
+	t->c->reopener = NULL; /* it would keep what the parent does not know of */
+	(void)metricobj_open(&t->s->objs[t->s->obj_count], t->name, t->elf->data,
+			     t->elf->size_bytes, t->c, &t->s->tabs);
+}
+
+static int outlives_loading(struct instrument_ctx *c, struct metric_state *s, const char *name,
+			    const struct outbuf *elf)
+{
+	struct trial t = { c, s, name, elf };
+	int err = trialload(try_open, &t);
+
+	return err ? note_fail(c->notes, err, err == -EBADMSG ? "the object is broken" : NULL,
+			       "cannot load '%.60s'", name)
+		   : 0;
+}
+
+/* An object of the user's own; its name is the file's. */
+static void open_file(struct instrument_ctx *c, struct metric_state *s, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *dot;
+	struct outbuf elf = { 0 };
+	char name[64];
+	int err = s->custom_count++ < CUSTOM_MAX ? slurp(path, &elf) : -EMFILE;
+
+	if (err) {
+		note(c->notes, NOTE_WARNING, "cannot read '%s': %s, skipping", path,
+		     strerror(-err));
+	} else {
+		snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
+		dot = strchr(name, '.');
+		name[dot ? (size_t)(dot - name) : strlen(name)] = '\0';
+		if (!c->rings || !outlives_loading(c, s, name, &elf)) {
+			open_one(c, s, name, elf.data, elf.size_bytes);
+		} else {
+			note(c->notes, NOTE_WARNING, "%s, skipping", c->notes->failure);
+			notes_forgive(c->notes);
+		}
+	}
+	outbuf_done(&elf);
+}
+
+static void open_known(struct instrument_ctx *c, struct metric_state *s,
+		       const struct metricinst *inst)
+{
+	size_t bytes = 0;
+	const void *elf = inst->elf(&bytes);
+
+	open_one(c, s, inst->name, elf, bytes);
+}
+
+static int open_all(struct instrument_ctx *c, struct metric_state *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < metriclist_count; i++) {
+		if (!(c->opts->metrics & 1u << i))
+			continue;
+		if (sideband_drain(c->sideband)) /* each takes a while to load, on a busy machine */
+			return -ENOMEM;
+		if (metriclist[i].elf)
+			open_known(c, s, &metriclist[i]);
+		else
+			err = counters_new(&s->tabs, c->attrs, c->targets, "/", &s->counters);
+		if (err)
+			return note_fail(c->notes, err, NULL, "cannot make tables");
+	}
+	for (unsigned i = 0; i < c->opts->bpf_objects.count; i++)
+		open_file(c, s, c->opts->bpf_objects.values[i]);
+	return 0;
+}
+
+static int metric_prepare(struct instrument_ctx *c)
+{
+	struct metric_state *s = calloc(1, sizeof(*s));
+	struct btf *kernel;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	c->state = s;
+	kernel = c->rings ? btf__load_vmlinux_btf() : NULL; /* once for all objects */
+	s->tabs.kernel = kernel;
+	err = open_all(c, s);
+	s->tabs.kernel = NULL;
+	btf__free(kernel);
+	return err;
+}
+
+static int metric_attach(struct instrument_ctx *c)
+{
+	struct metric_state *s = c->state;
+	struct collector_sources from = { &s->tabs, s->objs, s->obj_count, s->counters, !c->rings };
+	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	err = collector_new(&from, since_ns, &s->collector);
+	if (err)
+		return instrument_fail(c, err, "cannot make tables");
+	for (size_t i = 0; i < s->obj_count; i++) {
+		if (sideband_drain(c->sideband))
+			return -ENOMEM;
+		err = metricobj_attach(&s->objs[i], since_ns);
+		if (!err)
+			err = heapprobes_attach(&s->objs[i], c);
+		if (!err)
+			err = pmuevents_attach(&s->objs[i], c);
+		if (!err)
+			continue;
+		if (c->notes->failure[0])
+			note(c->notes, NOTE_WARNING, "%s, skipping", c->notes->failure);
+		else
+			note(c->notes, NOTE_WARNING, "cannot attach '%s': %s, skipping",
+			     bpf_object__name(s->objs[i].obj), strerror(-err));
+		notes_forgive(c->notes);
+		metricobj_stop(&s->objs[i]);
+	}
+	return s->counters ? counters_begin(s->counters) : 0;
+}
+
+/* Samples are worth having without them. */
+static int metric_cpu_back(struct instrument_ctx *c, uint32_t cpu, int output_fd)
+{
+	struct metric_state *s = c->state;
+
+	for (size_t i = 0; i < s->obj_count; i++) {
+		int err = metricperf_cpu_back(&s->objs[i].perf, c->reopener, cpu);
+
+		if (err)
+			note(c->notes, NOTE_WARNING,
+			     "CPU %u came online: '%s' does not count what its perf events tell there: %s (record anew)",
+			     cpu, bpf_object__name(s->objs[i].obj), strerror(-err));
+	}
+	return 0;
+}
+
+/* ---- intervals ---- */
+
+#define ROWS_AT_ONCE 1024 /* some milliseconds; then the rings are looked at */
+
+/*
+ * Writes what was collected.  All rows of an interval have one time, which is not before what readers
+ * have already put in order.
+ */
+static int write_rows(struct instrument_ctx *c, struct collected *got, bool last)
+{
+	struct metric_state *s = c->state;
+	uint64_t time_ns = got->end_ns;
+	int err = 0;
+
+	if (time_ns < c->emit->floor_ns)
+		time_ns = c->emit->floor_ns;
+	while (!err && !rowqueue_is_empty(&got->rows)) {
+		err = metrictabs_write(&s->tabs, &got->rows, ROWS_AT_ONCE, time_ns, c->emit);
+		if (!err && !last)
+			err = c->meanwhile(c->meanwhile_arg);
+	}
+	return err;
+}
+
+static int take_rows(struct instrument_ctx *c, bool last)
+{
+	struct metric_state *s = c->state;
+	struct collected *got;
+	int err;
+
+	got = collector_take(s->collector, last, &err);
+	if (!got)
+		return 0;
+	if (!err)
+		err = write_rows(c, got, last);
+	collector_give_back(s->collector);
+	return err;
+}
+
+static int metric_tick(struct instrument_ctx *c, uint64_t now_ns)
+{
+	struct metric_state *s = c->state;
+	int err = take_rows(c, false);
+
+	if (!err && now_ns - collector_since_ns(s->collector) >= c->opts->interval_ns)
+		(void)collector_start(s->collector);
+	return err;
+}
+
+/* The kernel runs no program on a CPU on which it is running: an interrupt may be such an event. */
+static void say_missed(struct instrument_ctx *c, const struct metric_state *s)
+{
+	struct outbuf names = { 0 };
+	uint64_t missed = 0;
+
+	for (size_t i = 0; i < s->obj_count; i++)
+		missed += metricobj_missed(&s->objs[i], &names);
+	c->emit->account.interrupted_count = missed;
+	if (missed)
+		note(c->notes, NOTE_WARNING,
+		     "%llu events interrupted the program that counts them and are missing (%.*s)",
+		     (unsigned long long)missed,
+		     names.size_bytes > 2 ? (int)names.size_bytes - 2 : 0,
+		     names.size_bytes > 2 ? (const char *)names.data + 2 : "");
+	outbuf_done(&names);
+}
+
+static int metric_augment(struct instrument_ctx *c)
+{
+	struct metric_state *s = c->state;
+	int err;
+
+	say_missed(c, s);
+	err = take_rows(c, true); /* of an interval that was about to end */
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->obj_count; i++)
+		metrickept_ending(&s->objs[i]);
+	(void)collector_start(s->collector);
+	err = take_rows(c, true);
+	for (size_t i = 0; i < s->obj_count && !err; i++)
+		err = metrickept_tell(&s->objs[i], &s->tabs, c);
+	return err;
+}
+
+static int metric_on_event(struct instrument_ctx *c, const struct event_header *h)
+{
+	const struct metric_event *ev = (const void *)h;
+	struct metric_state *s = c->state;
+	struct eventstack stack;
+	struct metricrow r = {
+		.time_ns = h->time_ns,
+		.weight = ev->weight,
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.cpu = h->cpu,
+		.stack = &stack,
+	};
+
+	if (!eventstack_fits(h, EVENT_HEAD_BYTES(metric_event), &ev->stack) ||
+	    ev->table >= s->tabs.count || s->tabs.tab[ev->table].key_bytes ||
+	    ev->row_bytes + METRIC_ROW_OFF != s->tabs.tab[ev->table].fmt.row_bytes)
+		return -EBADMSG;
+	eventstack_read(&ev->stack, c->kallsyms, &stack);
+	return metrictabs_row(&s->tabs, ev->table, ev->row, &r, c->emit);
+}
+
+static void metric_stop(struct instrument_ctx *c)
+{
+	struct metric_state *s = c->state;
+
+	for (size_t i = 0; s && i < s->obj_count; i++)
+		metricobj_stop(&s->objs[i]);
+}
+
+static void metric_detach(struct instrument_ctx *c)
+{
+	struct metric_state *s = c->state;
+
+	if (!s)
+		return;
+	collector_free(s->collector);
+	for (size_t i = 0; i < s->obj_count; i++)
+		metricobj_close(&s->objs[i]);
+	counters_free(s->counters);
+	metrictabs_done(&s->tabs);
+	free(s);
+	c->state = NULL;
+}
+
+const struct instrument inst_metric = {
+	.name = "metric",
+	.summary = "instruments with tables",
+	.needs = NEED_BPF,
+	.events = 1u << EBPREC_EV_METRIC,
+	.prepare = metric_prepare,
+	.attach = metric_attach,
+	.cpu_back = metric_cpu_back,
+	.on_event = metric_on_event,
+	.tick = metric_tick,
+	.augment = metric_augment,
+	.stop = metric_stop,
+	.detach = metric_detach,
+};

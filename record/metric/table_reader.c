@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/metric/table_reader.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/cursor.h"
+#include "record/metric/table_schema.h"
+
+/* Entries at a time.  A bucket of a hash map comes whole: it has to fit. */
+#define BATCH_ENTRIES 4096u
+
+void metrictabs_done(struct metrictabs *t)
+{
+	free(t->keys);
+	free(t->values);
+	outbuf_done(&t->old);
+	*t = (struct metrictabs){ 0 };
+}
+
+int metrictabs_add(struct metrictabs *t, const char *name, struct metrictab **out)
+{
+	struct metrictab *tab;
+
+	if (t->count == METRIC_TABLES_MAX)
+		return -EOVERFLOW;
+	if (!metricfmt_is_name(name))
+		return -EINVAL;
+	for (uint32_t i = 0; i < t->count; i++) {
+		if (!strcmp(t->tab[i].fmt.name, name))
+			return -EEXIST;
+	}
+	tab = &t->tab[t->count];
+	*tab = (struct metrictab){ .map_fd = -1, .fmt.id = METRIC_FIRST_ID + t->count };
+	memcpy(tab->fmt.name, name, strlen(name));
+	t->count++;
+	*out = tab;
+	return 0;
+}
+
+int metrictabs_add_map(struct metrictabs *t, const struct bpf_object *obj,
+		       const struct bpf_map *map, struct metrictab **out)
+{
+	const struct btf *btf = bpf_object__btf(obj);
+	struct metrictab *tab;
+	int err;
+
+	if (!btf || bpf_map__type(map) != BPF_MAP_TYPE_HASH || bpf_map__key_size(map) % 8 ||
+	    bpf_map__value_size(map) % 8)
+		return -EINVAL;
+	err = metrictabs_add(t, bpf_map__name(map) + strlen("table_"), &tab);
+	if (err)
+		return err;
+	tab->key_bytes = bpf_map__key_size(map);
+	tab->value_bytes = bpf_map__value_size(map);
+	err = metricfmt_add(&tab->fmt, "since_ns", METRIC_UNSIGNED, 8, 1, true);
+	if (!err)
+		err = metricbtf_fields(btf, t->kernel, bpf_map__btf_key_type_id(map),
+				       METRICTAB_HEAD_BYTES, true, &tab->fmt);
+	if (!err)
+		err = metricbtf_fields(btf, t->kernel, bpf_map__btf_value_type_id(map),
+				       METRICTAB_HEAD_BYTES + tab->key_bytes, false, &tab->fmt);
+	if (!err && (tab->fmt.field_count < 2 || strcmp(tab->fmt.fields[1].name, "interval") != 0))
+		err = -EINVAL;
+	if (err) {
+		t->count--;
+		return err;
+	}
+	*out = tab;
+	return 0;
+}
+
+int metrictabs_describe(struct metrictabs *t, struct metrictab *tab, struct attrs *attrs)
+{
+	enum attrs_event event = (enum attrs_event)(ATTR_METRIC + (tab - t->tab));
+	char name[METRIC_NAME_BYTES + 8], *format = metricfmt_text(&tab->fmt);
+
+	if (!format)
+		return -ENOMEM;
+	tab->pid = metricfmt_find(&tab->fmt, "pid");
+	tab->tid = metricfmt_find(&tab->fmt, "tid");
+	tab->cpu = metricfmt_find(&tab->fmt, "cpu");
+	snprintf(name, sizeof(name), "ebprec:%s", tab->fmt.name);
+	attrs_set_tracepoint(attrs, event, name, tab->fmt.id);
+	attrs_set_format(attrs, event, format);
+	return 0;
+}
+
+void metrictabs_cut(struct metrictabs *t, uint32_t count, struct attrs *attrs)
+{
+	for (; t->count > count; t->count--)
+		attrs_unset(attrs, (enum attrs_event)(ATTR_METRIC + t->count - 1));
+}
+
+static uint32_t field_or(const struct metric_field *f, const uint8_t *raw, size_t raw_bytes,
+			 uint32_t otherwise)
+{
+	return f ? (uint32_t)metricfmt_number(f, raw, raw_bytes, 0) : otherwise;
+}
+
+int metrictabs_row(const struct metrictabs *t, uint32_t number, const void *fields,
+		   const struct metricrow *r, struct emit *e)
+{
+	const struct metrictab *tab = &t->tab[number];
+	uint8_t raw[METRIC_ROW_MAX + 2 * STACKINFO_BYTES] = { 0 };
+	struct samplerec rec = {
+		.time_ns = r->time_ns,
+		.period = r->weight,
+		.raw = raw,
+		.raw_bytes = metricfmt_raw_bytes(&tab->fmt),
+	};
+
+	le16_store(raw, (uint16_t)tab->fmt.id);
+	memcpy(raw + METRIC_ROW_OFF, fields, tab->fmt.row_bytes - METRIC_ROW_OFF);
+	rec.pid = field_or(tab->pid, raw, sizeof(raw), r->pid);
+	rec.tid = field_or(tab->tid, raw, sizeof(raw), tab->pid ? rec.pid : r->tid);
+	rec.cpu = field_or(tab->cpu, raw, sizeof(raw), r->cpu);
+	le32_store(raw + 4, rec.tid); /* common_pid */
+	if (r->stack) {
+		rec.kernel = r->stack->kernel;
+		rec.kernel_count = r->stack->kernel_count;
+		rec.user = r->stack->user;
+		rec.user_count = r->stack->user_count;
+		stackinfo_encode(&r->stack->info, raw + rec.raw_bytes - STACKINFO_BYTES);
+	}
+	return emit_sample(e, (enum attrs_event)(ATTR_METRIC + number), &rec);
+}
+
+static int grow(uint8_t **buffer, size_t *room, size_t need)
+{
+	uint8_t *grown;
+
+	if (*room >= need)
+		return 0;
+	grown = realloc(*buffer, need);
+	if (!grown)
+		return -ENOMEM;
+	*buffer = grown;
+	*room = need;
+	return 0;
+}
+
+/* ---- rows that wait ---- */
+
+enum { QUEUED_HEAD_BYTES = 8 };
+
+void rowqueue_clear(struct rowqueue *q)
+{
+	outbuf_clear(&q->rows);
+	q->at_bytes = 0;
+}
+
+void rowqueue_done(struct rowqueue *q)
+{
+	outbuf_done(&q->rows);
+	q->at_bytes = 0;
+}
+
+void rowqueue_add(struct rowqueue *q, uint32_t table, const void *fields, uint32_t fields_bytes)
+{
+	outbuf_u32(&q->rows, table);
+	outbuf_u32(&q->rows, fields_bytes);
+	outbuf_add(&q->rows, fields, fields_bytes);
+}
+
+bool rowqueue_is_empty(const struct rowqueue *q)
+{
+	return q->at_bytes == q->rows.size_bytes;
+}
+
+int metrictabs_write(const struct metrictabs *t, struct rowqueue *q, size_t most, uint64_t time_ns,
+		     struct emit *e)
+{
+	const struct metricrow r = { .time_ns = time_ns, .weight = 1 };
+	const uint8_t *row;
+	int err = 0;
+
+	for (; most && !err && !rowqueue_is_empty(q); most--) {
+		row = q->rows.data + q->at_bytes;
+		err = metrictabs_row(t, le32_load(row), row + QUEUED_HEAD_BYTES, &r, e);
+		q->at_bytes += QUEUED_HEAD_BYTES + le32_load(row + 4);
+	}
+	return err;
+}
+
+static void queue_entry(const struct metrictab *tab, uint32_t number, const uint8_t *key,
+			const uint8_t *value, uint64_t since_ns, struct rowqueue *q)
+{
+	uint8_t fields[METRIC_ROW_MAX];
+
+	le64_store(fields, since_ns);
+	memcpy(fields + 8, key, tab->key_bytes);
+	memcpy(fields + 8 + tab->key_bytes, value, tab->value_bytes);
+	rowqueue_add(q, number, fields, tab->fmt.row_bytes - METRIC_ROW_OFF);
+}
+
+/* ---- intervals ---- */
+
+/* A batch at a time: what was deleted one by one would cost a call each. */
+static int delete_old(struct metrictabs *t, const struct metrictab *tab)
+{
+	size_t total = t->old.size_bytes / tab->key_bytes, done = 0;
+	uint32_t count;
+
+	while (done < total) {
+		count = total - done < BATCH_ENTRIES ? (uint32_t)(total - done) : BATCH_ENTRIES;
+		if (bpf_map_delete_batch(tab->map_fd, t->old.data + done * tab->key_bytes, &count,
+					 NULL))
+			return -errno;
+		done += count;
+	}
+	return 0;
+}
+
+int metrictabs_drain(struct metrictabs *t, uint32_t number, uint32_t interval, uint64_t since_ns,
+		     struct rowqueue *q)
+{
+	const struct metrictab *tab = &t->tab[number];
+	uint32_t token, count, *from = NULL;
+	int err, read_err = 0;
+
+	err = grow(&t->keys, &t->keys_room, (size_t)BATCH_ENTRIES * tab->key_bytes);
+	if (!err)
+		err = grow(&t->values, &t->values_room, (size_t)BATCH_ENTRIES * tab->value_bytes);
+	outbuf_clear(&t->old);
+	while (!err && !read_err) {
+		count = BATCH_ENTRIES;
+		if (bpf_map_lookup_batch(tab->map_fd, from, &token, t->keys, t->values, &count,
+					 NULL))
+			read_err = -errno;
+		if (read_err && read_err != -ENOENT) /* ENOENT: the last batch */
+			return read_err;
+		from = &token;
+		for (uint32_t i = 0; i < count; i++) {
+			const uint8_t *key = t->keys + (size_t)i * tab->key_bytes;
+
+			if (le32_load(key) != interval)
+				continue;
+			outbuf_add(&t->old, key, tab->key_bytes);
+			queue_entry(tab, number, key, t->values + (size_t)i * tab->value_bytes,
+				    since_ns, q);
+		}
+	}
+	if (!err && !outbuf_ok(&t->old))
+		err = -ENOMEM;
+	return err ? err : delete_old(t, tab);
+}

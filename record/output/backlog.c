@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/output/backlog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/cursor.h"
+#include "format/base/outbuf.h"
+#include "record/output/process_state.h"
+#include "record/events/perf_record.h"
+
+#define AFTER_EXIT_NS 1000000000ULL /* a task is still seen for a moment after it ended */
+#define ARRIVED_NS    2000000000ULL /* a sample comes no later than a round or two */
+
+/* What came between two flushes. */
+struct part {
+	struct writer_batch *batch;
+	struct account upto; /* at its end */
+	uint64_t end_ns;
+};
+
+struct window {
+	uint64_t keep_ns, keep_bytes;
+	struct writer_batch *objects;
+	struct part *parts; /* [first, end) are there */
+	size_t first, end, room;
+	uint64_t bytes;
+	struct sidestate *state;
+	struct outbuf late; /* side-band records of dropped parts, newer than the state */
+	struct account before;
+	uint64_t dropped_ns;
+	uint64_t from_ns; /* the state is that of this moment */
+};
+
+int window_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id, struct window **out)
+{
+	struct window *w = calloc(1, sizeof(*w));
+	int err = w ? writer_batch_new(&w->objects) : -ENOMEM;
+
+	if (!err)
+		err = sidestate_new(side_id, &w->state);
+	if (err) {
+		window_free(w);
+		return err;
+	}
+	w->keep_ns = keep_ns;
+	w->keep_bytes = keep_bytes;
+	*out = w;
+	return 0;
+}
+
+void window_free(struct window *w)
+{
+	if (!w)
+		return;
+	for (; w->first < w->end; w->first++)
+		writer_batch_free(w->parts[w->first].batch);
+	writer_batch_free(w->objects);
+	sidestate_free(w->state);
+	outbuf_done(&w->late);
+	free(w->parts);
+	free(w);
+}
+
+/* ---- what is dropped ---- */
+
+static uint64_t time_of(const uint8_t *record, size_t size_bytes)
+{
+	return size_bytes < SIDEREC_TAIL_BYTES + 8
+		       ? 0
+		       : le64_load(record + size_bytes - SIDEREC_TAIL_BYTES + 8);
+}
+
+static int on_dropped(void *arg, const uint8_t *record, size_t size_bytes)
+{
+	struct window *w = arg;
+
+	if (time_of(record, size_bytes) < w->from_ns)
+		return sidestate_record(w->state, record, size_bytes);
+	outbuf_add(&w->late, record, size_bytes);
+	return outbuf_ok(&w->late) ? 0 : -ENOMEM;
+}
+
+/* The first sample that is kept, or will be: what still comes may be a little older than now. */
+static uint64_t first_kept_ns(const struct window *w)
+{
+	uint64_t now_ns = w->parts[w->end - 1].end_ns;
+	uint64_t first_ns = now_ns > ARRIVED_NS ? now_ns - ARRIVED_NS : 0;
+
+	for (size_t i = w->first; i < w->end; i++) {
+		uint64_t ns = writer_batch_first_ns(w->parts[i].batch);
+
+		if (ns && ns < first_ns)
+			first_ns = ns;
+	}
+	return first_ns;
+}
+
+/* Records that were too new for the state before may not be so any more. */
+static int settle_late(struct window *w)
+{
+	struct outbuf was = w->late;
+	size_t at = 0;
+	int err = 0;
+
+	w->late = (struct outbuf){ 0 };
+	while (!err && at < was.size_bytes) {
+		size_t size = le16_load(was.data + at + 6);
+
+		err = on_dropped(w, was.data + at, size);
+		at += size;
+	}
+	outbuf_done(&was);
+	return err;
+}
+
+static int drop_first(struct window *w)
+{
+	struct part *p = &w->parts[w->first++];
+	int err;
+
+	w->bytes -= writer_batch_bytes(p->batch);
+	w->before = p->upto;
+	w->dropped_ns = p->end_ns;
+	w->from_ns = first_kept_ns(w);
+	err = settle_late(w);
+	if (!err)
+		err = writer_batch_records(p->batch, EBX_STREAM_SIDE, on_dropped, w);
+	writer_batch_free(p->batch);
+	if (w->from_ns > AFTER_EXIT_NS)
+		sidestate_settle(w->state, w->from_ns - AFTER_EXIT_NS);
+	return err;
+}
+
+/* A part goes when all that is behind it covers the time, or when there is no room.  The last
+ * one stays: a capture without a sample helps nobody. */
+static bool too_much(const struct window *w, uint64_t now_ns)
+{
+	const struct part *p = &w->parts[w->first];
+
+	if (w->first == w->end)
+		return false;
+	if (!w->keep_ns && !w->keep_bytes)
+		return true;
+	return (w->keep_ns && p->end_ns + w->keep_ns < now_ns) ||
+	       (w->keep_bytes && w->bytes > w->keep_bytes && w->end - w->first > 1);
+}
+
+/* ---- what comes in ---- */
+
+static int make_room(struct window *w)
+{
+	struct part *more;
+	size_t room;
+
+	if (w->end < w->room)
+		return 0;
+	if (w->first >= w->room / 2 && w->first) {
+		memmove(w->parts, w->parts + w->first, (w->end - w->first) * sizeof(*w->parts));
+		w->end -= w->first;
+		w->first = 0;
+		return 0;
+	}
+	room = w->room ? 2 * w->room : 64;
+	more = realloc(w->parts, room * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	w->parts = more;
+	w->room = room;
+	return 0;
+}
+
+/* The objects since the last part go into a running file as well.  Those of files are kept by factkeep. */
+static int take_objects(struct window *w, struct writer *from, struct writer *to)
+{
+	struct writer_batch *fresh;
+	int err = writer_batch_new(&fresh);
+
+	if (err)
+		return err;
+	err = writer_take_objects(from, fresh);
+	if (!err && to)
+		err = writer_put(to, fresh);
+	writer_batch_forget(fresh, EBX_FACTS);
+	writer_batch_forget(fresh, EBX_MOUNTS);
+	if (!err)
+		err = writer_batch_join(w->objects, fresh);
+	writer_batch_free(fresh);
+	return err;
+}
+
+int window_take(struct window *w, struct writer *from, const struct account *upto, uint64_t now_ns,
+		struct writer *to)
+{
+	struct part p = { .upto = *upto, .end_ns = now_ns };
+	int err = make_room(w);
+
+	if (!err)
+		err = take_objects(w, from, to);
+	if (!err)
+		err = writer_take(from, &p.batch);
+	if (err)
+		return err;
+	w->parts[w->end++] = p;
+	w->bytes += writer_batch_bytes(p.batch);
+	if (to)
+		err = writer_put(to, p.batch);
+	while (!err && too_much(w, now_ns))
+		err = drop_first(w);
+	return err;
+}
+
+/* ---- what goes out ---- */
+
+struct begin {
+	struct writer *to;
+	uint64_t count;
+};
+
+static int put_record(void *arg, const uint8_t *record, size_t size_bytes)
+{
+	struct begin *b = arg;
+
+	b->count++;
+	return writer_record(b->to, EBX_STREAM_SIDE, record, size_bytes,
+			     time_of(record, size_bytes), -1);
+}
+
+int window_begin(struct window *w, struct writer *to, uint64_t *record_count)
+{
+	struct begin b = { .to = to };
+	size_t at = 0;
+	int err;
+
+	err = writer_put(to, w->objects);
+	if (!err)
+		err = sidestate_each(w->state, put_record, &b);
+	while (!err && at < w->late.size_bytes) {
+		size_t size = le16_load(w->late.data + at + 6);
+
+		err = put_record(&b, w->late.data + at, size);
+		at += size;
+	}
+	if (!err)
+		*record_count = b.count;
+	return err;
+}
+
+int window_each_state(struct window *w,
+		      int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
+		      void *arg)
+{
+	return sidestate_each(w->state, on_record, arg);
+}
+
+void window_drop_cgroups(struct window *w, struct cgroupage *age, uint64_t now_ns)
+{
+	if (cgroupage_begin(age, sidestate_cgroup_count(w->state), w->from_ns, now_ns))
+		sidestate_drop_cgroups(w->state, cgroupage_may_go, age);
+}
+
+size_t window_part_count(const struct window *w)
+{
+	return w->end - w->first;
+}
+
+int window_put_part(const struct window *w, size_t part, struct writer *to)
+{
+	return writer_put(to, w->parts[w->first + part].batch);
+}
+
+const struct account *window_part_account(const struct window *w, size_t part)
+{
+	return &w->parts[w->first + part].upto;
+}
+
+const struct account *window_account(const struct window *w)
+{
+	return w->first < w->end ? &w->parts[w->end - 1].upto : &w->before;
+}
+
+const struct account *window_before(const struct window *w)
+{
+	return &w->before;
+}
+
+uint64_t window_dropped_ns(const struct window *w)
+{
+	return w->dropped_ns;
+}
+
+uint64_t window_bytes(const struct window *w)
+{
+	return w->bytes;
+}

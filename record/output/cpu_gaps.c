@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/output/cpu_gaps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cpugap *cpugaps_find(const struct cpugaps *g, uint32_t cpu)
+{
+	for (size_t i = g->count; i-- > 0;) {
+		if (g->gap[i].cpu == cpu && !g->gap[i].to_ns)
+			return &g->gap[i];
+	}
+	return NULL;
+}
+
+/* Of the oldest that ended; where none has, as many as there are CPUs are kept. */
+static void forget_one(struct cpugaps *g)
+{
+	size_t at = 0;
+
+	while (at < g->count && !g->gap[at].to_ns)
+		at++;
+	if (at == g->count)
+		return;
+	memmove(&g->gap[at], &g->gap[at + 1], (g->count - at - 1) * sizeof(*g->gap));
+	g->count--;
+	g->forgotten_count++;
+}
+
+struct cpugap *cpugaps_begin(struct cpugaps *g, uint32_t cpu, uint64_t from_ns)
+{
+	struct cpugap *gap = cpugaps_find(g, cpu);
+
+	if (gap)
+		return gap;
+	if (g->count >= CPUGAPS_MAX)
+		forget_one(g);
+	gap = realloc(g->gap, (g->count + 1) * sizeof(*gap));
+	if (!gap)
+		return NULL;
+	g->gap = gap;
+	gap += g->count++;
+	*gap = (struct cpugap){ .cpu = cpu, .from_ns = from_ns };
+	return gap;
+}
+
+void cpugaps_json(const struct cpugaps *g, uint64_t from_ns, struct json *j)
+{
+	json_begin_array(j, "cpus_not_sampled");
+	for (size_t i = 0; i < g->count; i++) {
+		const struct cpugap *gap = &g->gap[i];
+
+		if (gap->to_ns && gap->to_ns <= from_ns)
+			continue;
+		json_begin(j, NULL);
+		json_u64(j, "cpu", gap->cpu);
+		json_u64(j, "from_mono_ns", gap->from_ns);
+		if (gap->to_ns)
+			json_u64(j, "to_mono_ns", gap->to_ns);
+		json_end(j);
+	}
+	json_end_array(j);
+	json_u64(j, "cpus_not_sampled_forgotten", g->forgotten_count);
+}
+
+void cpugaps_done(struct cpugaps *g)
+{
+	free(g->gap);
+	*g = (struct cpugaps){ 0 };
+}

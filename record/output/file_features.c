@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/output/file_features.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "format/perf/perffile.h"
+
+#define STRING_ALIGN 64
+
+void feature_string(struct outbuf *out, const char *text)
+{
+	size_t bytes = strlen(text);
+	size_t padded = (bytes + STRING_ALIGN) & ~(size_t)(STRING_ALIGN - 1);
+
+	outbuf_u32(out, (uint32_t)padded);
+	outbuf_add(out, text, bytes);
+	outbuf_zeros(out, padded - bytes);
+}
+
+struct outbuf *features_add(struct features *f, unsigned bit)
+{
+	assert(f->count < FEATURES_MAX);
+	f->bit[f->count] = bit;
+	return &f->section[f->count++];
+}
+
+void features_done(struct features *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->count; i++)
+		outbuf_done(&f->section[i]);
+	f->count = 0;
+}
+
+static void cpu_lists(struct outbuf *out, char *const *lists, size_t count)
+{
+	size_t i;
+
+	outbuf_u32(out, (uint32_t)count);
+	for (i = 0; i < count; i++)
+		feature_string(out, lists[i]);
+}
+
+/*
+ * Which CPUs share a package, and a core; then core and package of each CPU.  Dies came later (Linux 5.3):
+ * perf leaves them out where the kernel tells none, hotspot takes their absence for damage.
+ */
+static void cpu_topology(struct outbuf *out, const struct hostinfo *h)
+{
+	size_t i;
+
+	cpu_lists(out, h->package_cpus, h->package_count);
+	cpu_lists(out, h->core_cpus, h->core_count);
+	for (i = 0; i < h->cpus_present; i++) {
+		outbuf_u32(out, h->cpu[i].core_id);
+		outbuf_u32(out, h->cpu[i].package_id);
+	}
+	if (!h->die_count)
+		return;
+	cpu_lists(out, h->die_cpus, h->die_count);
+	for (i = 0; i < h->cpus_present; i++)
+		outbuf_u32(out, h->cpu[i].die_id);
+}
+
+void features_host(struct features *f, const struct hostinfo *h)
+{
+	struct outbuf *b;
+
+	feature_string(features_add(f, PERFFILE_HOSTNAME), h->hostname);
+	feature_string(features_add(f, PERFFILE_OSRELEASE), h->kernel_release);
+	feature_string(features_add(f, PERFFILE_VERSION), "ebprec " EBPREC_VERSION);
+	feature_string(features_add(f, PERFFILE_ARCH), h->arch);
+	b = features_add(f, PERFFILE_NRCPUS);
+	outbuf_u32(b, (uint32_t)h->cpus_present);
+	outbuf_u32(b, (uint32_t)h->cpus_online);
+	feature_string(features_add(f, PERFFILE_CPUDESC), h->cpu_model);
+	feature_string(features_add(f, PERFFILE_CPUID), h->cpuid);
+	outbuf_u64(features_add(f, PERFFILE_TOTAL_MEM), h->memory_bytes / 1024);
+	cpu_topology(features_add(f, PERFFILE_CPU_TOPOLOGY), h);
+}
+
+void features_cmdline(struct features *f, int argc, char *const *argv)
+{
+	struct outbuf *b = features_add(f, PERFFILE_CMDLINE);
+	int i;
+
+	outbuf_u32(b, (uint32_t)argc);
+	for (i = 0; i < argc; i++)
+		feature_string(b, argv[i]);
+}
+
+void features_clock(struct features *f, uint64_t mono_ns, uint64_t wall_ns)
+{
+	struct timespec resolution = { .tv_nsec = 1 };
+	struct outbuf *b;
+
+	clock_getres(CLOCK_MONOTONIC, &resolution);
+	outbuf_u64(features_add(f, PERFFILE_CLOCKID), (uint64_t)resolution.tv_nsec);
+	b = features_add(f, PERFFILE_CLOCK_DATA);
+	outbuf_u32(b, 1); /* version */
+	outbuf_u32(b, CLOCK_MONOTONIC);
+	outbuf_u64(b, wall_ns);
+	outbuf_u64(b, mono_ns);
+}
+
+int features_for_writer(const struct features *f, struct writer_feature *out, size_t *count)
+{
+	size_t i;
+
+	for (i = 0; i < f->count; i++) {
+		if (!outbuf_ok(&f->section[i]))
+			return -ENOMEM;
+		out[i] = (struct writer_feature){
+			.bit = f->bit[i],
+			.data = f->section[i].data,
+			.size_bytes = f->section[i].size_bytes,
+		};
+	}
+	*count = f->count;
+	return 0;
+}

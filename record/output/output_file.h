@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * recfile - the capture's file, from a fresh name into its place
+ *
+ * The file is made under a name nobody has (PATH.new-PID), mode 0600: a capture may hold what
+ * others must not see.  It takes the place of PATH only when the recording really starts; an older
+ * capture becomes PATH.old.  So a recording that cannot start changes nothing.
+ *
+ * Who recorded by way of sudo owns the file.  Links that somebody else put into a folder for all
+ * (/tmp) are not followed, and nothing is ever written into a file that was there before.
+ */
+#ifndef EBPREC_RECORD_OUTPUT_OUTPUT_FILE_H
+#define EBPREC_RECORD_OUTPUT_OUTPUT_FILE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "record/base/messages.h"
+
+struct recfile {
+	char *path, *fresh; /* owned; fresh NULL once the file is in its place */
+	int fd;             /* owned; -1: none */
+	int dir_fd;         /* owned while there is a path; what both names are in */
+};
+
+/* On failure note_fail() has said why. */
+int recfile_open(struct recfile *o, const char *path, struct notes *notes);
+/* Moves an older file away and this one in. */
+int recfile_place(struct recfile *o, struct notes *notes);
+/* A file without a name in the same folder, the caller's; -1: its file system has none. */
+int recfile_spill(const struct recfile *o);
+/* Closes; removes a file that never got into its place.  A zeroed struct with fd -1 is fine. */
+void recfile_close(struct recfile *o);
+
+/* Who stands behind these texts, SUDO_UID and SUDO_GID; false: nobody, or no numbers. */
+bool recfile_invoker(const char *uid_text, const char *gid_text, uid_t *uid, gid_t *gid);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * samplerec - PERF_RECORD_SAMPLE from what a BPF program saw
+ *
+ * The layouts are those of the attrs in attrs.c: IDENTIFIER|IP|TID|TIME|CPU|PERIOD|CALLCHAIN, then
+ * RAW, and CGROUP in attr[0].  Also the bytes of a sched:sched_switch.
+ */
+#ifndef EBPREC_RECORD_OUTPUT_SAMPLE_RECORD_H
+#define EBPREC_RECORD_OUTPUT_SAMPLE_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/events.h"
+#include "format/unwind/stack_result.h"
+
+#define SAMPLEREC_RAW_MAX   2048
+#define SAMPLEREC_MAX_BYTES (96 + (CPU_KERNEL_MAX + CPU_USER_MAX + 2) * 8 + SAMPLEREC_RAW_MAX)
+
+struct samplerec {
+	uint64_t id;
+	uint32_t pid, tid, cpu;
+	uint64_t time_ns, period;
+	const __u64 *kernel, *user; /* frames, leaf first; counts may be 0 */
+	size_t kernel_count, user_count;
+	const uint8_t *raw; /* tracepoints: 4 + raw_bytes is a multiple of 8; NULL: attr[0] */
+	size_t raw_bytes;
+	/* attr[0] only: */
+	uint64_t cgroup_id;
+	struct stackinfo stack;
+};
+
+/* Writes the record, at most SAMPLEREC_MAX_BYTES; returns its size, 0 when the counts are too large. */
+size_t samplerec_encode(uint8_t *out, const struct samplerec *s);
+
+/* Where the fields of sched:sched_switch lie on the running kernel. */
+struct switch_layout {
+	uint32_t id; /* of the tracepoint */
+	/* Of the raw data, struct switchinfo at the end: 4 + size_bytes is a multiple of 8. */
+	uint32_t size_bytes;
+	uint32_t prev_comm, prev_pid, prev_prio, prev_state, next_comm, next_pid, next_prio;
+	uint32_t prev_state_bytes; /* 8 or 4 */
+	uint32_t common_pid;
+};
+
+/* From the kernel's format text.  -EBADMSG: a field is missing or has a size we do not know. */
+int switch_layout_from_format(const char *format, struct switch_layout *out);
+/* prev_state as the tracepoint has it: the kernel's __trace_sched_switch_state(). */
+uint64_t switch_state(const struct switch_event *ev);
+/* out: layout->size_bytes bytes, at most SAMPLEREC_RAW_MAX. */
+void switch_encode(const struct switch_layout *layout, const struct switch_event *ev, uint8_t *out);
+
+#endif

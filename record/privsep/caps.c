@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/privsep/caps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "format/base/slurp.h"
+
+static const char *const names[] = {
+	[CAP_CHOWN] = "CAP_CHOWN",
+	[CAP_DAC_OVERRIDE] = "CAP_DAC_OVERRIDE",
+	[CAP_DAC_READ_SEARCH] = "CAP_DAC_READ_SEARCH",
+	[CAP_FOWNER] = "CAP_FOWNER",
+	[CAP_KILL] = "CAP_KILL",
+	[CAP_SYS_PTRACE] = "CAP_SYS_PTRACE",
+	[CAP_SYS_ADMIN] = "CAP_SYS_ADMIN",
+	[CAP_SYSLOG] = "CAP_SYSLOG",
+	[CAP_PERFMON] = "CAP_PERFMON",
+	[CAP_BPF] = "CAP_BPF",
+	[CAP_CHECKPOINT_RESTORE] = "CAP_CHECKPOINT_RESTORE",
+};
+
+static int get(struct __user_cap_header_struct *header, struct __user_cap_data_struct data[2])
+{
+	*header = (struct __user_cap_header_struct){ .version = _LINUX_CAPABILITY_VERSION_3 };
+	return syscall(SYS_capget, header, data) ? -errno : 0;
+}
+
+uint64_t rights_effective(void)
+{
+	struct __user_cap_data_struct data[2] = { { 0 } };
+	struct __user_cap_header_struct header;
+
+	if (get(&header, data))
+		return 0;
+	return data[0].effective | (uint64_t)data[1].effective << 32;
+}
+
+uint64_t rights_missing(uint64_t have, uint64_t need)
+{
+	if (have & RIGHT(CAP_SYS_ADMIN))
+		have |= RIGHTS_BPF | RIGHT(CAP_CHECKPOINT_RESTORE) | RIGHT(CAP_SYSLOG);
+	return need & ~have;
+}
+
+const char *rights_name(unsigned cap, char *out, size_t out_bytes)
+{
+	if (cap < sizeof(names) / sizeof(names[0]) && names[cap])
+		return names[cap];
+	snprintf(out, out_bytes, "capability %u", cap);
+	return out;
+}
+
+const char *rights_hint_bpf(void)
+{
+	uint64_t missing = rights_missing(rights_effective(), RIGHTS_BPF);
+
+	if (missing == RIGHTS_BPF)
+		return "need root, or CAP_BPF and CAP_PERFMON";
+	if (missing)
+		return missing == RIGHT(CAP_PERFMON) ? "CAP_PERFMON is missing"
+						     : "CAP_BPF is missing";
+	return "a container or a security module forbids it";
+}
+
+bool rights_lockdown_is(const char *text, const char *mode)
+{
+	const char *open = strchr(text, '[');
+	size_t bytes = strlen(mode);
+
+	return open && !strncmp(open + 1, mode, bytes) && open[1 + bytes] == ']';
+}
+
+bool rights_locked_down(void)
+{
+	char *text = slurp_line("/sys/kernel/security/lockdown");
+	bool locked = text && rights_lockdown_is(text, "confidentiality");
+
+	free(text);
+	return locked;
+}
+
+uint64_t rights_needed(const struct rights_use *use)
+{
+	uint64_t need = RIGHTS_READING | RIGHT(CAP_SYSLOG); /* kallsyms may be read again */
+
+	if (use->bpf)
+		need |= RIGHT(CAP_BPF);
+	if (use->command)
+		need |= RIGHT(CAP_KILL);
+	if (use->writing)
+		need |= RIGHTS_WRITING;
+	if (use->hurry)
+		need |= RIGHT(CAP_SYS_NICE);
+	return need;
+}
+
+void rights_list(uint64_t rights, char *out, size_t out_bytes)
+{
+	size_t used = (size_t)snprintf(out, out_bytes, "%s", rights ? "" : "none");
+	char room[32];
+	unsigned cap;
+
+	for (cap = 0; cap < 64; cap++) {
+		if (rights & RIGHT(cap) && used < out_bytes)
+			used += (size_t)snprintf(out + used, out_bytes - used, "%s%s",
+						 used ? ", " : "",
+						 rights_name(cap, room, sizeof(room)));
+	}
+}
+
+int rights_of_user(void)
+{
+	struct __user_cap_header_struct header;
+	struct __user_cap_data_struct data[2];
+	uint64_t ambient = 0;
+	int err = get(&header, data), cap;
+
+	if (err || !geteuid())
+		return err;
+	for (cap = 0; cap < 64; cap++) {
+		if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) == 1)
+			ambient |= RIGHT(cap);
+	}
+	data[0].effective = data[0].permitted = (uint32_t)ambient;
+	data[1].effective = data[1].permitted = (uint32_t)(ambient >> 32);
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+int rights_drop(uint64_t keep)
+{
+	struct __user_cap_header_struct header;
+	struct __user_cap_data_struct data[2];
+	int err = get(&header, data), cap;
+	uint64_t permitted;
+
+	if (err)
+		return err;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	/* Without CAP_SETPCAP the bounding set stays; no_new_privs makes it harmless. */
+	for (cap = 0; cap <= 63 && prctl(PR_CAPBSET_READ, cap) >= 0; cap++) {
+		if (!(keep & RIGHT(cap)))
+			(void)prctl(PR_CAPBSET_DROP, cap);
+	}
+	permitted = (data[0].permitted | (uint64_t)data[1].permitted << 32) & keep;
+	data[0] = (struct __user_cap_data_struct){ (uint32_t)permitted, (uint32_t)permitted, 0 };
+	permitted >>= 32;
+	data[1] = (struct __user_cap_data_struct){ (uint32_t)permitted, (uint32_t)permitted, 0 };
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * elffacts - what a recording wants to know of each mapped file: its build-id, where its code lies,
+ * and which marks it has
+ *
+ * A file that somebody else may write is read by the process that reads ELF files (elfworker.h).
+ */
+#ifndef EBPREC_RECORD_PRIVSEP_ELF_FACTS_H
+#define EBPREC_RECORD_PRIVSEP_ELF_FACTS_H
+
+#include <stdbool.h>
+
+#include "format/base/buildid.h"
+#include "format/payload/file_facts.h"
+#include "record/privsep/elf_notes.h"
+
+struct elffacts {
+	struct buildid build_id; /* of no bytes: it has none */
+	uint32_t segment_count, site_count;
+	struct filefacts_segment segments[FILEFACTS_SEGMENTS_MAX];
+	struct markelf_site sites[MARKELF_SITES_MAX];
+};
+
+struct elfworker;
+struct stat;
+
+/* Of an open file; all empty of what is no ELF file. */
+void elffacts_read(int fd, struct elffacts *out);
+/* Whether somebody but root and the user may write it. */
+bool elffacts_is_of_others(const struct stat *st);
+/* By the process, when it is a file of others; NULL: there is none.  -ECHILD: it died, *out is empty. */
+int elffacts_read_safely(int fd, struct elfworker *reader, struct elffacts *out);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/privsep/elf_notes.h"
+
+#include <string.h>
+
+#include "record/privsep/stap_notes.h"
+
+/* What the header says; other probes called ebprec:mark have their arguments elsewhere. */
+static const char mark_args[] = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9";
+
+struct found {
+	struct markelf_site *out;
+	size_t count;
+};
+
+static bool take(void *arg, const struct stapnote *n)
+{
+	struct found *f = arg;
+
+	if (n->semaphore_bytes && !strcmp(n->provider, "ebprec") && !strcmp(n->name, "mark") &&
+	    !strcmp(n->args, mark_args))
+		f->out[f->count++] = (struct markelf_site){ n->nop_bytes, n->semaphore_bytes };
+	return f->count < MARKELF_SITES_MAX;
+}
+
+size_t markelf_sites(const struct source *file, struct markelf_site out[MARKELF_SITES_MAX])
+{
+	struct found f = { .out = out };
+	struct elfparts parts;
+
+	if (elfparts_read(file, &parts))
+		return 0;
+	stapnotes_each(&parts, take, &f);
+	elfparts_done(&parts);
+	return f.count;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/privsep/elf_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* x86-64 alone: numbers in the file are as they are here. */
+static bool is_ours(const Elf64_Ehdr *e)
+{
+	return !memcmp(e->e_ident, ELFMAG, SELFMAG) && e->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       e->e_ident[EI_DATA] == ELFDATA2LSB && e->e_machine == EM_X86_64 &&
+	       e->e_phentsize == sizeof(Elf64_Phdr) && e->e_shentsize == sizeof(Elf64_Shdr);
+}
+
+int elfparts_read(const struct source *file, struct elfparts *out)
+{
+	size_t count;
+	Elf64_Ehdr e;
+
+	if (source_read(file, 0, &e, sizeof(e)) != sizeof(e) || !is_ours(&e))
+		return -ENOEXEC;
+	count = e.e_shnum < ELFPARTS_SECTIONS_MAX ? e.e_shnum : ELFPARTS_SECTIONS_MAX;
+	out->sections = malloc(count * sizeof(Elf64_Shdr) + 1);
+	if (!out->sections)
+		return -ENOMEM;
+	out->file = file;
+	out->names = e.e_shstrndx;
+	out->section_count = source_read(file, e.e_shoff, out->sections,
+					 count * sizeof(Elf64_Shdr)) /
+			     sizeof(Elf64_Shdr);
+	count = e.e_phnum < ELFPARTS_SEGMENTS_MAX ? e.e_phnum : ELFPARTS_SEGMENTS_MAX;
+	out->segment_count = source_read(file, e.e_phoff, out->segments,
+					 count * sizeof(Elf64_Phdr)) /
+			     sizeof(Elf64_Phdr);
+	return 0;
+}
+
+void elfparts_done(struct elfparts *p)
+{
+	free(p->sections);
+	p->sections = NULL;
+	p->section_count = p->segment_count = 0;
+}
+
+const Elf64_Shdr *elfparts_section(const struct elfparts *p, const char *name)
+{
+	size_t bytes = strlen(name) + 1;
+	const Elf64_Shdr *names;
+	char there[32];
+
+	if (p->names >= p->section_count || bytes > sizeof(there))
+		return NULL;
+	names = &p->sections[p->names];
+	for (size_t i = 0; i < p->section_count; i++) {
+		uint64_t at = p->sections[i].sh_name;
+
+		if (at < names->sh_size && names->sh_size - at >= bytes &&
+		    !__builtin_add_overflow(at, names->sh_offset, &at) &&
+		    source_read(p->file, at, there, bytes) == bytes && !memcmp(there, name, bytes))
+			return &p->sections[i];
+	}
+	return NULL;
+}
+
+bool elfparts_offset(const struct elfparts *p, uint64_t addr, uint32_t flags, uint64_t *out)
+{
+	for (size_t i = 0; i < p->segment_count; i++) {
+		const Elf64_Phdr *s = &p->segments[i];
+		uint64_t off;
+
+		if (s->p_type != PT_LOAD || (s->p_flags & flags) != flags || addr < s->p_vaddr ||
+		    addr - s->p_vaddr >= s->p_filesz ||
+		    __builtin_add_overflow(addr - s->p_vaddr, s->p_offset, &off))
+			continue;
+		*out = off;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * elfparts - the segments and sections of an x86-64 ELF file that a stranger wrote
+ *
+ * Copied with bounds, never mapped; nothing in them has been checked but their sizes.
+ */
+#ifndef EBPREC_RECORD_PRIVSEP_ELF_PARTS_H
+#define EBPREC_RECORD_PRIVSEP_ELF_PARTS_H
+
+#include <elf.h>
+#include <stdbool.h>
+
+#include "format/reader/source.h"
+
+#define ELFPARTS_SEGMENTS_MAX 64   /* more are not looked at */
+#define ELFPARTS_SECTIONS_MAX 4096 /* nor of these */
+
+struct elfparts {
+	const struct source *file; /* borrowed */
+	Elf64_Phdr segments[ELFPARTS_SEGMENTS_MAX];
+	Elf64_Shdr *sections; /* owned */
+	size_t segment_count, section_count;
+	uint32_t names; /* which section has the names of sections */
+};
+
+/* -ENOEXEC: it is no x86-64 ELF file; -ENOMEM.  *out needs no elfparts_done() then. */
+int elfparts_read(const struct source *file, struct elfparts *out);
+void elfparts_done(struct elfparts *p);
+
+/* The first section of this name, which has fewer than 32 bytes; NULL: there is none. */
+const Elf64_Shdr *elfparts_section(const struct elfparts *p, const char *name);
+
+/* The offset of an address in the file, in a loaded segment with these flags (PF_X); false: it has none. */
+bool elfparts_offset(const struct elfparts *p, uint64_t addr, uint32_t flags, uint64_t *out);
+
+#endif

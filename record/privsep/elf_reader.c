@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/privsep/elf_reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/base/clock.h"
+#include "record/privsep/elf_symbol.h"
+#include "record/privsep/elf_reader_priv.h"
+#include "record/privsep/subprocess.h"
+
+#define TABLE_MAX_NS 10000000000ULL /* the largest takes a second */
+#define FACTS_MAX_NS 1000000000ULL  /* a few reads; whoever records waits for them */
+#define DEATHS_FREE  16             /* after so many it is started once a second at most */
+#define REST_NS      1000000000ULL
+
+struct elfworker {
+	const char *program, *option;
+	pid_t pid; /* 0: none runs */
+	int socket;
+	uint32_t deaths;
+	uint64_t died_ns, dead_cpu_ns;
+	char death[48];
+};
+
+static uint64_t cpu_ns_of(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* ---- its life ---- */
+
+static int start(struct elfworker *w)
+{
+	int err;
+
+	if (w->pid)
+		return 0;
+	if (w->deaths >= DEATHS_FREE && clock_ns(CLOCK_MONOTONIC) - w->died_ns < REST_NS)
+		return -ECHILD;
+	err = helper_start(w->program, w->option, &w->pid, &w->socket);
+	if (err) {
+		w->pid = 0;
+		snprintf(w->death, sizeof(w->death), "cannot be started: %s", strerror(-err));
+		return -ECHILD;
+	}
+	return 0;
+}
+
+static void end(struct elfworker *w, int *status)
+{
+	w->dead_cpu_ns += cpu_ns_of(w->pid);
+	(void)kill(w->pid, SIGKILL);
+	while (waitpid(w->pid, status, 0) < 0 && errno == EINTR)
+		;
+	close(w->socket);
+	w->pid = 0;
+}
+
+static int died(struct elfworker *w, bool hangs)
+{
+	int status = 0;
+
+	end(w, &status);
+	w->deaths++;
+	w->died_ns = clock_ns(CLOCK_MONOTONIC);
+	if (hangs)
+		snprintf(w->death, sizeof(w->death), "no answer in time");
+	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+		snprintf(w->death, sizeof(w->death), "it did what it may not");
+	else if (WIFSIGNALED(status))
+		snprintf(w->death, sizeof(w->death), "killed by signal %d", WTERMSIG(status));
+	else
+		snprintf(w->death, sizeof(w->death), "exited with %d", WEXITSTATUS(status));
+	return -ECHILD;
+}
+
+/* ---- questions and answers ---- */
+
+/* All of it, until the time is up: -ETIMEDOUT; -EPIPE: the other side is gone. */
+static int hear(struct elfworker *w, void *to, size_t bytes, uint64_t until_ns)
+{
+	struct pollfd p = { .fd = w->socket, .events = POLLIN };
+	size_t done = 0;
+	uint64_t now_ns;
+	ssize_t n;
+
+	while (done < bytes) {
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (now_ns >= until_ns)
+			return -ETIMEDOUT;
+		if (poll(&p, 1, (int)((until_ns - now_ns) / 1000000) + 1) <= 0)
+			continue;
+		n = read(w->socket, (char *)to + done, bytes - done);
+		if (n <= 0 && errno != EINTR)
+			return -EPIPE;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+static int answer(struct elfworker *w, struct ruleset *set, struct unwtable **out, uint64_t until)
+{
+	struct elfworker_answer head;
+	int err = hear(w, &head, sizeof(head), until);
+	uint8_t *bytes;
+
+	if (err)
+		return died(w, err == -ETIMEDOUT);
+	if (head.err > 0 || head.err < -4095 || head.size_bytes > ELFWORKER_TABLE_MAX)
+		return died(w, false);
+	if (head.err || !head.size_bytes)
+		return head.err;
+	bytes = malloc(head.size_bytes);
+	if (!bytes) {
+		died(w, false);
+		return -ENOMEM;
+	}
+	err = hear(w, bytes, head.size_bytes, until);
+	if (err)
+		err = died(w, err == -ETIMEDOUT);
+	else
+		err = unwtable_from_kept(bytes, head.size_bytes, &elfworker_key, set, out);
+	free(bytes);
+	return err;
+}
+
+int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unwtable **out)
+{
+	int err = start(w);
+
+	if (err)
+		return err;
+	*out = NULL;
+	if (helper_send(w->socket, fd, ELFWORKER_ASK_TABLE, 1))
+		return died(w, false);
+	return answer(w, set, out, clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS);
+}
+
+int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + FACTS_MAX_NS;
+	struct elffacts facts;
+	int err = start(w);
+
+	if (err)
+		return err;
+	if (helper_send(w->socket, fd, ELFWORKER_ASK_FACTS, 1))
+		return died(w, false);
+	err = hear(w, &facts, sizeof(facts), until);
+	if (err)
+		return died(w, err == -ETIMEDOUT);
+	if (facts.build_id.size_bytes > BUILDID_MAX_BYTES ||
+	    facts.segment_count > FILEFACTS_SEGMENTS_MAX || facts.site_count > MARKELF_SITES_MAX)
+		return died(w, false);
+	*out = facts;
+	return 0;
+}
+
+int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS;
+	char room[ELFSYMBOL_NAME_MAX] = "";
+	struct elfworker_place place;
+	int err;
+
+	if (strlen(name) >= sizeof(room))
+		return -ENOENT;
+	memcpy(room, name, strlen(name));
+	err = start(w);
+	if (err)
+		return err;
+	if (helper_send(w->socket, fd, ELFWORKER_ASK_SYMBOL, 1) ||
+	    helper_send(w->socket, -1, room, sizeof(room)))
+		return died(w, false);
+	err = hear(w, &place, sizeof(place), until);
+	if (err)
+		return died(w, err == -ETIMEDOUT);
+	if (place.err > 0 || place.err < -4095)
+		return died(w, false);
+	if (!place.err)
+		*out = place.off_bytes;
+	return (int)place.err;
+}
+
+int elfworker_probe(struct elfworker *w, int fd, const char *provider, const char *name,
+		    struct usdtelf_probe *out)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS;
+	struct elfworker_probe ask = { 0 };
+	struct elfworker_found found;
+	int err;
+
+	if (strlen(provider) >= sizeof(ask.provider) || strlen(name) >= sizeof(ask.name))
+		return -ENOENT;
+	memcpy(ask.provider, provider, strlen(provider));
+	memcpy(ask.name, name, strlen(name));
+	err = start(w);
+	if (err)
+		return err;
+	if (helper_send(w->socket, fd, ELFWORKER_ASK_PROBE, 1) ||
+	    helper_send(w->socket, -1, &ask, sizeof(ask)))
+		return died(w, false);
+	err = hear(w, &found, sizeof(found), until);
+	if (!err && (found.err > 0 || found.err < -4095 || found.count > USDTELF_SITES_MAX))
+		return died(w, false);
+	if (!err && !found.err)
+		err = hear(w, out->sites, found.count * sizeof(*out->sites), until);
+	if (err)
+		return died(w, err == -ETIMEDOUT);
+	out->count = found.err ? 0 : found.count;
+	out->zero = 0;
+	return found.err;
+}
+
+uint64_t elfworker_cpu_ns(struct elfworker *w)
+{
+	return w->dead_cpu_ns + (w->pid ? cpu_ns_of(w->pid) : 0);
+}
+
+const char *elfworker_death(const struct elfworker *w)
+{
+	return w->death;
+}
+
+int elfworker_new(const char *program, const char *option, struct elfworker **out)
+{
+	struct elfworker *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->program = program;
+	w->option = option;
+	*out = w;
+	return 0;
+}
+
+void elfworker_free(struct elfworker *w)
+{
+	int status;
+
+	if (!w)
+		return;
+	if (w->pid)
+		end(w, &status);
+	free(w);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * elfworker - ELF files of strangers, read by a process that can do nothing else
+ *
+ * Whoever runs a program chooses what is in its file, and a recorder of root reads it.  So the
+ * reading is done by a process of its own: without capabilities, with a system call filter that knows
+ * reading, memory and ending (no opening, no network, no programs), a limit of memory, and no
+ * descriptors but a socket.  It gets an open file and answers with a table, in the bytes that
+ * the table cache keeps, which are checked like anybody's.
+ *
+ * The process is this program itself, started anew: it has nothing of the recorder's memory.  It is
+ * started when first needed, and again when it died; a file it died over costs that file's table.
+ * Not safe for more than one thread.
+ */
+#ifndef EBPREC_RECORD_PRIVSEP_ELF_READER_H
+#define EBPREC_RECORD_PRIVSEP_ELF_READER_H
+
+#include <stdint.h>
+
+#include "format/unwind/module_table.h"
+#include "record/privsep/elf_facts.h"
+#include "record/privsep/elf_usdt.h"
+
+/* The program's first word; its main() calls serve(). */
+#define ELFWORKER_OPTION       "--elf-worker"
+#define ELFWORKER_FACTS_OPTION "--elf-facts" /* the same, by another name in a list of processes */
+
+struct elfworker; /* opaque */
+
+/* program: the path of one that serves, option: its first word; borrowed. */
+int elfworker_new(const char *program, const char *option, struct elfworker **out);
+void elfworker_free(struct elfworker *w); /* NULL is fine */
+
+/*
+ * The table of an open ELF file, as unwtable_from_fd() makes it; NULL in *out, and 0, when there is
+ * not one row in it.  -ECHILD: the process died over it, or too often before; else as there.
+ */
+int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unwtable **out);
+/* What elffacts_read() says of it.  -ECHILD: the process died over it, or said nothing for a second. */
+int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out);
+/* What elfsymbol_offset() says.  -ECHILD as above. */
+int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out);
+/* What usdtelf_find() says.  -ECHILD as above. */
+int elfworker_probe(struct elfworker *w, int fd, const char *provider, const char *name,
+		    struct usdtelf_probe *out);
+/* CPU time of all these processes so far. */
+uint64_t elfworker_cpu_ns(struct elfworker *w);
+/* What happened to it last: "killed by signal 11"; static or the worker's; "" when nothing did. */
+const char *elfworker_death(const struct elfworker *w);
+
+/* The other side: gives up all rights and serves until the socket ends; what the program exits with. */
+int elfworker_serve(void);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* The side of the room `elfworker` that reads files, and may do nothing else. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/privsep/elf_reader.h"
+#include "record/privsep/elf_symbol.h"
+#include "record/privsep/elf_reader_priv.h"
+#include "record/privsep/subprocess.h"
+#include "record/privsep/caps.h"
+
+#define MEMORY_MAX (2ULL << 30) /* a file's .eh_frame, and its table, several times */
+
+const struct unwtable_key elfworker_key = { .build_id = { .bytes = { 1 }, .size_bytes = 1 } };
+
+/* Reading what is open, memory, and the end. */
+static const int allowed[] = {
+	SYS_read,       SYS_pread64,    SYS_write,         SYS_recvmsg,        SYS_fstat,
+	SYS_lseek,      SYS_close,      SYS_mmap,          SYS_munmap,         SYS_mremap,
+	SYS_mprotect,   SYS_madvise,    SYS_brk,           SYS_futex,          SYS_getrandom,
+	SYS_exit,       SYS_exit_group, SYS_rt_sigreturn,  SYS_rt_sigprocmask, SYS_restart_syscall,
+	SYS_getpid,     SYS_gettid,     SYS_clock_gettime, SYS_sysinfo,
+#ifdef SYS_newfstatat /* how the library does fstat() */
+	SYS_newfstatat,
+#endif
+};
+
+static int give_up_all(void)
+{
+	const struct rlimit none = { 0, 0 };
+	int err = rights_drop(0);
+
+	(void)setrlimit(RLIMIT_CORE, &none);
+	(void)setrlimit(RLIMIT_FSIZE, &none);
+	(void)setrlimit(RLIMIT_NPROC, &none);
+#ifndef __SANITIZE_ADDRESS__ /* which needs more of both */
+	const struct rlimit memory = { MEMORY_MAX, MEMORY_MAX };
+
+	(void)setrlimit(RLIMIT_AS, &memory);
+	if (!err)
+		err = helper_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
+#else
+	(void)allowed;
+#endif
+	return err;
+}
+
+/* ---- serving ---- */
+
+static int say(const void *bytes, size_t count)
+{
+	ssize_t n;
+
+	for (size_t done = 0; done<count; done += n> 0 ? (size_t)n : 0) {
+		n = write(HELPER_FD, (const char *)bytes + done, count - done);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+static int read_table(int fd, struct buf *out)
+{
+	struct unwtable_view view;
+	struct unwtable *t = NULL;
+	struct ruleset *set = NULL;
+	int err = ruleset_new(&set);
+
+	if (!err)
+		err = unwtable_from_fd(fd, set, &t, NULL);
+	if (!err)
+		unwtable_view(t, &view);
+	if (!err && view.n_rows)
+		err = unwtable_to_bytes(t, &elfworker_key, out);
+	if (!err && out->size_bytes > ELFWORKER_TABLE_MAX)
+		err = -EOVERFLOW;
+	unwtable_free(t);
+	ruleset_free(set);
+	return err;
+}
+
+static int answer_table(int fd)
+{
+	struct elfworker_answer head;
+	struct buf table = { 0 };
+	int err;
+
+	head.err = read_table(fd, &table);
+	head.size_bytes = head.err ? 0 : (uint32_t)table.size_bytes;
+	err = say(&head, sizeof(head));
+	if (!err)
+		err = say(table.data, head.size_bytes);
+	buf_done(&table);
+	return err;
+}
+
+static int answer_facts(int fd)
+{
+	struct elffacts facts;
+
+	elffacts_read(fd, &facts);
+	return say(&facts, sizeof(facts));
+}
+
+static int answer_symbol(int fd)
+{
+	struct elfworker_place place = { 0 };
+	char name[ELFSYMBOL_NAME_MAX];
+	struct source file = { .fd = fd };
+	struct stat st;
+	int none, err = helper_receive(HELPER_FD, &none, name, sizeof(name));
+
+	if (err)
+		return err;
+	name[sizeof(name) - 1] = '\0';
+	place.err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -ENOEXEC : 0;
+	file.size_bytes = place.err ? 0 : (uint64_t)st.st_size;
+	if (!place.err)
+		place.err = elfsymbol_offset(&file, name, &place.off_bytes);
+	return say(&place, sizeof(place));
+}
+
+static int answer_probe(int fd)
+{
+	struct usdtelf_probe *probe = calloc(1, sizeof(*probe));
+	struct elfworker_found found = { 0 };
+	struct source file = { .fd = fd };
+	struct elfworker_probe ask;
+	struct stat st;
+	int none, err = probe ? helper_receive(HELPER_FD, &none, &ask, sizeof(ask)) : -ENOMEM;
+
+	if (!err) {
+		ask.provider[sizeof(ask.provider) - 1] = ask.name[sizeof(ask.name) - 1] = '\0';
+		found.err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -ENOEXEC : 0;
+		file.size_bytes = found.err ? 0 : (uint64_t)st.st_size;
+		if (!found.err)
+			found.err = usdtelf_find(&file, ask.provider, ask.name, probe);
+		found.count = found.err ? 0 : probe->count;
+		err = say(&found, sizeof(found));
+	}
+	if (!err)
+		err = say(probe->sites, found.count * sizeof(*probe->sites));
+	free(probe);
+	return err;
+}
+
+static int answer(int fd, char word)
+{
+	if (word == *ELFWORKER_ASK_PROBE)
+		return answer_probe(fd);
+	if (word == *ELFWORKER_ASK_FACTS)
+		return answer_facts(fd);
+	return word == *ELFWORKER_ASK_SYMBOL ? answer_symbol(fd) : answer_table(fd);
+}
+
+int elfworker_serve(void)
+{
+	int fd, err = give_up_all();
+	char word;
+
+	while (!err && !helper_receive(HELPER_FD, &fd, &word, 1) && fd >= 0) {
+		err = answer(fd, word);
+		close(fd);
+	}
+	return err ? 1 : 0;
+}

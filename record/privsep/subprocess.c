@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/privsep/subprocess.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/privsep/caps.h"
+
+/* ---- life ---- */
+
+static int spawn(const char *program, const char *word, int socket, pid_t *pid)
+{
+	char name[] = "ebprec-record";
+	char *argv[] = { name, (char *)(uintptr_t)word, NULL }, *no_environment[] = { NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	int err;
+
+	err = posix_spawn_file_actions_init(&actions);
+	if (err)
+		return -err;
+	err = posix_spawnattr_init(&attr);
+	if (err) {
+		posix_spawn_file_actions_destroy(&actions);
+		return -err;
+	}
+	/* Ctrl-C on the terminal is for the recorder. */
+	(void)posix_spawnattr_setpgroup(&attr, 0);
+	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+	err = posix_spawn_file_actions_adddup2(&actions, socket, HELPER_FD);
+	for (int fd = 0; fd < HELPER_FD && !err; fd++)
+		err = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+	if (!err)
+		err = posix_spawn_file_actions_addclosefrom_np(&actions, HELPER_FD + 1);
+	if (!err)
+		err = posix_spawn(pid, program, &actions, &attr, argv, no_environment);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	return -err;
+}
+
+int helper_start(const char *program, const char *word, pid_t *pid, int *socket_fd)
+{
+	int ends[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	err = spawn(program, word, ends[1], pid);
+	close(ends[1]);
+	if (err)
+		close(ends[0]);
+	else
+		*socket_fd = ends[0];
+	return err;
+}
+
+/* ---- words with descriptors ---- */
+
+union control {
+	struct cmsghdr align;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+int helper_send(int socket, int fd, const void *bytes, size_t count)
+{
+	union control control = { .room = { 0 } };
+	struct iovec data = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = count };
+	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	if (fd >= 0) {
+		m.msg_control = control.room;
+		m.msg_controllen = sizeof(control.room);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	}
+	do {
+		n = sendmsg(socket, &m, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n == (ssize_t)count ? 0 : n < 0 ? -errno : -EPIPE;
+}
+
+int helper_receive(int socket, int *fd, void *bytes, size_t count)
+{
+	union control control;
+	struct iovec data = { .iov_base = bytes, .iov_len = count };
+	struct msghdr m = { .msg_iov = &data,
+			    .msg_iovlen = 1,
+			    .msg_control = control.room,
+			    .msg_controllen = sizeof(control.room) };
+	struct cmsghdr *c;
+	int got = -1;
+	ssize_t n;
+
+	do {
+		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC | MSG_WAITALL);
+	} while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&got, CMSG_DATA(c), sizeof(int));
+	if (n != (ssize_t)count) {
+		if (got >= 0)
+			close(got);
+		return -EPIPE;
+	}
+	*fd = got;
+	return 0;
+}
+
+/* ---- the filter ---- */
+
+#if defined(__x86_64__)
+#define OUR_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+#define CODE_MAX 128
+
+static const int deadly[] = {
+	SYS_openat, SYS_execve, SYS_execveat, SYS_socket, SYS_ptrace, SYS_bpf
+};
+
+#define DEADLY_COUNT (sizeof(deadly) / sizeof(deadly[0]))
+
+static unsigned short answer(struct sock_filter *code, unsigned short n, int call, uint32_t action)
+{
+	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
+	return n;
+}
+
+int helper_confine(const int *allowed, size_t count)
+{
+	struct sock_filter code[CODE_MAX];
+	struct sock_fprog program = { .filter = code };
+	unsigned short n = 0;
+
+	if (2 * (count + DEADLY_COUNT) + 5 > CODE_MAX)
+		return -E2BIG;
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						 offsetof(struct seccomp_data, arch));
+	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						 offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < count; i++)
+		n = answer(code, n, allowed[i], SECCOMP_RET_ALLOW);
+	for (size_t i = 0; i < DEADLY_COUNT; i++)
+		n = answer(code, n, deadly[i], SECCOMP_RET_KILL_PROCESS);
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+	program.len = n;
+	if (!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return 0;
+	return errno == EINVAL || errno == ENOSYS ? 0 : -errno;
+}
+
+int helper_confine_opening(uint64_t rights)
+{
+	static const int allowed[] = {
+		SYS_perf_event_open, SYS_recvmsg, SYS_sendmsg,      SYS_close, SYS_read,
+		SYS_exit_group,      SYS_brk,     SYS_rt_sigreturn, SYS_mmap,  SYS_munmap,
+		SYS_restart_syscall,
+	};
+	int err = rights_drop(rights);
+
+#ifndef __SANITIZE_ADDRESS__
+	if (!err)
+		err = helper_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
+#else
+	(void)allowed;
+#endif
+	return err;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/process/cgroup_age.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "record/process/cgroup_paths.h"
+#include "format/base/slurp.h"
+
+#define LOOK_NS    10000000000ULL
+#define SECOND_NS  1000000000ULL
+#define AFTER_S    2 /* who ends is in one for a moment after it was removed */
+#define ROOT_INODE 1
+
+void cgroupage_done(struct cgroupage *a)
+{
+	free(a->mount);
+	keymap_done(&a->gone);
+	*a = (struct cgroupage){ 0 };
+}
+
+/*
+ * Paths are told from the root of all, which is not ours in a cgroup namespace, and by cgroup v1's own
+ * tree of perf events, where there is one.
+ */
+static void find_mount(struct cgroupage *a)
+{
+	struct outbuf mounts = { 0 }, own = { 0 };
+	char path[PATH_MAX];
+	struct stat st;
+	bool whole = !slurp("/proc/self/cgroup", &own) &&
+		     !strstr((const char *)own.data, "perf_event") &&
+		     !slurp("/proc/self/mountinfo", &mounts) &&
+		     cgroups_mount((const char *)mounts.data, path, sizeof(path)) &&
+		     !stat(path, &st) && st.st_ino == ROOT_INODE;
+
+	outbuf_done(&own);
+	outbuf_done(&mounts);
+	a->mount = strdup(whole ? path : "");
+}
+
+bool cgroupage_begin(struct cgroupage *a, size_t count, uint64_t from_ns, uint64_t now_ns)
+{
+	if (count < CGROUPAGE_MANY || now_ns - a->looked_ns < LOOK_NS)
+		return false;
+	if (!a->mount)
+		find_mount(a);
+	a->looked_ns = now_ns;
+	a->from_ns = from_ns;
+	a->now_ns = now_ns;
+	return a->mount && *a->mount;
+}
+
+bool cgroupage_may_go(void *arg, uint64_t id, const char *path)
+{
+	struct cgroupage *a = arg;
+	const uint32_t *since = keymap_get(&a->gone, id, 0);
+	char whole[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(whole, sizeof(whole), "%s%s", a->mount, path) >= (int)sizeof(whole))
+		return false;
+	if (!stat(whole, &st) && st.st_ino == id) {
+		if (since)
+			keymap_remove(&a->gone, id, 0);
+		return false;
+	}
+	if (!since) /* without memory it is found gone again */
+		(void)keymap_put(&a->gone, id, 0, (uint32_t)(a->now_ns / SECOND_NS));
+	if (!since || a->from_ns / SECOND_NS < (uint64_t)*since + AFTER_S)
+		return false;
+	keymap_remove(&a->gone, id, 0);
+	return true;
+}

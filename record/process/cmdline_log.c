@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/process/cmdline_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/events.h"
+#include "format/base/slurp.h"
+
+#define COPY_OBJECT 1 /* the only one of a window's capture */
+
+struct argkeep_text {
+	size_t use_count;
+	uint32_t flags, args_bytes, env_bytes;
+	char bytes[]; /* args, then env */
+};
+
+static void text_free(struct argkeep_text *t)
+{
+	if (t && !--t->use_count)
+		free(t);
+}
+
+void argkeep_done(struct argkeep *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		text_free(k->list[i].text);
+	free(k->list);
+	keymap_done(&k->last);
+	outbuf_done(&k->pending);
+	outbuf_done(&k->scratch[0]);
+	outbuf_done(&k->scratch[1]);
+	*k = (struct argkeep){ 0 };
+}
+
+/* ---- the window ---- */
+
+/* What was told last of a process, and before; NULL: nothing. */
+static struct argkeep_entry *last_of(const struct argkeep *k, uint32_t pid)
+{
+	const uint32_t *at = keymap_get(&k->last, pid, 0);
+
+	return at ? &k->list[*at] : NULL;
+}
+
+static struct argkeep_entry *before(const struct argkeep *k, const struct argkeep_entry *e)
+{
+	return e->before ? &k->list[e->before - 1] : NULL;
+}
+
+/* What is true of the process at that time; NULL: nothing. */
+static struct argkeep_entry *entry_at(const struct argkeep *k, uint32_t pid, uint64_t time_ns)
+{
+	struct argkeep_entry *e = last_of(k, pid);
+
+	while (e && (e->since_ns > time_ns || (e->until_ns && e->until_ns <= time_ns)))
+		e = before(k, e);
+	return e;
+}
+
+/* When something else is known of the process from then on; 0: not so. */
+static uint64_t next_after(const struct argkeep *k, uint32_t pid, uint64_t time_ns)
+{
+	const struct argkeep_entry *e;
+	uint64_t next_ns = 0;
+
+	for (e = last_of(k, pid); e; e = before(k, e))
+		if (e->since_ns > time_ns && (!next_ns || e->since_ns < next_ns))
+			next_ns = e->since_ns;
+	return next_ns;
+}
+
+/* Puts it behind the others; there is room. */
+static int append(struct argkeep *k, const struct argkeep_entry *e)
+{
+	struct argkeep_entry *last = last_of(k, e->pid), own = *e;
+	int err;
+
+	own.before = last ? (uint32_t)(last - k->list) + 1 : 0;
+	err = keymap_put(&k->last, e->pid, 0, (uint32_t)k->count);
+	if (!err)
+		k->list[k->count++] = own;
+	return err;
+}
+
+/*
+ * Execs and forks come through different rings, so what is older may be told later.  text NULL: the
+ * process ended, which also says until when an exec is true that is told afterwards.
+ */
+static int keep(struct argkeep *k, uint32_t pid, uint64_t time_ns, struct argkeep_text *text)
+{
+	struct argkeep_entry *was = entry_at(k, pid, time_ns), *list;
+	struct argkeep_entry fresh = { .pid = pid, .since_ns = time_ns, .text = text };
+	size_t room = k->room ? 2 * k->room : 256;
+	int err;
+
+	fresh.until_ns = text ? next_after(k, pid, time_ns) : time_ns + 1;
+
+	if (was)
+		was->until_ns = time_ns ? time_ns : 1;
+	if (k->count == k->room) {
+		list = reallocarray(k->list, room, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		k->list = list;
+		k->room = room;
+	}
+	err = append(k, &fresh);
+	if (!err && text)
+		text->use_count++;
+	return err;
+}
+
+static int keep_new(struct argkeep *k, const struct procargs *p)
+{
+	struct argkeep_text *t = malloc(sizeof(*t) + p->args_bytes + p->env_bytes);
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct argkeep_text){ 1, p->flags, p->args_bytes, p->env_bytes };
+	if (p->args_bytes)
+		memcpy(t->bytes, p->args, p->args_bytes);
+	if (p->env_bytes)
+		memcpy(t->bytes + p->args_bytes, p->env, p->env_bytes);
+	err = keep(k, p->pid, p->time_ns, t);
+	text_free(t);
+	return err;
+}
+
+static bool is_over(const struct argkeep_entry *e, uint64_t before_ns)
+{
+	return e->until_ns && e->until_ns < before_ns;
+}
+
+/* When it is a quarter of them: the others are found by their places. */
+void argkeep_drop(struct argkeep *k, uint64_t before_ns)
+{
+	size_t count = k->count, over = 0;
+
+	for (size_t i = 0; i < count; i++)
+		over += is_over(&k->list[i], before_ns);
+	if (over * 4 < count || !over)
+		return;
+	keymap_done(&k->last);
+	k->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct argkeep_entry e = k->list[i];
+
+		if (is_over(&e, before_ns) || append(k, &e))
+			text_free(e.text);
+	}
+}
+
+/* ---- entries ---- */
+
+static void put(struct outbuf *to, const struct procargs *p)
+{
+	uint8_t head[PROCARGS_HEAD_BYTES];
+
+	procargs_encode(p, head);
+	outbuf_add(to, head, sizeof(head));
+	outbuf_add(to, p->args, p->args_bytes);
+	outbuf_add(to, p->env, p->env_bytes);
+}
+
+int argkeep_add(struct argkeep *k, const struct procargs *p)
+{
+	k->entry_count++;
+	k->cut_count += !!(p->flags & (PROCARGS_ARGS_CUT | PROCARGS_ENV_CUT));
+	if (k->in_window)
+		return keep_new(k, p);
+	put(&k->pending, p);
+	return outbuf_ok(&k->pending) ? 0 : -ENOMEM;
+}
+
+/* At most so many bytes of a file; false: there is none to be had. */
+static bool read_text(int proc_fd, const char *name, uint32_t most, struct outbuf *text,
+		      uint32_t *bytes, bool *cut)
+{
+	outbuf_clear(text);
+	if (slurp_at(proc_fd, name, text))
+		return false;
+	*cut = text->size_bytes > most;
+	*bytes = *cut ? most : (uint32_t)text->size_bytes;
+	return true;
+}
+
+int argkeep_read(struct argkeep *k, uint32_t pid, uint64_t time_ns, int proc_fd)
+{
+	struct procargs p = { .pid = pid, .time_ns = time_ns };
+	bool cut;
+
+	if (!k->wanted)
+		return 0;
+	if (!read_text(proc_fd, "cmdline", EXEC_ARGS_MAX, &k->scratch[0], &p.args_bytes, &cut)) {
+		k->missing_count++;
+		return 0;
+	}
+	if (!p.args_bytes)
+		return 0; /* a kernel thread, or one that is about to end */
+	p.flags = cut ? PROCARGS_ARGS_CUT : 0;
+	if (k->environment &&
+	    read_text(proc_fd, "environ", EXEC_ENV_MAX, &k->scratch[1], &p.env_bytes, &cut))
+		p.flags |= PROCARGS_ENV | (cut ? PROCARGS_ENV_CUT : 0);
+	p.args = (const char *)k->scratch[0].data;
+	p.env = (const char *)k->scratch[1].data;
+	return argkeep_add(k, &p);
+}
+
+/* COMM: pid, tid, name.  FORK and EXIT: pid, ppid, tid, ptid. */
+int argkeep_record(struct argkeep *k, const struct perf_event_header *record, uint64_t time_ns,
+		   bool read_execs)
+{
+	const uint8_t *body = (const uint8_t *)(record + 1);
+	struct argkeep_entry *e;
+	uint32_t pid, second;
+	char path[32];
+	int fd, err;
+
+	if (!k->wanted || record->size < sizeof(*record) + 16)
+		return 0;
+	pid = le32_load(body);
+	second = le32_load(body + 4);
+	if (record->type == PERF_RECORD_COMM && (record->misc & PERF_RECORD_MISC_COMM_EXEC) &&
+	    read_execs) {
+		snprintf(path, sizeof(path), "/proc/%u", pid);
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0) {
+			k->missing_count++;
+			return 0;
+		}
+		err = argkeep_read(k, pid, time_ns, fd);
+		close(fd);
+		return err;
+	}
+	if (!k->in_window)
+		return 0;
+	if (record->type == PERF_RECORD_FORK && pid != second) {
+		e = entry_at(k, second, time_ns);
+		return e && e->text ? keep(k, pid, time_ns, e->text) : 0;
+	}
+	if (record->type == PERF_RECORD_EXIT && pid == le32_load(body + 8))
+		return keep(k, pid, time_ns, NULL);
+	return 0;
+}
+
+int argkeep_flush(struct argkeep *k)
+{
+	int err;
+
+	if (!k->writer || !k->pending.size_bytes || !outbuf_ok(&k->pending))
+		return 0;
+	err = writer_object(k->writer, EBX_ARGS, ++k->next_object, k->pending.data,
+			    k->pending.size_bytes);
+	outbuf_clear(&k->pending);
+	return err;
+}
+
+int argkeep_copy(const struct argkeep *k, struct writer *to)
+{
+	struct outbuf all = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < k->count; i++) {
+		const struct argkeep_text *t = k->list[i].text;
+		struct procargs p;
+
+		if (!t)
+			continue;
+		p = (struct procargs){
+			.pid = k->list[i].pid,
+			.flags = t->flags,
+			.time_ns = k->list[i].since_ns,
+			.args = t->bytes,
+			.env = t->bytes + t->args_bytes,
+			.args_bytes = t->args_bytes,
+			.env_bytes = t->env_bytes,
+		};
+
+		put(&all, &p);
+	}
+	if (all.size_bytes)
+		err = outbuf_ok(&all)
+			      ? writer_object(to, EBX_ARGS, COPY_OBJECT, all.data, all.size_bytes)
+			      : -ENOMEM;
+	outbuf_done(&all);
+	return err;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * argkeep - how processes were called, on its way into the capture
+ *
+ * Entries come from /proc at the beginning and from exec events (inst_exec) afterwards; without BPF
+ * from /proc, too, when the side-band tells of an exec, which is too late for who lives for a
+ * moment: these are counted.  Where a capture is made of a window, entries stay in memory for as
+ * long as their process, or a child that was called the same, may be in the window.
+ */
+#ifndef EBPREC_RECORD_PROCESS_CMDLINE_LOG_H
+#define EBPREC_RECORD_PROCESS_CMDLINE_LOG_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+
+#include "format/payload/cmdline_record.h"
+#include "format/writer/writer.h"
+#include "record/base/u64map.h"
+#include "format/base/outbuf.h"
+
+struct argkeep_entry {
+	uint32_t pid;
+	uint32_t
+		before; /* place of what was told of the same process before, and one; 0: nothing */
+	uint64_t since_ns, until_ns; /* until_ns 0: still so */
+	struct argkeep_text *text;   /* shared with children; NULL: the process had ended */
+};
+
+/* Embedded by the owner; all zero but the switches is an empty one. */
+struct argkeep {
+	bool wanted, environment; /* what is asked for */
+	bool in_window;           /* entries are kept, for argkeep_copy() */
+	struct writer *writer;    /* borrowed; without a window */
+	struct outbuf pending;
+	uint64_t next_object;
+	struct argkeep_entry *list; /* in_window; by the time they came */
+	size_t count, room;
+	struct keymap last;       /* by process: the place in list of what was told last */
+	struct outbuf scratch[2]; /* files of /proc */
+	uint64_t entry_count, missing_count, cut_count;
+};
+
+void argkeep_done(struct argkeep *k);
+/* args and env are copied.  -ENOMEM. */
+int argkeep_add(struct argkeep *k, const struct procargs *p);
+/* The process behind proc_fd (its folder in /proc), as it is now.  -ENOMEM; gone: counted, 0. */
+int argkeep_read(struct argkeep *k, uint32_t pid, uint64_t time_ns, int proc_fd);
+/* A side-band record: forks and ends for the window; execs where no BPF program sees them. */
+int argkeep_record(struct argkeep *k, const struct perf_event_header *record, uint64_t time_ns,
+		   bool read_execs);
+/* Forgets who ended before that time. */
+void argkeep_drop(struct argkeep *k, uint64_t before_ns);
+/* Writes what has come together, without a window. */
+int argkeep_flush(struct argkeep *k);
+/* Writes all of the window. */
+int argkeep_copy(const struct argkeep *k, struct writer *to);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/process/container_watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/payload/container_record.h"
+#include "record/process/cgroup_paths.h"
+#include "record/process/container_stores.h"
+#include "record/process/proc_scan.h"
+#include "format/base/slurp.h"
+
+#define COUNT_MAX     8192
+#define UNNAMED_MAX   (COUNT_MAX / 2)
+#define TRIES         10 /* the engine may be about to write it */
+#define TRY_NS        200000000ULL
+#define LOOKS_A_TRY   8           /* at a time: users can make many cgroups, and large files */
+#define PAUSE_NS      50000000ULL /* after so many */
+#define ANCESTORS_MAX 64
+#define MAKERS_MAX    4
+
+struct containerwatch_one {
+	char id[CONTAINERID_DIGITS];
+	uint8_t tries_left;
+	uint64_t next_ns; /* of trying */
+	char *cgroup;     /* owned; NULL: it is given up, or named */
+};
+
+void containerwatch_done(struct containerwatch *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		free(c->list[i].cgroup);
+	free(c->list);
+	free(c->mount);
+	keymap_done(&c->by_id);
+	outbuf_done(&c->fresh);
+	*c = (struct containerwatch){ 0 };
+}
+
+static uint64_t hex_of(const char *digits)
+{
+	char text[17];
+
+	memcpy(text, digits, 16);
+	text[16] = '\0';
+	return strtoull(text, NULL, 16);
+}
+
+static struct containerwatch_one *find(const struct containerwatch *c, const char *id)
+{
+	const uint32_t *at = keymap_get(&c->by_id, hex_of(id), hex_of(id + 16));
+
+	return at && !memcmp(c->list[*at].id, id, CONTAINERID_DIGITS) ? &c->list[*at] : NULL;
+}
+
+static void settle(struct containerwatch *c, struct containerwatch_one *one)
+{
+	free(one->cgroup);
+	one->cgroup = NULL;
+	c->unnamed_count--;
+}
+
+/*
+ * Those that have a name, or never will, need not be known: one that comes back is looked for again.
+ * -ENOMEM: some are no longer known, none twice.
+ */
+static int forget_settled(struct containerwatch *c)
+{
+	size_t count = c->count;
+	int err = 0;
+
+	keymap_done(&c->by_id);
+	c->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct containerwatch_one one = c->list[i];
+
+		if (!one.cgroup)
+			continue;
+		err = err ? err
+			  : keymap_put(&c->by_id, hex_of(one.id), hex_of(one.id + 16),
+				       (uint32_t)c->count);
+		if (!err) {
+			c->list[c->count++] = one;
+			continue;
+		}
+		settle(c, &one);
+		c->missed_count++;
+	}
+	return err;
+}
+
+static int reserve(struct containerwatch *c)
+{
+	struct containerwatch_one *list;
+
+	if (c->unnamed_count == UNNAMED_MAX)
+		return -EOVERFLOW;
+	if (c->count == COUNT_MAX)
+		return forget_settled(c);
+	if (c->count < c->room)
+		return 0;
+	list = reallocarray(c->list, c->room + 64, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	c->list = list;
+	c->room += 64;
+	return 0;
+}
+
+void containerwatch_saw(struct containerwatch *c, const char *cgroup)
+{
+	const char *id = containerid_in(cgroup);
+	struct containerwatch_one *one;
+	char *copy;
+
+	if (!id || find(c, id))
+		return;
+	copy = reserve(c) ? NULL : strdup(cgroup);
+	if (!copy || keymap_put(&c->by_id, hex_of(id), hex_of(id + 16), (uint32_t)c->count)) {
+		free(copy);
+		c->missed_count++;
+		return;
+	}
+	one = &c->list[c->count++];
+	*one = (struct containerwatch_one){ .tries_left = TRIES, .cgroup = copy };
+	memcpy(one->id, id, CONTAINERID_DIGITS);
+	c->unnamed_count++;
+}
+
+/* ---- what is found ---- */
+
+struct found {
+	struct containerwatch *c;
+	const char *only; /* this container's id; NULL: believed of any */
+};
+
+static void on_name(void *ctx, const char *id, const char *name, size_t name_bytes)
+{
+	uint8_t entry[CONTAINERID_ENTRY_MAX];
+	struct found *f = ctx;
+	struct containerwatch_one *one = find(f->c, id);
+
+	if (!one || !one->cgroup || (f->only && memcmp(f->only, id, CONTAINERID_DIGITS) != 0))
+		return;
+	outbuf_add(&f->c->fresh, entry,
+		   containerid_encode(&(struct containerid_entry){ one->id, name,
+								   CONTAINERID_DIGITS, name_bytes },
+				      entry));
+	settle(f->c, one);
+}
+
+/* ---- who watches over a container ---- */
+
+static uint32_t first_pid(int dir_fd, const char *path)
+{
+	struct outbuf text = { 0 };
+	uint32_t pid = 0;
+
+	if (!slurp_at(dir_fd, path, &text) && text.size_bytes)
+		pid = (uint32_t)strtoul((const char *)text.data, NULL, 10);
+	outbuf_done(&text);
+	return pid;
+}
+
+static const char *mount_of(struct containerwatch *c)
+{
+	struct outbuf mounts = { 0 };
+	char mount[PATH_MAX] = "";
+
+	if (!c->mount && !slurp("/proc/self/mountinfo", &mounts)) {
+		(void)cgroups_mount((const char *)mounts.data, mount, sizeof(mount));
+		c->mount = strdup(mount);
+	}
+	outbuf_done(&mounts);
+	return c->mount ? c->mount : "";
+}
+
+/* A process in the cgroup, or in one right below it; 0: none. */
+static uint32_t member_of(struct containerwatch *c, const char *cgroup)
+{
+	const char *mount = mount_of(c);
+	char path[PATH_MAX], procs[NAME_MAX + 16];
+	uint32_t pid = 0;
+	struct dirent *d;
+	DIR *dir;
+
+	if (!*mount || snprintf(path, sizeof(path), "%s%s", mount, cgroup) >= (int)sizeof(path))
+		return 0;
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	pid = first_pid(dirfd(dir), "cgroup.procs");
+	while (!pid && (d = readdir(dir))) {
+		if (d->d_type != DT_DIR || *d->d_name == '.')
+			continue;
+		snprintf(procs, sizeof(procs), "%s/cgroup.procs", d->d_name);
+		pid = first_pid(dirfd(dir), procs);
+	}
+	closedir(dir);
+	return pid;
+}
+
+static uint32_t parent_of(uint32_t pid)
+{
+	struct outbuf text = { 0 };
+	struct procstat stat = { 0 };
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	if (slurp(path, &text) || !text.size_bytes || procstat_parse((char *)text.data, &stat))
+		stat.ppid = 0;
+	outbuf_done(&text);
+	return stat.ppid;
+}
+
+static bool is_inside(uint32_t pid, const char *id)
+{
+	struct outbuf text = { 0 };
+	const char *own = NULL;
+	bool inside;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
+	if (!slurp(path, &text) && text.size_bytes)
+		own = containerid_in((const char *)text.data);
+	inside = own && !memcmp(own, id, CONTAINERID_DIGITS);
+	outbuf_done(&text);
+	return inside;
+}
+
+/* The first ancestor of the container's processes that is not one of them; 0: none. */
+static uint32_t watcher_of(struct containerwatch *c, const struct containerwatch_one *one)
+{
+	uint32_t pid = member_of(c, one->cgroup);
+	unsigned steps = 0;
+
+	while (pid && steps++ < ANCESTORS_MAX && is_inside(pid, one->id))
+		pid = parent_of(pid);
+	return steps < ANCESTORS_MAX ? pid : 0;
+}
+
+const char *containerwatch_conmon_name(const char *args, size_t size_bytes, const char *id)
+{
+	const char *end = args + size_bytes, *at = args, *next, *name = NULL, *base;
+	bool same = false;
+
+	if (!size_bytes || end[-1])
+		return NULL;
+	base = strrchr(args, '/');
+	if (strcmp(base ? base + 1 : args, "conmon") != 0)
+		return NULL;
+	for (; at < end; at = next) {
+		next = at + strlen(at) + 1;
+		if (next >= end)
+			break;
+		if (!strcmp(at, "-c") || !strcmp(at, "--cid"))
+			same = !strncmp(next, id, CONTAINERID_DIGITS);
+		else if (!strcmp(at, "-n") || !strcmp(at, "--name"))
+			name = next;
+	}
+	return same && name && containerid_is_name(name, strlen(name)) ? name : NULL;
+}
+
+static bool is_conmon(struct found *f, uint32_t pid)
+{
+	struct outbuf args = { 0 };
+	const char *name = NULL;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
+	if (!slurp(path, &args) && args.size_bytes)
+		name = containerwatch_conmon_name((const char *)args.data, args.size_bytes,
+						  f->only);
+	if (name)
+		on_name(f, f->only, name, strlen(name));
+	outbuf_done(&args);
+	return name;
+}
+
+/* While a container is being made its watcher's child, runc, stands between them. */
+static bool ask_conmon(struct found *f, uint32_t pid)
+{
+	for (unsigned steps = 0; pid && steps < MAKERS_MAX; steps++, pid = parent_of(pid))
+		if (is_conmon(f, pid))
+			return true;
+	return false;
+}
+
+/* A root's own stores have been asked. */
+static bool is_asked(int root_fd, uint32_t uid)
+{
+	struct stat own, theirs;
+
+	return !uid && !stat("/", &own) && !fstat(root_fd, &theirs) &&
+	       own.st_dev == theirs.st_dev && own.st_ino == theirs.st_ino;
+}
+
+static void ask_stores(struct found *f, int root_fd, uint32_t uid)
+{
+	struct outbuf passwd = { 0 };
+	char *home = NULL;
+
+	if (!containerstores_read(root_fd, "/etc/passwd", &passwd) && passwd.size_bytes)
+		home = containerstores_home((const char *)passwd.data, uid);
+	containerstores_look(root_fd, home, f->only, CONTAINERSTORES_ALL, on_name, f);
+	outbuf_done(&passwd);
+	free(home);
+}
+
+static void ask_watcher(struct containerwatch *c, const struct containerwatch_one *one)
+{
+	struct found f = { .c = c, .only = one->id };
+	uint32_t pid = watcher_of(c, one);
+	char path[48];
+	struct stat st;
+	int root_fd;
+
+	if (!pid || ask_conmon(&f, pid))
+		return;
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	if (stat(path, &st))
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root_fd < 0)
+		return;
+	if (!is_asked(root_fd, st.st_uid))
+		ask_stores(&f, root_fd, st.st_uid);
+	close(root_fd);
+}
+
+void containerwatch_look(struct containerwatch *c, uint64_t now_ns)
+{
+	enum containerstores_which which = CONTAINERSTORES_ALL;
+	struct found any = { .c = c };
+	unsigned looks = 0;
+	int root_fd = -1;
+
+	if (c->next_ns > now_ns)
+		return;
+	/* Each in its turn. */
+	for (size_t i = 0; i < c->count && c->unnamed_count && looks < LOOKS_A_TRY; i++) {
+		struct containerwatch_one *one = &c->list[c->at++ % c->count];
+
+		if (!one->cgroup || one->next_ns > now_ns)
+			continue;
+		looks++;
+		if (root_fd < 0)
+			root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (root_fd >= 0)
+			containerstores_look(root_fd, NULL, one->id, which, on_name, &any);
+		which = CONTAINERSTORES_SINGLE; /* the lists told of all */
+		if (!one->cgroup)
+			continue;
+		ask_watcher(c, one);
+		one->next_ns = now_ns + TRY_NS;
+		if (one->cgroup && !--one->tries_left)
+			settle(c, one);
+	}
+	if (looks == LOOKS_A_TRY)
+		c->next_ns = now_ns + PAUSE_NS;
+	if (root_fd >= 0)
+		close(root_fd);
+}
+
+int containerwatch_flush(struct containerwatch *c)
+{
+	int err = 0;
+
+	if (c->writer && c->fresh.size_bytes && outbuf_ok(&c->fresh))
+		err = writer_object(c->writer, EBX_CONTAINERS, c->next_object++, c->fresh.data,
+				    c->fresh.size_bytes);
+	outbuf_clear(&c->fresh);
+	return err;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * containerwatch - what the containers of a recording are called
+ *
+ * A cgroup's path says which container it is by an id; the name is in the engine's files, which go
+ * when the container does.  So it is looked up when a cgroup is seen, and a few times more: first in
+ * the stores of the host's root, then with whoever watches over the container's processes: conmon
+ * was told the name, and of others it is in the stores below the watcher's root and in its user's
+ * home, which finds containers in containers and those of users.  A list of root's says of all what
+ * they are called, one of a user's only of the container that is his.
+ * Limits: 4096 containers are looked for at a time; those that come meanwhile have no name, and are counted.
+ */
+#ifndef EBPREC_RECORD_PROCESS_CONTAINER_WATCH_H
+#define EBPREC_RECORD_PROCESS_CONTAINER_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/writer/writer.h"
+#include "record/base/u64map.h"
+#include "format/base/outbuf.h"
+
+struct containerwatch_one; /* in containerwatch.c */
+
+/* All zero: none; a writer is set before the first of them. */
+struct containerwatch {
+	struct writer *writer; /* borrowed */
+	struct containerwatch_one *list;
+	size_t count, room, unnamed_count;
+	uint64_t missed_count; /* that are not looked for */
+	struct keymap by_id;
+	struct outbuf fresh; /* entries that are not yet written */
+	uint64_t next_object;
+	size_t at;        /* who has waited longest, in list */
+	uint64_t next_ns; /* before that nobody is looked for */
+	char *mount;      /* of the cgroups; NULL until it was asked for, "" for none */
+};
+
+void containerwatch_done(struct containerwatch *c);
+/* A cgroup is there.  What there is no room for has no name, and is counted. */
+void containerwatch_saw(struct containerwatch *c, const char *cgroup);
+/* Looks for the names that lack; does nothing most of the time. */
+void containerwatch_look(struct containerwatch *c, uint64_t now_ns);
+/* Writes the names that were found.  errno of the writer. */
+int containerwatch_flush(struct containerwatch *c);
+
+/* Pure.  The name in the arguments (each ended by a NUL) of the conmon of this container; NULL: none. */
+const char *containerwatch_conmon_name(const char *args, size_t size_bytes, const char *id);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * movedtext - code of a file that its program laid into memory of its own
+ *
+ * Large programs want their code on large pages (node --use-largepages): they put
+ * anonymous memory into the place of a mapping and the same code into that.  What runs there is still the
+ * file's, with its symbols and its unwind tables, but the kernel calls it "//anon".  So a large executable
+ * mapping without a file that lies among those of one file is compared with it, and is told as the file's
+ * where both are the same.
+ *
+ * Compared are pages that are spread over it, of which a few may differ: programs patch themselves.  The
+ * mapping is often there before the code is in it, so it is looked at again for some seconds.
+ */
+#ifndef EBPREC_RECORD_PROCESS_HUGEPAGE_TEXT_H
+#define EBPREC_RECORD_PROCESS_HUGEPAGE_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/process/mapped_files.h"
+#include "format/base/outbuf.h"
+#include "record/process/proc_maps.h"
+
+#define MOVEDTEXT_MIN_BYTES (2u << 20) /* a large page; JIT compilers mostly take less at once */
+#define MOVEDTEXT_WAITING   32         /* mappings that are looked at again, */
+#define MOVEDTEXT_AGAIN_NS  4000000ULL /* after this time, then twice that, and so on, */
+#define MOVEDTEXT_TURNS     10         /* so often */
+
+/* That had no code of the file yet. */
+struct movedtext_waiting {
+	struct siderec_map map; /* its path is a literal */
+	uint64_t due_ns;
+	unsigned turns;
+};
+
+/* All zero, but for ids. */
+struct movedtext {
+	struct mapids *ids; /* borrowed: asked whether the file's system answers */
+	struct procmap line, below, above;
+	struct outbuf maps;
+	struct movedtext_waiting waiting[MOVEDTEXT_WAITING];
+	unsigned waiting_count;
+};
+
+void movedtext_done(struct movedtext *t);
+
+/*
+ * True: what is mapped is code of a file, and *m is now a mapping of that file, its path valid until the
+ * next call.  False: it is not, or not yet.  maps: the text of /proc/PID/maps, NULL: to be read.
+ */
+bool movedtext_look(struct movedtext *t, struct siderec_map *m, const char *maps, uint64_t now_ns);
+/* The same of one that waits; false: none of them is due, or was found. */
+bool movedtext_again(struct movedtext *t, struct siderec_map *m, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * jitfiles - the symbols that JIT compilers write, taken before they are gone
+ *
+ * A runtime that makes code writes /tmp/perf-PID.map, with the pid that it has itself and in the
+ * /tmp that it sees.  A process that maps executable memory without a file is remembered, with a
+ * handle of its root (and of its /tmp, where its mounts are its own: they may go with it); the file is read when the process exits and at the end of the recording, and
+ * embedded as "perf-PID.map" by the pid of the samples.  Others write jit-PID.dump (format/perf/jitdump.h)
+ * and map its first page for code, so that a profiler hears of it: embedded as "jit-PID.dump", without
+ * the code.  Only a regular file of the process's owner (or root's) is taken, and no more than the
+ * limits below.
+ */
+#ifndef EBPREC_RECORD_PROCESS_JIT_SYMBOLS_H
+#define EBPREC_RECORD_PROCESS_JIT_SYMBOLS_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+
+#include "format/writer/writer.h"
+#include "record/output/sink.h"
+#include "record/base/u64map.h"
+#include "record/events/perf_record.h"
+
+#define JITFILES_MAX        256 /* processes at once: each holds up to three descriptors */
+#define JITFILES_FILE_BYTES (32u << 20)
+#define JITFILES_ALL_BYTES  (128u << 20)
+
+struct jitfile {
+	uint32_t pid, inner_pid; /* as in the samples; in its own pid namespace */
+	uint32_t owner;
+	int root_fd; /* O_PATH, as the others */
+	bool apart;  /* in another mount namespace than ours */
+	/* What goes with such a namespace, when this was its last process; -1: none. */
+	int tmp_fd, dump_fd;
+	char *dump; /* the path of its jitdump below the root; NULL: it has mapped none */
+};
+
+struct jitfiles {
+	struct writer *writer; /* borrowed; NULL: nothing is remembered */
+	struct jitfile *list;  /* of those that run */
+	size_t count, room;
+	uint64_t next_object;
+	uint64_t file_count, missing_count, cut_count, bytes;
+};
+
+void jitfiles_done(struct jitfiles *j);
+/* A mapping as it was seen; remembers its process when that makes code. */
+void jitfiles_map(struct jitfiles *j, const struct siderec_map *m);
+/* record: PERF_RECORD_EXIT.  The errno of the writer. */
+int jitfiles_exit(struct jitfiles *j, const struct perf_event_header *record);
+/* Takes the files of all that still run. */
+int jitfiles_finish(struct jitfiles *j);
+/* The same, into another capture and its account; they will be taken again. */
+int jitfiles_copy(const struct jitfiles *j, struct writer *to, struct account *a);
+void jitfiles_account(const struct jitfiles *j, struct account *a);
+
+/* Pure: the last number of the line "NSpid:" in the text of /proc/PID/status; 0: none. */
+uint32_t jitfiles_inner_pid(const char *status);
+
+#endif

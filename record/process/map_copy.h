@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * mapcopy - a mapped file as the memory of its process has it, where nobody else may open it
+ *
+ * A file system that a user mounted with FUSE (fuse-overlayfs, below a user's own podman) answers that
+ * user's namespace alone, and root neither.  What a process has mapped of a file can be read where the
+ * process can: headers, notes and unwind tables are in mappings that are never written.  They are put
+ * at their offsets into a file in memory, with holes where nothing is mapped (section headers, mostly).
+ * It may be written by anybody, says its mode: so it is read with the care for files of others, and no
+ * cache keeps what is made of it.  Its size and times say nothing.
+ */
+#ifndef EBPREC_RECORD_PROCESS_MAP_COPY_H
+#define EBPREC_RECORD_PROCESS_MAP_COPY_H
+
+#include "record/events/perf_record.h"
+
+#define MAPCOPY_HEADS (64ULL << 10) /* of each mapping: what build-ids and segments are read from */
+#define MAPCOPY_WHOLE (64ULL << 20)
+
+/*
+ * A descriptor, the caller's.  most_bytes: of each mapping, and no more than MAPCOPY_WHOLE in all.
+ * -ESTALE: the process is gone, or has not mapped this inode; -ENOEXEC: its begin is no ELF file.
+ */
+int mapcopy_open(const struct siderec_map *m, uint64_t most_bytes);
+
+#endif

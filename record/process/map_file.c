@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/process/map_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+
+/*
+ * fd, or closes it: the process's id or address may be somebody else's by now, and so the path.
+ * The device says little where a file system has many (btrfs tells another one in maps than in
+ * stat), so it is not asked of the mapping itself.
+ */
+static int checked(const struct siderec_map *m, int fd, bool same_device)
+{
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == m->inode &&
+	    (!same_device ||
+	     (major(st.st_dev) == m->dev_major && minor(st.st_dev) == m->dev_minor)))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+static int open_mapped(const struct siderec_map *m)
+{
+	char path[96];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", m->pid,
+		 (unsigned long long)m->start,
+		 (unsigned long long)m->start + (unsigned long long)m->size_bytes);
+	/* A device may do anything when it is opened. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	return checked(m, open(path, OPEN_FLAGS), false);
+}
+
+/* The program itself: its owner may open it also where its path leads through others' folders. */
+static int open_program(const struct siderec_map *m)
+{
+	char path[48];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", m->pid);
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_ino != m->inode)
+		return -ENOENT;
+	return checked(m, open(path, OPEN_FLAGS), true);
+}
+
+/* Symbolic links stay inside the root.  A device may do anything when it is opened, so that comes last. */
+static int open_below(const char *root, const struct siderec_map *m)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char found[32];
+	int dir, at, fd;
+
+	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	at = checked(m, (int)syscall(SYS_openat2, dir, m->path, &how, sizeof(how)), true);
+	close(dir);
+	if (at < 0)
+		return at;
+	snprintf(found, sizeof(found), "/proc/self/fd/%d", at);
+	fd = checked(m, open(found, OPEN_FLAGS), true);
+	close(at);
+	return fd;
+}
+
+int mapfile_open_by(const struct siderec_map *m, uint32_t pid)
+{
+	char root[48];
+
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	return open_below(root, m);
+}
+
+int mapfile_open(const struct siderec_map *m)
+{
+	int fd = open_mapped(m);
+
+	if (fd < 0)
+		fd = open_program(m);
+	if (fd < 0)
+		fd = mapfile_open_by(m, m->pid);
+	return fd >= 0 ? fd : open_below("/", m);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * mapids - which build-id a mapped file has, and which files the capture names
+ *
+ * The kernel could put build-ids into the MMAP2 records itself (attr.build_id).  We do not ask it
+ * to: as of 6.18 it then marks the records of every other listener as well, which do not hold one
+ * (perf_event_mmap_output() sets header.misc and never takes it back), and perf 6.1 dies of that.
+ *
+ * A file is read once for each device, inode and generation, not once a process.  Thousands are
+ * remembered, those that were mapped last; one that was forgotten is read again when it comes back.
+ *
+ * A file system that does not answer (a network's that is gone) is waited for once, two seconds, and then
+ * left alone for a while.
+ */
+#ifndef EBPREC_RECORD_PROCESS_MAPPED_FILES_H
+#define EBPREC_RECORD_PROCESS_MAPPED_FILES_H
+
+#include <stdint.h>
+
+#include "format/base/buildid.h"
+#include "format/perf/build_id_feature.h"
+#include "record/privsep/io_timeout.h"
+#include "record/privsep/elf_reader.h"
+#include "record/process/file_origin.h"
+#include "record/base/u64map.h"
+#include "record/base/messages.h"
+#include "record/events/perf_record.h"
+
+#define MAPIDS_KEPT  4096  /* files; twice as many at most */
+#define MAPIDS_NAMED 16384 /* in the BUILD_ID section: mappings have their ids besides */
+
+/* Files by device and generation, and inode. */
+struct mapids_files {
+	struct keymap by_file; /* -> index in ids */
+	struct buildid *ids;
+	size_t count, room;
+};
+
+struct mapids {
+	struct mapids_files fresh,
+		old;               /* full: what is old is forgotten, what was fresh gets old */
+	size_t kept_max;           /* in each: MAPIDS_KEPT */
+	struct buildidlist *named; /* the BUILD_ID section */
+	uint64_t unnamed_count;    /* mappings of files for which there was no room in it */
+	struct evidence *evidence; /* borrowed: told of each file; NULL: nobody */
+	struct elfworker *reader;  /* of files of others; NULL: without a process */
+	struct notes *notes;       /* borrowed; NULL: nobody is told */
+	struct aside *aside;
+	struct mapids_stuck {
+		uint32_t dev_major, dev_minor;
+		uint64_t since_ns;
+	} stuck[ASIDE_STUCK_MAX]; /* devices that did not answer */
+	unsigned stuck_count;
+	uint64_t peers_stuck_ns; /* when a peer's root did not answer; 0: never */
+	/* Told of each file, too; or NULL. */
+	void (*on_file)(void *arg, const char *path, int fd, const struct elffacts *facts);
+	void *on_file_arg;
+	uint64_t read_count, missing_count; /* files read, and those among them without an id */
+};
+
+/* program: what reads files of others in a process of its own (elfworker.h), or NULL.  -ENOMEM. */
+int mapids_init(struct mapids *b, const char *program);
+void mapids_done(struct mapids *b);
+
+/*
+ * Fills m->build_id of a file-backed mapping of process m->pid, from the file when it is new.
+ * Leaves it empty when there is none or the file cannot be read.
+ */
+void mapids_lookup(struct mapids *b, struct siderec_map *m);
+
+/* What a file is known by, and whether it is: if not, evidence will be told of it again. */
+void mapids_key(const struct siderec_map *m, uint64_t key[2]);
+bool mapids_knows(const struct mapids *b, const uint64_t key[2]);
+
+/* Adds a file to the BUILD_ID section, when it has an id.  kernel: it is the kernel or a module. */
+void mapids_name(struct mapids *b, const struct buildid *id, const char *path, bool kernel);
+
+#endif

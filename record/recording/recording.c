@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/recording/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/base/clock.h"
+#include "record/process/deleted_files.h"
+#include "record/output/meta.h"
+#include "record/recording/recording_priv.h"
+#include "record/privsep/caps.h"
+
+/*
+ * Order matters: forks are followed before anything of a child can be recorded, and inst_copy takes
+ * the samples that nobody before it knows.
+ */
+const struct instrument *const recording_instruments[INSTRUMENT_COUNT] = {
+	&inst_target, &inst_exec,  &inst_cpu,  &inst_trace,
+	&inst_copy,   &inst_sched, &inst_mark, &inst_metric,
+};
+
+const char *instrument_hint(int err)
+{
+	switch (err) {
+	case -EPERM:
+	case -EACCES:
+		return rights_hint_bpf();
+	case -ENOSYS:
+	case -EINVAL:
+		return "does this kernel have BPF? ebprec needs 6.1 or later";
+	case -ENOMEM:
+		return "out of memory, or kernel rings too large: try a smaller -m";
+	default:
+		return NULL;
+	}
+}
+
+int instrument_fail(struct instrument_ctx *c, int err, const char *what)
+{
+	if (err != -EPERM && err != -EACCES && access("/sys/kernel/btf/vmlinux", R_OK))
+		return note_fail(c->notes, -errno, "a kernel with CONFIG_DEBUG_INFO_BTF is needed",
+				 "%s: no BTF: cannot read '/sys/kernel/btf/vmlinux'", what);
+	/* Programs that read the kernel's memory are taken for broken ones then. */
+	if (err == -EINVAL && rights_locked_down())
+		return note_fail(c->notes, err,
+				 "the kernel is locked down: boot without lockdown=confidentiality",
+				 "%s", what);
+	return note_fail(c->notes, err, instrument_hint(err), "%s", what);
+}
+
+int recording_fail_write(struct recording *r, int err)
+{
+	const char *hint = r->start_ns && !r->file.fresh ? "what was recorded before is readable"
+							 : NULL;
+
+	if (r->opts->to_pipe)
+		hint = err == -EPIPE       ? "who read it has ended"
+		       : err == -ETIMEDOUT ? "who should read it does not"
+					   : NULL;
+	return note_fail(&r->notes, err, hint, "cannot write '%s'", r->opts->output);
+}
+
+static int failed_write(struct recording *r, int err)
+{
+	recording_fail_write(r, err);
+	/* What was not written is lost; the rest may still become a finished capture. */
+	if (!r->window && !emit_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC)))
+		note(&r->notes, NOTE_KEPT, "%s: what came in then is lost", r->notes.failure);
+	return err;
+}
+
+void recording_count(struct recording *r)
+{
+	account_own_cost(&r->emit.account);
+	if (r->walker)
+		walker_account(r->walker, &r->emit.account);
+	jitfiles_account(&r->jitfiles, &r->emit.account);
+	r->emit.account.args_count = r->args.entry_count;
+	r->emit.account.args_missing_count = r->args.missing_count;
+	r->emit.account.args_cut_count = r->args.cut_count;
+	r->emit.account.containers_missing_count = r->containers.missed_count;
+}
+
+/* The account, the notes, and what makes a capture whole. */
+static int finish_file(struct recording *r)
+{
+	struct meta_end end = { .reason = r->end_reason ? r->end_reason : "failed",
+				.cpugaps = &r->cpugaps };
+	struct outbuf meta = { 0 };
+	struct writer_feature build_ids = { .bit = PERFFILE_BUILD_ID };
+	struct writer_stats stats;
+	int err;
+
+	if (r->window)
+		return recording_finish_files(r);
+	recording_count(r);
+	meta_account(&meta, &r->emit.account, &end);
+	err = writer_object(r->writer, EBX_META, EBX_META_ACCOUNT, meta.data, meta.size_bytes);
+	outbuf_done(&meta);
+	build_ids.data = buildidlist_section(r->buildids.named, &build_ids.size_bytes);
+	if (!err)
+		err = writer_finish(r->writer, &build_ids, build_ids.size_bytes ? 1 : 0);
+	writer_get_stats(r->writer, &stats);
+	r->emit.account.file_bytes = stats.file_bytes;
+	return err;
+}
+
+/* Events end; what the rings hold still belongs to the capture. */
+/* Their code is walked by frame pointers, and their stacks say so; who is told why? */
+static void tell_what_is_missing(struct recording *r)
+{
+	const struct account *a = &r->emit.account;
+
+	recording_count(r);
+	if (a->table_died_count)
+		note(&r->notes, NOTE_WARNING,
+		     "no unwind tables of %llu files: the process that reads them died (%s)",
+		     (unsigned long long)a->table_died_count, a->table_death);
+	if (a->containers_missing_count)
+		note(&r->notes, NOTE_WARNING,
+		     "%llu containers are shown by their ids: too many others came at the same time",
+		     (unsigned long long)a->containers_missing_count);
+	if (r->buildids.unnamed_count)
+		note(&r->notes, NOTE_INFO,
+		     "the list of build-ids (perf buildid-list) ends after %d files; mappings have theirs",
+		     MAPIDS_NAMED);
+}
+
+static int stop(struct recording *r)
+{
+	size_t i;
+	int err;
+
+	r->emit.account.duration_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns;
+	if (r->bpf) {
+		r->emit.account.bpf_ns = bpfprogs_run_ns(r->progs_below, r->progs_last);
+		r->emit.account.ring_peak_bytes = rings_peak_bytes(r->rings);
+	}
+	for (i = 0; i < INSTRUMENT_COUNT; i++) {
+		if (r->running[i])
+			recording_instruments[i]->stop(&r->ctx[i]);
+	}
+	err = recording_pass(r, true);
+	if (r->kallsyms)
+		ksyms_all_is_told(r->kallsyms);
+	workload_reap(&r->workload); /* what it used is known from then on */
+	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		if (r->running[i] && recording_instruments[i]->augment)
+			err = recording_instruments[i]->augment(&r->ctx[i]);
+	}
+	if (!err)
+		err = jitfiles_finish(&r->jitfiles);
+	tell_what_is_missing(r);
+	if (!err)
+		err = recording_flush(r);
+	return err;
+}
+
+static void release(struct recording *r)
+{
+	size_t i;
+
+	recording_take_down(r);
+	control_close(&r->control);
+	triggers_done(&r->triggers);
+	segment_close(&r->segment);
+	window_free(r->window);
+	writer_free(r->writer);
+	recfile_close(&r->file);
+	ksyms_free(r->kallsyms);
+	movedtext_done(&r->moved);
+	mapids_done(&r->buildids);
+	evidence_done(&r->evidence);
+	containerwatch_done(&r->containers);
+	jitfiles_done(&r->jitfiles);
+	argkeep_done(&r->args);
+	cgroupage_done(&r->cgroups);
+	hostinfo_done(&r->host);
+	hostenv_done(&r->env);
+	cpulist_done(&r->cpus);
+	cpuwatch_done(&r->cpuwatch);
+	cpugaps_done(&r->cpugaps);
+	reopener_free(r->reopener);
+	workload_done(&r->workload);
+	notes_done(&r->notes);
+	for (i = 0; i < r->opts->pid_count; i++) {
+		if (r->pid_fds[i] >= 0)
+			close(r->pid_fds[i]);
+	}
+	if (r->epoll_fd >= 0)
+		close(r->epoll_fd);
+	if (r->signal_fd >= 0)
+		close(r->signal_fd);
+	if (r->timer_fd >= 0)
+		close(r->timer_fd);
+	free(r);
+}
+
+/* 127 and 126 as shells have it. */
+static int exit_status_of(const struct recording *r, int err, bool command_failed)
+{
+	if (command_failed)
+		return err == -ENOENT ? 127 : 126;
+	return err ? 1 : workload_exit_status(&r->workload);
+}
+
+/* From here on events come, the file is in its place, and little is needed of what we may do. */
+static void give_up_rights(struct recording *r)
+{
+	struct rights_use use = {
+		.bpf = r->bpf,
+		.command = r->workload.pid,
+		.writing = r->window || (r->opts->gone && r->opts->gone->dir),
+		.hurry = r->bpf && r->hurry.by_right,
+	};
+	char names[200];
+	int err;
+
+	(void)reopener_seal(r->reopener);
+	err = rights_drop(rights_needed(&use));
+	rights_list(rights_effective(), names, sizeof(names));
+	if (err)
+		note(&r->notes, NOTE_WARNING, "cannot give up rights: %s, skipping",
+		     strerror(-err));
+	else
+		note(&r->notes, NOTE_DETAIL, "rights kept while recording: %s", names);
+}
+
+static int run(struct recording *r, bool *command_failed)
+{
+	int err, finish_err;
+
+	err = recording_start(r);
+	if (err)
+		return err;
+	err = r->workload.pid ? workload_start(&r->workload) : 0;
+	if (err) {
+		*command_failed = true;
+		return note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]);
+	}
+	if (!r->window)
+		err = r->opts->to_pipe ? 0 : recfile_place(&r->file, &r->notes);
+	else if (r->segment.writer)
+		err = segment_place(&r->segment, &r->notes);
+	if (!err) {
+		give_up_rights(r);
+		err = recording_loop(r);
+		if (err)
+			failed_write(r, err);
+	}
+	finish_err = stop(r);
+	if (!err && finish_err)
+		err = failed_write(r, finish_err);
+	workload_finish(&r->workload, true);
+	/* Also after a failed write: the head may still be told that the rest is whole. */
+	finish_err = finish_file(r);
+	if (!err && finish_err)
+		err = failed_write(r, finish_err);
+	return err;
+}
+
+int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
+		  struct account *account, int *exit_status, char failure[1024])
+{
+	struct recording *r = calloc(1, sizeof(*r));
+	bool command_failed = false;
+	size_t i;
+	int err;
+
+	*exit_status = 1;
+	if (!r) {
+		snprintf(failure, 1024, "cannot record: %s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	r->run_ns = clock_ns(CLOCK_MONOTONIC);
+	r->opts = opts;
+	r->ui = ui;
+	r->notes.show = ui->note;
+	r->notes.show_arg = ui->arg;
+	r->control.fd = r->file.fd = r->segment.file.fd = r->epoll_fd = r->signal_fd = r->timer_fd =
+		r->targets.map_fd = -1;
+	for (i = 0; i < RECORD_PIDS_MAX; i++)
+		r->pid_fds[i] = -1;
+
+	err = run(r, &command_failed);
+	if (err && !r->notes.failure[0])
+		note_fail(&r->notes, err, NULL, "cannot record");
+	account_own_cost(&r->emit.account);
+	*account = r->emit.account;
+	*exit_status = exit_status_of(r, err, command_failed);
+	snprintf(failure, 1024, "%s", r->notes.failure);
+	release(r);
+	return err;
+}

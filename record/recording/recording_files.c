@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* Which file what was packed goes to: the one, the next of several, or none before it is wanted. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/base/clock.h"
+#include "record/recording/recording_priv.h"
+
+#define FACTS_MANY  2048 /* files of which something is kept; then those that are gone are let go */
+#define PRUNE_NS    10000000000ULL
+#define LOOK_MS     100
+#define PATIENCE_NS 2000000000ULL /* for a reader, when we are asked to end */
+
+/* ---- -o - ---- */
+
+/* Signals are blocked, and nobody else reads them while we wait here. */
+static void look_for_signals(struct recording *r)
+{
+	struct timespec now = { 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	switch (sigtimedwait(&set, NULL, &now)) {
+	case -1:
+		return;
+	case SIGINT:
+		r->end_reason = "interrupted";
+		break;
+	default:
+		r->end_reason = "terminated";
+	}
+	r->asked_to_end = true;
+}
+
+/*
+ * Nothing is emptied meanwhile: what the rings cannot hold is lost and counted, and the reader is told
+ * when it goes on.
+ */
+int recording_await_reader(void *recording)
+{
+	struct recording *r = recording;
+	struct pollfd p = { .fd = r->file.fd, .events = POLLOUT };
+	uint64_t now_ns;
+
+	while (poll(&p, 1, LOOK_MS) <= 0) {
+		look_for_signals(r);
+		if (!r->asked_to_end)
+			continue;
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (!r->give_up_ns)
+			r->give_up_ns = now_ns + PATIENCE_NS;
+		else if (now_ns >= r->give_up_ns)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+static struct meta_end end_of(const struct recording *r, const char *reason)
+{
+	return (struct meta_end){
+		.reason = reason,
+		.cpugaps = &r->cpugaps,
+		.number = r->segment_number,
+		.recorded_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns,
+		.dropped_until_ns = r->opts->ring ? window_dropped_ns(r->window) : r->segment_ns,
+	};
+}
+
+/* ---- --rotate ---- */
+
+static int open_segment(struct recording *r, struct segment *s, unsigned number)
+{
+	char *path = segment_path(r->opts->output, number);
+	int err = path ? segment_open(s, path, r->writer, r->window, &r->evidence, &r->notes)
+		       : -ENOMEM;
+
+	free(path);
+	return err;
+}
+
+int recording_first_segment(struct recording *r)
+{
+	return open_segment(r, &r->segment, 0);
+}
+
+/*
+ * failed: a write did, and only the account is still tried.  What came in while the file was written
+ * is not part of it.
+ */
+static int finish(struct recording *r, struct segment *s, const char *reason, bool failed,
+		  struct account *done)
+{
+	struct account all = *window_account(r->window);
+	struct segment_end end = {
+		.all = &all,
+		.attrs = &r->attrs,
+		.ids = &r->buildids,
+		.meta = end_of(r, failed ? "failed" : reason),
+		.failed = failed,
+	};
+	int err = failed ? 0 : jitfiles_copy(&r->jitfiles, s->writer, &all);
+
+	if (!err && !failed)
+		err = argkeep_copy(&r->args, s->writer);
+
+	return err ? err : segment_finish(s, &end, done);
+}
+
+static int finish_segment(struct recording *r, const char *reason)
+{
+	struct account done;
+	int err = finish(r, &r->segment, reason, r->segment_failed, &done);
+
+	if (!err)
+		r->emit.account.file_bytes = done.file_bytes;
+	return err;
+}
+
+static void remove_oldest(const struct recording *r)
+{
+	char *path;
+
+	if (!r->opts->keep_files || r->segment_number < r->opts->keep_files)
+		return;
+	path = segment_path(r->opts->output, r->segment_number - r->opts->keep_files);
+	if (path)
+		unlink(path);
+	free(path);
+}
+
+static int next_segment(struct recording *r, uint64_t now_ns)
+{
+	int err = finish_segment(r, "rotated");
+
+	segment_close(&r->segment);
+	if (!err)
+		err = open_segment(r, &r->segment, r->segment_number + 1);
+	if (!err)
+		err = segment_place(&r->segment, &r->notes);
+	if (err)
+		return err;
+	r->segment_number++;
+	r->segment_ns = now_ns;
+	r->last_file_bytes = 0;
+	remove_oldest(r);
+	return 0;
+}
+
+/* One more flush like the last one would go over the limit. */
+static bool is_full(struct recording *r, uint64_t limit_bytes)
+{
+	uint64_t now = r->emit.account.file_bytes, before = r->last_file_bytes;
+
+	return limit_bytes && before && now + (now - before) > limit_bytes;
+}
+
+static int keep_in_segment(struct recording *r, uint64_t now_ns)
+{
+	const struct record_opts *o = r->opts;
+	struct writer_stats stats;
+	int err = segment_flush(&r->segment, &r->emit.account);
+
+	if (err) {
+		r->segment_failed = true;
+		return err;
+	}
+	writer_get_stats(r->segment.writer, &stats);
+	r->emit.account.file_bytes = stats.file_bytes;
+	if (!r->end_reason &&
+	    (is_full(r, o->turn.bytes) || is_full(r, o->max_file_bytes) ||
+	     (o->turn.ns && now_ns - (r->segment_ns ? r->segment_ns : r->start_ns) >= o->turn.ns)))
+		return next_segment(r, now_ns);
+	r->last_file_bytes = stats.file_bytes;
+	return 0;
+}
+
+static int see_mapped(void *arg, const uint8_t *record, size_t size_bytes)
+{
+	return factkeep_see(arg, record, size_bytes);
+}
+
+static bool is_known(const void *arg, const uint64_t key[2])
+{
+	return mapids_knows(arg, key);
+}
+
+/* What is kept of files that nobody has mapped any more.  Without memory it stays until the next time. */
+static void prune_facts(struct recording *r, uint64_t from_ns, uint64_t now_ns)
+{
+	struct factkeep *k = &r->evidence.kept;
+	struct keymap mapped = { 0 };
+	struct factkeep_rest rest = { .mapped = &mapped,
+				      .is_known = is_known,
+				      .arg = &r->buildids,
+				      .from_ns = from_ns,
+				      .now_ns = now_ns };
+
+	if (k->count < FACTS_MANY || now_ns - k->pruned_ns < PRUNE_NS)
+		return;
+	if (!window_each_state(r->window, see_mapped, &mapped))
+		factkeep_prune(k, &rest, r->evidence.own_namespace);
+	keymap_done(&mapped);
+}
+
+int recording_keep(struct recording *r)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), from_ns;
+	int err;
+
+	if (!r->window) {
+		err = emit_flush(&r->emit);
+		if (!err && !r->end_reason && is_full(r, r->opts->max_file_bytes))
+			r->end_reason = "size limit";
+		r->last_file_bytes = r->emit.account.file_bytes;
+		return err;
+	}
+	recording_count(r);
+	err = window_take(r->window, r->writer, &r->emit.account, now_ns,
+			  r->segment_failed ? NULL : r->segment.writer);
+	if (err)
+		return err;
+	from_ns = r->opts->ring ? window_dropped_ns(r->window) : r->segment_ns;
+	argkeep_drop(&r->args, from_ns);
+	prune_facts(r, from_ns, now_ns);
+	window_drop_cgroups(r->window, &r->cgroups, now_ns);
+	emit_round(&r->emit);
+	if (r->segment.writer && !r->segment_failed)
+		return keep_in_segment(r, now_ns);
+	r->emit.account.file_bytes = window_bytes(r->window);
+	return 0;
+}
+
+/* ---- --ring ---- */
+
+/* While a file is written events go on coming: the rings are emptied between two parts. */
+static int put_window(struct recording *r, struct segment *s)
+{
+	size_t i, count = window_part_count(r->window);
+	int err = 0;
+
+	for (i = 0; i < count && !err; i++) {
+		err = window_put_part(r->window, i, s->writer);
+		if (!err)
+			err = segment_flush(s, window_part_account(r->window, i));
+		if (!err && !r->end_reason)
+			err = recording_pass(r, false);
+	}
+	return err;
+}
+
+/* What was written before the disk was full stays, as everywhere. */
+static int write_window(struct recording *r, unsigned number, const char *reason,
+			struct account *done)
+{
+	struct segment s = { .file.fd = -1 };
+	int err, other_err;
+
+	err = open_segment(r, &s, number);
+	if (err)
+		return err;
+	r->segment_number = number;
+	err = put_window(r, &s);
+	other_err = finish(r, &s, reason, err != 0, done);
+	if (!err)
+		err = other_err;
+	other_err = segment_place(&s, &r->notes);
+	segment_close(&s);
+	return err ? err : other_err;
+}
+
+/* Where the file is, for who asked from another folder. */
+static void answer(struct recording *r, const struct account *done, const char *path)
+{
+	char *whole = realpath(path, NULL), text[PATH_MAX + 128];
+
+	snprintf(text, sizeof(text), "%.1f s, %llu samples, %.2f MiB in '%s'",
+		 (double)done->duration_ns / 1e9, (unsigned long long)done->sample_count,
+		 (double)done->file_bytes / (1 << 20), whole ? whole : path);
+	control_answer(&r->control, true, text);
+	note(&r->notes, NOTE_INFO, "%s: %s", r->wanted, text);
+	free(whole);
+}
+
+int recording_snapshot(struct recording *r)
+{
+	char *path = segment_path(r->opts->output, r->segment_number + 1);
+	struct account done = { 0 };
+	int err = path ? write_window(r, r->segment_number + 1, r->wanted, &done) : -ENOMEM;
+
+	if (!err) {
+		answer(r, &done, path);
+	} else {
+		note_fail(&r->notes, err, NULL, "cannot write '%s'", path ? path : r->opts->output);
+		note(&r->notes, NOTE_WARNING, "%s, skipping", r->notes.failure);
+		control_answer(&r->control, false, r->notes.failure);
+		notes_forgive(&r->notes);
+	}
+	r->wanted = NULL;
+	free(path);
+	return err == -ENOMEM ? err : 0;
+}
+
+int recording_finish_files(struct recording *r)
+{
+	const char *reason = r->end_reason ? r->end_reason : "failed";
+	struct account done = { 0 };
+	int err;
+
+	recording_count(r);
+	if (r->opts->ring)
+		err = write_window(r, 0, reason, &done);
+	else if (r->segment.writer)
+		err = finish_segment(r, reason);
+	else
+		return 0; /* the next file could not be made: told already */
+	if (!err && r->opts->ring)
+		r->emit.account = done;
+	return err;
+}

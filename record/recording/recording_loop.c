@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "format/base/cursor.h"
+#include "format/base/clock.h"
+#include "record/process/proc_scan.h"
+#include "record/recording/recording_priv.h"
+
+#define PASS_NS      100000000ULL  /* the rings are looked at this often */
+#define SIDE_NS      10000000ULL   /* and this often when programs start */
+#define FLUSH_NS     1000000000ULL /* at most this much is lost when the recorder is killed */
+#define FLUSH_BYTES  (8u << 20)
+#define FLUSH_MIN_NS 250000000ULL /* rounds are further apart than any event is late */
+#define LATE_NS      10000000ULL  /* FORK records of another CPU may come this late */
+
+enum origin {
+	SOURCE_RING,
+	SOURCE_SIDE,
+	SOURCE_TABLES,
+	SOURCE_SIGNAL,
+	SOURCE_TIMER,
+	SOURCE_COMMAND,
+	SOURCE_CONTROL,
+	SOURCE_TRIGGER,
+	SOURCE_PID
+};
+
+/* ---- what comes out of the rings ---- */
+
+static int on_event(void *arg, const struct event_header *ev)
+{
+	struct recording *r = arg;
+	bool broken = ev->type >= EBPREC_EV_END;
+	size_t i;
+	int err;
+
+	for (i = 0; i < INSTRUMENT_COUNT && ev->type < EBPREC_EV_END; i++) {
+		if (!r->running[i] || !recording_instruments[i]->on_event ||
+		    !(recording_instruments[i]->events & 1u << ev->type))
+			continue;
+		err = recording_instruments[i]->on_event(&r->ctx[i], ev);
+		if (err != -EBADMSG)
+			return err;
+		broken = true;
+	}
+	r->emit.account.broken_event_count += broken;
+	return 0;
+}
+
+/*
+ * Puts the file's build-id in the place of device and inode, where it has one.  False: the record
+ * is not whole, *out is not filled.  out->path lies in the record.
+ */
+static bool complete_mmap2(struct recording *r, struct perf_event_header *h,
+			   struct siderec_map *out)
+{
+	uint8_t *rec = (uint8_t *)h;
+	struct siderec_map m = {
+		.pid = le32_load(rec + 8),
+		.tid = le32_load(rec + 12),
+		.start = le64_load(rec + 16),
+		.size_bytes = le64_load(rec + 24),
+		.file_off_bytes = le64_load(rec + 32),
+		.dev_major = le32_load(rec + 40),
+		.dev_minor = le32_load(rec + 44),
+		.inode = le64_load(rec + 48),
+		.inode_generation = le64_load(rec + 56),
+		.prot = le32_load(rec + 64),
+		.flags = le32_load(rec + 68),
+		.path = (const char *)rec + 72,
+	};
+
+	if (h->size < 72 + 8 + SIDEREC_TAIL_BYTES ||
+	    !memchr(m.path, 0, h->size - 72 - SIDEREC_TAIL_BYTES))
+		return false;
+	h->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID; /* another listener's: mapids.h */
+	if (vdso_is(&r->vdso, m.path, m.size_bytes))
+		m.build_id = r->vdso.build_id;
+	else
+		mapids_lookup(&r->buildids, &m);
+	*out = m;
+	if (!m.build_id.size_bytes)
+		return true;
+	memset(rec + 40, 0, 24);
+	rec[40] = m.build_id.size_bytes;
+	memcpy(rec + 44, m.build_id.bytes, m.build_id.size_bytes);
+	h->misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	mapids_name(&r->buildids, &m.build_id, m.path, false);
+	return true;
+}
+
+static int on_sample(struct recording *r, const struct perf_event_header *h)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < INSTRUMENT_COUNT; i++) {
+		if (!r->running[i] || !recording_instruments[i]->on_sample)
+			continue;
+		err = recording_instruments[i]->on_sample(&r->ctx[i], h);
+		if (err == -ENOENT)
+			continue;
+		r->emit.account.broken_event_count += err == -EBADMSG;
+		return err == -EBADMSG ? 0 : err;
+	}
+	return 0;
+}
+
+/* addr, length, type, flags */
+static void note_symbol(struct recording *r, const struct perf_event_header *h)
+{
+	const uint8_t *body = (const uint8_t *)(h + 1);
+
+	if (r->kallsyms && h->size >= sizeof(*h) + 16)
+		ksyms_note(r->kallsyms, le64_load(body), le32_load(body + 8),
+			   le16_load(body + 14) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+}
+
+/* id, path */
+static void note_cgroup(struct recording *r, const struct perf_event_header *h)
+{
+	const char *path = (const char *)(h + 1) + 8;
+
+	if (h->size > sizeof(*h) + 8 + SIDEREC_TAIL_BYTES &&
+	    memchr(path, 0, h->size - sizeof(*h) - 8 - SIDEREC_TAIL_BYTES))
+		containerwatch_saw(&r->containers, path);
+}
+
+/* A mapping that the kernel told otherwise, or not at all. */
+static int tell_mapping(struct recording *r, struct siderec_map *m, uint64_t time_ns)
+{
+	struct siderec rec = { .id = emit_side_id(&r->emit), .time_ns = time_ns };
+	size_t size_bytes;
+	int err = 0;
+
+	mapids_lookup(&r->buildids, m);
+	mapids_name(&r->buildids, &m->build_id, m->path, false);
+	size_bytes = siderec_mmap2(&rec, m);
+	if (r->walker)
+		err = walker_record(r->walker, (const struct perf_event_header *)rec.bytes, m,
+				    time_ns);
+	return err ? err : emit_side(&r->emit, &rec, size_bytes);
+}
+
+/* Code that was not yet where a program moves it to. */
+static int tell_moved(struct recording *r, uint64_t now_ns)
+{
+	struct siderec_map m;
+	int err = 0;
+
+	while (!err && movedtext_again(&r->moved, &m, now_ns))
+		err = tell_mapping(r, &m, now_ns);
+	return err;
+}
+
+static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
+{
+	struct recording *r = arg;
+	struct siderec_map m;
+	bool mapped;
+	int err = 0;
+
+	if (h->type == PERF_RECORD_SAMPLE)
+		return on_sample(r, h);
+	if (!targets_want(&r->targets, h))
+		return 0;
+	if (h->type == PERF_RECORD_KSYMBOL)
+		note_symbol(r, h);
+	if (h->type == PERF_RECORD_CGROUP)
+		note_cgroup(r, h);
+	attrs_settle_ids(&r->attrs, h);
+	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
+	if (mapped && movedtext_look(&r->moved, &m, NULL, time_ns))
+		return tell_mapping(r, &m, time_ns);
+	if (mapped)
+		jitfiles_map(&r->jitfiles, &m);
+	if (h->type == PERF_RECORD_EXIT)
+		err = jitfiles_exit(&r->jitfiles, h);
+	if (!err)
+		err = argkeep_record(&r->args, h, time_ns, !r->exec_seen);
+	if (err)
+		return err;
+	r->rescan |= h->type == PERF_RECORD_LOST;
+	if (r->walker)
+		err = walker_record(r->walker, h, mapped ? &m : NULL, time_ns);
+	return err ? err : emit_kernel(&r->emit, h, time_ns);
+}
+
+/* The side-band lost records: what is mapped where is read again, once a second at most. */
+static void rescan(struct recording *r)
+{
+	struct procscan scan = {
+		.emit = &r->emit,
+		.buildids = &r->buildids,
+		.vdso = &r->vdso,
+		.moved = &r->moved,
+		.targets = &r->targets,
+		.unwmaps = walker_maps(r->walker),
+		.maps_only = true,
+	};
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (now_ns - r->rescanned_ns < FLUSH_NS)
+		return;
+	r->rescan = false;
+	r->rescanned_ns = now_ns;
+	(void)procscan_run(&scan);
+	unwmaps_sweep(scan.unwmaps);
+}
+
+static int tick(struct recording *r)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int err = 0;
+
+	if (now_ns - r->cpus_asked_ns >= PASS_NS) {
+		r->cpus_asked_ns = now_ns;
+		recording_look_at_cpus(r, false);
+	}
+	for (size_t i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		if (r->running[i] && recording_instruments[i]->tick)
+			err = recording_instruments[i]->tick(&r->ctx[i], now_ns);
+	}
+	return err;
+}
+
+/* What came in since the last time. */
+static int take_events(struct recording *r, bool last)
+{
+	uint64_t until_ns = UINT64_MAX;
+	int err;
+
+	/*
+	 * Samples first: what the side-band tells about them is older than they are, and so is in
+	 * its rings by now and lands in the same round.
+	 */
+	err = r->bpf ? rings_drain(r->rings, on_event, r) : 0;
+	if (!last)
+		until_ns = clock_ns(CLOCK_MONOTONIC) - (r->targets.all ? 0 : LATE_NS);
+	if (!err)
+		err = sideband_drain(r->sideband);
+	if (!err)
+		err = sideband_deliver(r->sideband, until_ns, on_record, r);
+	if (!err && !last)
+		err = tell_moved(r, until_ns);
+	if (r->walker && r->rescan && !last)
+		rescan(r);
+	containerwatch_look(&r->containers, clock_ns(CLOCK_MONOTONIC));
+	if (!err && r->walker)
+		err = walker_pass(r->walker, until_ns);
+	return err;
+}
+
+int recording_pass(struct recording *r, bool last)
+{
+	int err = take_events(r, last);
+
+	return err || last ? err : tick(r);
+}
+
+int recording_meanwhile(void *recording)
+{
+	return take_events(recording, false);
+}
+
+/* ---- what goes into the file ---- */
+
+static int write_symbols(struct recording *r)
+{
+	struct outbuf lines = { 0 };
+	int err = 0;
+
+	if (r->kallsyms && r->opts->kallsyms && ksyms_take(r->kallsyms, &lines)) {
+		err = outbuf_ok(&lines) ? 0 : -ENOMEM;
+		if (!err)
+			err = recording_embed(r, FILE_KALLSYMS + r->kallsyms_pieces++,
+					      "/proc/kallsyms", lines.data, lines.size_bytes);
+	}
+	outbuf_done(&lines);
+	return err;
+}
+
+static int write_notes(struct recording *r)
+{
+	struct notes *n = &r->notes;
+	int err = 0;
+
+	if (outbuf_ok(&n->text) && n->text.size_bytes)
+		err = writer_object(r->writer, EBX_NOTE, r->notes_pieces++, n->text.data,
+				    n->text.size_bytes);
+	outbuf_clear(&n->text);
+	return err;
+}
+
+int recording_flush(struct recording *r)
+{
+	uint64_t lost[EBPREC_EV_END];
+	int err;
+
+	err = r->walker ? walker_settle(r->walker, r->emit.round_newest_ns) : 0;
+	if (!err && r->bpf)
+		err = rings_lost(r->rings, lost);
+	if (!err && r->bpf)
+		err = emit_lost(&r->emit, lost, clock_ns(CLOCK_MONOTONIC));
+	if (!err)
+		err = write_symbols(r);
+	if (!err)
+		err = evidence_flush(&r->evidence);
+	if (!err)
+		err = containerwatch_flush(&r->containers);
+	if (!err)
+		err = argkeep_flush(&r->args);
+	recording_look_at_cpus(r, true);
+	if (!err)
+		err = write_notes(r);
+	return err ? err : recording_keep(r);
+}
+
+/* ---- waiting ---- */
+
+static int watch(struct recording *r, int fd, uint32_t events, enum origin source, unsigned index)
+{
+	struct epoll_event ev = { .events = events,
+				  .data.u64 = (uint64_t)index << 8 | (uint64_t)source };
+
+	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int open_timer(struct recording *r)
+{
+	struct itimerspec every = { .it_interval.tv_nsec = PASS_NS, .it_value.tv_nsec = PASS_NS };
+
+	r->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (r->timer_fd < 0 || timerfd_settime(r->timer_fd, 0, &every, NULL))
+		return -errno;
+	return 0;
+}
+
+static int open_signals(struct recording *r)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR2);
+	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signal_fd < 0 ? -errno : 0;
+}
+
+int recording_watch_side(struct recording *r, size_t ring)
+{
+	return watch(r, sideband_fd(r->sideband, ring), EPOLLIN | EPOLLET, SOURCE_SIDE, 0);
+}
+
+static int watch_all(struct recording *r)
+{
+	unsigned i;
+	int err;
+
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll_fd < 0)
+		return -errno;
+	err = open_timer(r);
+	if (!err)
+		err = open_signals(r);
+	if (!err)
+		err = watch(r, r->timer_fd, EPOLLIN, SOURCE_TIMER, 0);
+	if (!err)
+		err = watch(r, r->signal_fd, EPOLLIN, SOURCE_SIGNAL, 0);
+	if (!err && r->workload.pid)
+		err = watch(r, r->workload.pidfd, EPOLLIN, SOURCE_COMMAND, 0);
+	if (!err && r->walker)
+		err = watch(r, walker_fd(r->walker), EPOLLIN, SOURCE_TABLES, 0);
+	if (!err && r->control.fd >= 0)
+		err = watch(r, r->control.fd, EPOLLIN, SOURCE_CONTROL, 0);
+	for (i = 0; !err && i < r->triggers.count; i++) {
+		if (triggers_fd(&r->triggers, i) >= 0)
+			err = watch(r, triggers_fd(&r->triggers, i), EPOLLPRI, SOURCE_TRIGGER, i);
+	}
+	for (i = 0; !err && i < r->opts->pid_count; i++)
+		err = watch(r, r->pid_fds[i], EPOLLIN, SOURCE_PID, i);
+	/* Edge-triggered: most events come without a wakeup, a level would never go down. */
+	for (i = 0; !err && r->bpf && i < rings_count(r->rings); i++)
+		err = watch(r, rings_poll_fd(r->rings, i), EPOLLIN | EPOLLET, SOURCE_RING, 0);
+	for (i = 0; !err && i < sideband_count(r->sideband); i++) {
+		if (sideband_fd(r->sideband, i) >= 0)
+			err = recording_watch_side(r, i);
+	}
+	return err;
+}
+
+/* Who asks the wrong recorder shall not end it. */
+static void asked_for_snapshot(struct recording *r)
+{
+	if (r->opts->ring)
+		r->wanted = "snapshot";
+	else
+		note(&r->notes, NOTE_INFO,
+		     "a snapshot was asked for, which takes --ring, skipping");
+}
+
+static void handle(struct recording *r, const struct epoll_event *ev)
+{
+	unsigned index = (unsigned)(ev->data.u64 >> 8);
+	struct signalfd_siginfo info;
+	uint64_t ticks;
+
+	switch ((enum origin)(ev->data.u64 & 0xff)) {
+	case SOURCE_TIMER:
+		(void)!read(r->timer_fd, &ticks, sizeof(ticks));
+		break;
+	case SOURCE_SIGNAL:
+		if (read(r->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+			break;
+		if (info.ssi_signo == SIGUSR2) {
+			asked_for_snapshot(r);
+			break;
+		}
+		r->asked_to_end = true;
+		r->end_reason = info.ssi_signo == SIGINT ? "interrupted" : "terminated";
+		break;
+	case SOURCE_CONTROL:
+		if (control_accept(&r->control))
+			r->wanted = "snapshot";
+		break;
+	case SOURCE_TRIGGER:
+		triggers_pressure(&r->triggers, index, clock_ns(CLOCK_MONOTONIC));
+		break;
+	case SOURCE_COMMAND:
+		r->end_reason = "command ended";
+		break;
+	case SOURCE_PID:
+		close(r->pid_fds[index]); /* leaves the epoll set, too */
+		r->pid_fds[index] = -1;
+		if (!--r->pids_alive)
+			r->end_reason = "processes ended";
+		break;
+	case SOURCE_RING:
+	case SOURCE_SIDE:
+	case SOURCE_TABLES:
+		break;
+	}
+}
+
+/* How long to wait at most: the timer comes sooner, but for the end of a given duration. */
+static int wait_ms(const struct recording *r)
+{
+	uint64_t end_ns = r->start_ns + r->opts->duration_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (!r->opts->duration_ns || end_ns > now_ns + PASS_NS)
+		return PASS_NS / 1000000;
+	return end_ns > now_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
+}
+
+/*
+ * What a new program maps should be known soon, but a shell script starts hundreds a second: when
+ * nothing else is to be done, waits until the last pass is SIDE_NS ago.
+ */
+static void collect_side(const struct epoll_event *events, int count, uint64_t passed_ns)
+{
+	uint64_t until_ns = passed_ns + SIDE_NS;
+	struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000),
+				  .tv_nsec = (long)(until_ns % 1000000000) };
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if ((events[i].data.u64 & 0xff) != SOURCE_SIDE)
+			return;
+	}
+	if (count > 0)
+		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+static void hurry(struct recording *r)
+{
+	struct hurry_fill fill;
+
+	if (!r->bpf)
+		return;
+	fill = (struct hurry_fill){ .events_bytes = rings_fill_bytes(r->rings),
+				    .wake_bytes = rings_wake_bytes(r->rings),
+				    .side_bytes = sideband_fill_bytes(r->sideband),
+				    .side_ring_bytes = sideband_ring_bytes(r->sideband) };
+	hurry_set(&r->hurry, hurry_is_due(&fill));
+	r->emit.account.hurry_count = r->hurry.count;
+}
+
+/* What a round of the loop took, from when it woke. */
+static void clock_pass(struct recording *r, uint64_t woke_ns)
+{
+	uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - woke_ns;
+
+	if (took_ns > r->emit.account.longest_pass_ns)
+		r->emit.account.longest_pass_ns = took_ns;
+}
+
+static bool flush_is_due(const struct recording *r, uint64_t since_ns)
+{
+	return since_ns >= FLUSH_NS - PASS_NS || r->wanted ||
+	       (writer_pending_bytes(r->writer) > FLUSH_BYTES && since_ns >= FLUSH_MIN_NS);
+}
+
+int recording_loop(struct recording *r)
+{
+	uint64_t flushed_ns = r->start_ns, shown_ns = flushed_ns, now_ns = flushed_ns, woke_ns;
+	struct epoll_event events[16];
+	int err, i, count;
+
+	err = watch_all(r);
+	while (!err && !r->end_reason) {
+		count = epoll_wait(r->epoll_fd, events, 16, wait_ms(r));
+		if (count < 0 && errno != EINTR)
+			return -errno;
+		for (i = 0; i < count; i++)
+			handle(r, &events[i]);
+		if (r->bpf) /* without, copies fill the rings */
+			collect_side(events, count, now_ns);
+		woke_ns = clock_ns(CLOCK_MONOTONIC);
+		hurry(r);
+		err = recording_pass(r, false);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		r->emit.account.duration_ns = now_ns - r->start_ns;
+		if (r->opts->duration_ns && now_ns - r->start_ns >= r->opts->duration_ns &&
+		    !r->end_reason)
+			r->end_reason = "duration";
+		if (r->triggers.fired)
+			r->wanted = r->triggers.fired;
+		r->triggers.fired = NULL;
+		if (!err && flush_is_due(r, now_ns - flushed_ns)) {
+			hurry(r);
+			err = recording_flush(r);
+			flushed_ns = now_ns;
+		}
+		if (!err && r->wanted && !r->end_reason)
+			err = recording_snapshot(r);
+		if (now_ns - shown_ns >= FLUSH_NS && r->ui->tick) {
+			account_own_cost(&r->emit.account);
+			r->ui->tick(r->ui->arg, &r->emit.account);
+			shown_ns = now_ns;
+		}
+		clock_pass(r, woke_ns);
+	}
+	if (r->ui->stopping)
+		r->ui->stopping(r->ui->arg);
+	sigprocmask(SIG_SETMASK, &r->signals.mask, NULL);
+	return err;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* recording_priv - what the files of the room `recording` share */
+#ifndef EBPREC_RECORD_RECORDING_RECORDING_PRIV_H
+#define EBPREC_RECORD_RECORDING_RECORDING_PRIV_H
+
+#include <signal.h>
+
+#include "record/process/container_watch.h"
+#include "record/process/cmdline_log.h"
+#include "record/kernel/bpf_programs.h"
+#include "record/output/snapshot_socket.h"
+#include "record/output/cpu_gaps.h"
+#include "record/events/cpu_hotplug.h"
+#include "record/process/mapped_files.h"
+#include "record/output/file_features.h"
+#include "record/output/machine_env.h"
+#include "record/output/machine_info.h"
+#include "record/recording/realtime.h"
+#include "record/instrument/instrument.h"
+#include "record/process/jit_symbols.h"
+#include "record/process/hugepage_text.h"
+#include "record/output/output_file.h"
+#include "record/recording/recording.h"
+#include "record/output/rotated_file.h"
+#include "record/process/vdso.h"
+#include "record/recording/workload.h"
+
+#define INSTRUMENT_COUNT 8
+
+/* Object numbers of embedded files: those of JIT compilers and of kallsyms are the first of many. */
+enum { FILE_VDSO = 1, FILE_JIT = 2, FILE_KALLSYMS = 1u << 24 };
+
+struct recording {
+	const struct record_opts *opts;
+	const struct recording_ui *ui;
+	struct notes notes;
+	struct recfile file;
+	struct workload workload;
+	struct cpulist cpus;
+	struct cpuwatch cpuwatch;
+	struct cpugaps cpugaps;
+	struct reopener *reopener; /* NULL: CPUs that come are not sampled */
+	uint64_t cpus_looked_ns;   /* when the watch looked last */
+	uint64_t cpus_asked_ns;    /* when it asked whether it has to */
+	bool cpus_wanted;          /* one came that is not quite there */
+	bool bpf;
+	struct perfset_scope scope;
+	uint32_t command_pid; /* where the scope points to */
+	struct rings *rings;  /* NULL without BPF */
+	struct hurry hurry;
+	struct targets targets;
+	struct sideband *sideband;
+	uint64_t rescanned_ns; /* processes were read again, after losses */
+	bool rescan;
+	struct walker *walker; /* NULL: stacks are not walked by tables */
+	struct ksyms *kallsyms;
+	struct vdso vdso;
+	struct mapids buildids;
+	struct evidence evidence;
+	struct containerwatch containers;
+	struct jitfiles jitfiles;
+	struct movedtext moved;
+	struct cgroupage cgroups; /* of the window's state */
+	struct argkeep args;
+	bool exec_seen; /* by a BPF program, not by its COMM record */
+	struct hostinfo host;
+	struct hostenv env;
+	struct attrs attrs;
+	struct writer *writer; /* has no file of its own when there is a window */
+	/* --ring and --rotate: NULL, and without a file, when neither was asked for. */
+	struct window *window;
+	struct segment segment;
+	unsigned segment_number; /* the last file's */
+	uint64_t segment_ns;     /* since when it is written */
+	bool segment_failed;     /* nothing more goes into it */
+	struct triggers triggers;
+	struct control control;
+	const char *wanted;       /* why a snapshot is wanted; NULL: it is not */
+	uint64_t last_file_bytes; /* before the last flush */
+	struct emit emit;
+	struct instrument_ctx ctx[INSTRUMENT_COUNT];
+	bool running[INSTRUMENT_COUNT]; /* prepared and not given up */
+	uint32_t progs_last;            /* ... to this one they are ours */
+	uint32_t progs_below;           /* BPF programs from this id on the side-band reports */
+	uint64_t clock_mono_ns, clock_wall_ns;
+	uint64_t run_ns, start_ns; /* when it was asked for, and when events began */
+	uint64_t kallsyms_pieces, notes_pieces;
+	struct signal_state signals; /* as they were */
+	int epoll_fd, signal_fd, timer_fd;
+	int pid_fds[RECORD_PIDS_MAX]; /* -1: ended */
+	unsigned pids_alive;
+	const char *end_reason; /* NULL: go on */
+	bool asked_to_end;      /* by a signal */
+	uint64_t
+		give_up_ns; /* when a reader that does not read is waited for no more; 0: not set */
+};
+
+extern const struct instrument *const recording_instruments[INSTRUMENT_COUNT];
+
+/* recording_setup.c: everything that events come through, with BPF or without. */
+int recording_set_up(struct recording *r);
+void recording_take_down(struct recording *r); /* NULL-safe, half-built-safe */
+/*
+ * An instrument failed: it is told and left out, 0; or err again, as without it there is nothing
+ * to record.
+ */
+int recording_give_up(struct recording *r, size_t i, int err);
+/* recording_start.c: all up to the moment when events flow and the file is in its place. */
+int recording_start(struct recording *r);
+/* An embedded file. */
+int recording_embed(struct recording *r, uint64_t object, const char *name, const void *data,
+		    size_t size_bytes);
+/* recording_loop.c: until end_reason is set, or an error. */
+int recording_loop(struct recording *r);
+/* One pass over all rings.  last: hand over everything. */
+int recording_pass(struct recording *r, bool last);
+/* For instruments: what came in while one of them is busy. */
+int recording_meanwhile(void *recording);
+int recording_flush(struct recording *r);
+/* One more ring of the side-band.  errno of epoll_ctl(). */
+int recording_watch_side(struct recording *r, size_t ring);
+/*
+ * recording_cpus.c: what went is told, what came back is sampled again.  whole: also what went and came
+ * since the last look, which reads a file for each CPU.
+ */
+void recording_look_at_cpus(struct recording *r, bool whole);
+/* recording_files.c: until who reads our pipe takes more; -ETIMEDOUT, when we are asked to end. */
+int recording_await_reader(void *recording);
+/* What was packed since the last flush goes where it belongs, and a round ends. */
+int recording_keep(struct recording *r);
+/* The window as a capture; 0 with a note when it could not be written. */
+int recording_snapshot(struct recording *r);
+/* The last capture: errno of the write. */
+int recording_finish_files(struct recording *r);
+/* For --rotate: the first file. */
+int recording_first_segment(struct recording *r);
+/* recording.c: says that the capture cannot be written; returns err. */
+int recording_fail_write(struct recording *r, int err);
+/* recording.c: the account up to now. */
+void recording_count(struct recording *r);
+
+#endif

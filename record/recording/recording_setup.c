@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/perf/trace_data.h"
+#include "record/recording/recording_priv.h"
+#include "record/privsep/caps.h"
+#include "format/base/slurp.h"
+
+#define INIT_PID_NAMESPACE 0xeffffffcU  /* inode of the first one: PROC_PID_INIT_INO */
+#define COPY_WAKE_BYTES    (128u << 10) /* a quarter of what a user may lock for a CPU */
+
+/* BPF programs see the host's process ids, all else those of our namespace. */
+static int check_pid_namespace(struct recording *r)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NAMESPACE)
+		return 0;
+	if (!r->opts->system_wide)
+		return note_fail(&r->notes, -ENOTSUP, "record on the host, or give -a",
+				 "cannot choose processes inside a pid namespace");
+	note(&r->notes, NOTE_WARNING,
+	     "inside a pid namespace: samples have the host's process ids, their names are missing");
+	return 0;
+}
+
+/* The kernel's events have the host's clock: ours has to be the same. */
+static int check_time_namespace(struct recording *r)
+{
+	char *text = slurp_line("/proc/self/timens_offsets"), *end;
+	long long seconds = 0, ns = 0;
+
+	if (text && !strncmp(text, "monotonic", 9)) {
+		seconds = strtoll(text + 9, &end, 10);
+		ns = strtoll(end, NULL, 10);
+	}
+	free(text);
+	return seconds || ns ? note_fail(&r->notes, -ENOTSUP, "record on the host",
+					 "cannot record inside a time namespace, whose clock is "
+					 "%lld s off",
+					 seconds)
+			     : 0;
+}
+
+static int check_bpf(struct recording *r)
+{
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		return 0;
+	(void)note_fail(&r->notes, -errno, "a kernel with CONFIG_DEBUG_INFO_BTF is needed",
+			"no BTF: cannot read '/sys/kernel/btf/vmlinux'");
+	return -ENOTSUP;
+}
+
+static int make_targets(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	unsigned i;
+	int err;
+
+	err = targets_init(&r->targets, o->system_wide, r->bpf);
+	if (err)
+		return note_fail(&r->notes, err, instrument_hint(err), "cannot use BPF");
+	for (i = 0; i < o->pid_count && !err; i++)
+		err = targets_add(&r->targets, o->pids[i]);
+	if (!o->system_wide && !o->pid_count && !err)
+		err = targets_add(&r->targets, (uint32_t)r->workload.pid);
+	if (err)
+		return note_fail(&r->notes, err, NULL, "cannot choose processes");
+	return 0;
+}
+
+static int make_rings(struct recording *r)
+{
+	int err = rings_new(&r->cpus, r->opts->ring_bytes, &r->rings);
+
+	if (err)
+		return note_fail(&r->notes, err, instrument_hint(err),
+				 "cannot make the BPF rings of %zu CPUs", r->cpus.count);
+	note(&r->notes, NOTE_DETAIL, "%zu CPUs with a ring of %llu KiB each", r->cpus.count,
+	     (unsigned long long)rings_bytes_per_cpu(r->rings) >> 10);
+	return 0;
+}
+
+static int open_sideband(struct recording *r)
+{
+	struct sideband_opts o = { .cpus = &r->cpus, .reopener = r->reopener };
+
+	if (!r->bpf) {
+		o.scope = r->scope;
+		o.ring_bytes = rings_split(r->opts->ring_bytes, r->cpus.count);
+		o.wake_bytes = COPY_WAKE_BYTES;
+	}
+	return sideband_open(&o, &r->attrs, &r->notes, &r->sideband);
+}
+
+/* Where things are kept between recordings; "": nowhere. */
+static const char *cache_folder(const struct record_opts *o, char standard[PATH_MAX])
+{
+	if (o->table_cache)
+		return strcmp(o->table_cache, "none") ? o->table_cache : "";
+	tablecache_default_path(standard, PATH_MAX);
+	return standard;
+}
+
+static void read_kernel(struct recording *r)
+{
+	char standard[PATH_MAX];
+	int err;
+
+	if (r->kallsyms || sideband_user_only(r->sideband))
+		return;
+	err = ksyms_load(cache_folder(r->opts, standard), &r->kallsyms);
+	if (err)
+		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
+		     strerror(-err),
+		     err != -EACCES ? ""
+		     : rights_effective() & RIGHT(CAP_SYSLOG)
+			     ? " (see kernel.kptr_restrict)"
+			     : " (CAP_SYSLOG is missing, or see kernel.kptr_restrict)");
+}
+
+/* Tables of earlier recordings; NULL: none.  Who asked for a folder is told when it cannot be had. */
+static struct tablecache *open_cache(struct recording *r)
+{
+	char standard[PATH_MAX];
+	const char *path = cache_folder(r->opts, standard);
+	struct tablecache *cache = NULL;
+	int err;
+
+	if (!*path)
+		return NULL;
+	err = tablecache_open(path, TABLECACHE_DEFAULT_BYTES, &cache);
+	if (err)
+		note(&r->notes, path == standard ? NOTE_DETAIL : NOTE_WARNING,
+		     "cannot keep unwind tables in '%s': %s%s, skipping", path, strerror(-err),
+		     err == -EPERM ? " (it has to be ours, and nobody else's to write)" : "");
+	return cache;
+}
+
+static int make_walker(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	int err;
+
+	if (o->stacks == CPU_STACKS_FP || o->stacks == CPU_STACKS_NONE)
+		return 0;
+	err = walker_new(o, &r->vdso, open_cache(r), &r->emit, r->bpf, &r->walker);
+	return err ? note_fail(&r->notes, err, instrument_hint(err),
+			       "cannot make the maps for unwind tables")
+		   : 0;
+}
+
+static bool wanted(const struct recording *r, const struct instrument *inst)
+{
+	if (inst == &inst_copy)
+		return !r->bpf;
+	if (inst == &inst_trace)
+		return !r->bpf && r->opts->sched && r->targets.all &&
+		       !sideband_user_only(r->sideband);
+	if (inst == &inst_metric)
+		return r->opts->metrics || r->opts->bpf_objects.count;
+	if (!r->bpf)
+		return false;
+	if (inst == &inst_target)
+		return !r->targets.all;
+	if (inst == &inst_exec)
+		return r->opts->command_lines;
+	if (inst == &inst_sched)
+		return r->opts->sched;
+	if (inst == &inst_mark)
+		return r->opts->mark;
+	return true;
+}
+
+int recording_give_up(struct recording *r, size_t i, int err)
+{
+	const struct instrument *inst = recording_instruments[i];
+
+	if (inst == &inst_cpu || inst == &inst_copy || inst == &inst_target)
+		return err;
+	if (inst == &inst_mark && r->opts->marks.count)
+		return err; /* somebody wants just these */
+	/* That switches are missing is told with the reason for recording without BPF. */
+	note(&r->notes, inst == &inst_trace ? NOTE_INFO : NOTE_WARNING, "%s, skipping",
+	     r->notes.failure[0] ? r->notes.failure : strerror(-err));
+	notes_forgive(&r->notes);
+	inst->detach(&r->ctx[i]);
+	r->running[i] = false;
+	return 0;
+}
+
+static int prepare(struct recording *r)
+{
+	size_t i;
+	int err = 0;
+
+	r->progs_below = bpfprogs_last_id() + 1;
+	r->exec_seen = false;
+	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		r->ctx[i] = (struct instrument_ctx){
+			.opts = r->opts,
+			.cpus = &r->cpus,
+			.rings = r->rings,
+			.targets = &r->targets,
+			.sideband = r->sideband,
+			.reopener = r->reopener,
+			.scope = &r->scope,
+			.walker = r->walker,
+			.attrs = &r->attrs,
+			.kallsyms = r->opts->kallsyms ? r->kallsyms : NULL,
+			.notes = &r->notes,
+			.triggers = &r->triggers,
+			.emit = &r->emit,
+			.args = &r->args,
+			.reader = r->buildids.reader,
+			.meanwhile = recording_meanwhile,
+			.meanwhile_arg = r,
+		};
+		if (!wanted(r, recording_instruments[i]))
+			continue;
+		r->running[i] = true;
+		err = sideband_drain(r->sideband); /* loading takes a while */
+		if (!err)
+			err = recording_instruments[i]->prepare(&r->ctx[i]);
+		if (err)
+			err = recording_give_up(r, i, err);
+		if (recording_instruments[i] == &inst_exec)
+			r->exec_seen = r->running[i];
+	}
+	if (err)
+		return err;
+	attrs_set_tracepoint(&r->attrs, ATTR_MARK, "ebprec:mark", TRACING_MARK_ID);
+	attrs_set_tracepoint(&r->attrs, ATTR_COUNTER, "ebprec:counter", TRACING_COUNTER_ID);
+	return attrs_number(&r->attrs);
+}
+
+static int set_up_with_bpf(struct recording *r)
+{
+	int err;
+
+	r->bpf = true;
+	err = check_bpf(r);
+	if (!err)
+		err = check_pid_namespace(r);
+	if (!err)
+		err = make_targets(r);
+	if (!err)
+		err = make_rings(r);
+	if (!err)
+		err = open_sideband(r);
+	if (err)
+		return err;
+	read_kernel(r);
+	err = make_walker(r);
+	return err ? err : prepare(r);
+}
+
+/*
+ * Chosen processes are picked out of all that runs, where we may see that: events of a process's own
+ * begin anew with each child, and so never hit one that ends within a period (10 ms at 99 Hz).
+ */
+static int set_up_without_bpf(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	int err;
+
+	r->bpf = false;
+	r->emit.samples_in_side_rings = true;
+	r->command_pid = (uint32_t)r->workload.pid;
+	r->scope = (struct perfset_scope){ 0 };
+	err = make_targets(r);
+	if (!err)
+		err = open_sideband(r);
+	if ((err == -EACCES || err == -EPERM) && !o->system_wide) {
+		notes_forgive(&r->notes);
+		if (o->pid_count)
+			r->scope = (struct perfset_scope){ o->pids, o->pid_count };
+		else
+			r->scope = (struct perfset_scope){ &r->command_pid, 1 };
+		reopener_free(r->reopener); /* theirs do not end with a CPU */
+		r->reopener = NULL;
+		err = open_sideband(r);
+	}
+	if (err)
+		return err;
+	read_kernel(r);
+	note(&r->notes, NOTE_DETAIL, "%zu CPUs with a ring of %zu KiB each", r->cpus.count,
+	     sideband_ring_bytes(r->sideband) >> 10);
+	err = make_walker(r);
+	return err ? err : prepare(r);
+}
+
+/* Without it a recording is what it is; who has no rights needs none. */
+static void start_reopener(struct recording *r)
+{
+	reopener_free(r->reopener);
+	r->reopener = NULL;
+	(void)reopener_new(r->opts->self_program, &r->reopener);
+}
+
+/* Whether it may work without BPF what did not work with it. */
+static bool is_bpfs_fault(int err)
+{
+	return err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -ENOENT;
+}
+
+int recording_set_up(struct recording *r)
+{
+	char why[sizeof(r->notes.failure)] = "--no-bpf";
+	struct cpuwatch_news news;
+	int err = check_time_namespace(r);
+
+	if (err)
+		return err;
+	err = cpulist_read(CPULIST_DIR, "online", &r->cpus);
+	if (!err) /* before there is an event */
+		err = cpuwatch_look(&r->cpuwatch, CPULIST_DIR, &news);
+	if (err)
+		return note_fail(&r->notes, err, NULL, "cannot read " CPULIST_DIR "/online");
+	cpuwatch_news_done(&news);
+	start_reopener(r);
+	if (r->opts->bpf) {
+		err = set_up_with_bpf(r);
+		if (!err || !is_bpfs_fault(err) || r->opts->marks.count)
+			return err;
+		memcpy(why, r->notes.failure, sizeof(why));
+		notes_forgive(&r->notes);
+		recording_take_down(r);
+		start_reopener(r); /* it knows of events that are no more */
+	}
+	err = set_up_without_bpf(r);
+	if (err)
+		return err;
+	note(&r->notes, r->opts->bpf && !geteuid() ? NOTE_WARNING : NOTE_INFO,
+	     "recording by perf events, without %smarks: %s",
+	     r->attrs.entry[ATTR_SWITCH].present ? "" : "context switches and ", why);
+	if (sideband_user_only(r->sideband))
+		note(&r->notes, NOTE_INFO,
+		     "only user space is seen (kernel.perf_event_paranoid is %d, 1 would show the kernel)",
+		     perfset_paranoid());
+	return 0;
+}
+
+void recording_take_down(struct recording *r)
+{
+	size_t i;
+
+	for (i = INSTRUMENT_COUNT; i-- > 0;) {
+		recording_instruments[i]->detach(&r->ctx[i]);
+		r->running[i] = false;
+	}
+	walker_free(r->walker);
+	r->walker = NULL;
+	sideband_close(r->sideband);
+	r->sideband = NULL;
+	rings_free(r->rings);
+	r->rings = NULL;
+	targets_done(&r->targets);
+	attrs_done(&r->attrs);
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "format/perf/trace_data.h"
+#include "record/process/cgroup_paths.h"
+#include "format/base/clock.h"
+#include "record/process/deleted_files.h"
+#include "record/kernel/kernel_maps.h"
+#include "record/output/meta.h"
+#include "record/metric/catalogue.h"
+#include "record/process/proc_scan.h"
+#include "record/recording/recording_priv.h"
+#include "record/events/tracefs.h"
+
+#define TABLES_FIRST_NS 400000000ULL /* what is not built by then comes while events do */
+#define TABLES_SLICE_NS 30000000ULL
+
+/* One descriptor a CPU and event adds up. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Signals are read in the loop; SIGPIPE and SIGXFSZ become errors of the write. */
+static int take_signals(struct recording *r)
+{
+	struct sigaction standard = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR2);
+	/* A shell starts what it puts into the background with SIGINT ignored: it ends us all the same. */
+	sigaction(SIGINT, &standard, &r->signals.interrupt);
+	sigaction(SIGTERM, &standard, &r->signals.terminate);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	return sigprocmask(SIG_BLOCK, &set, &r->signals.mask) ? -errno : 0;
+}
+
+static int open_pids(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	unsigned i;
+
+	for (i = 0; i < o->pid_count; i++) {
+		r->pid_fds[i] = (int)syscall(SYS_pidfd_open, o->pids[i], 0);
+		if (r->pid_fds[i] < 0)
+			return note_fail(&r->notes, -errno,
+					 errno == EINVAL ? "it is a thread, give its process"
+							 : "see ps -e",
+					 "cannot record process %u", o->pids[i]);
+		r->pids_alive++;
+	}
+	return 0;
+}
+
+/*
+ * The capture goes where standard output went; who writes there from now on (COMMAND, helpers) writes
+ * to standard error, so that no other byte gets into it and nobody else holds it open.
+ */
+static int open_output(struct recording *r)
+{
+	int err = 0;
+
+	if (!r->opts->to_pipe)
+		return recfile_open(&r->file, r->opts->output, &r->notes);
+	if (isatty(STDOUT_FILENO))
+		return note_fail(&r->notes, -EINVAL, "it is a terminal: give it a pipe or a file",
+				 "cannot write '%s'", r->opts->output);
+	r->file.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (r->file.fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		err = -errno;
+	return err ? note_fail(&r->notes, err, NULL, "cannot write '%s'", r->opts->output) : 0;
+}
+
+static int fork_command(struct recording *r)
+{
+	int err;
+
+	if (!r->opts->command)
+		return 0;
+	err = workload_fork(&r->workload, r->opts->command, &r->signals);
+	return err ? note_fail(&r->notes, err, NULL, "cannot run '%s'", r->opts->command[0]) : 0;
+}
+
+static int tracing_section(struct recording *r, struct features *f)
+{
+	struct tracing_event events[ATTR_END + 4];
+	size_t i, count = 0, size_bytes;
+	char *header_page = tracefs_header_page();
+	uint8_t *section = NULL;
+	int err;
+
+	for (i = 0; i < ATTR_END; i++) {
+		if (r->attrs.entry[i].present && r->attrs.entry[i].format)
+			events[count++] = (struct tracing_event){ i >= ATTR_METRIC ? "ebprec"
+										   : "sched",
+								  r->attrs.entry[i].format };
+	}
+	events[count++] = (struct tracing_event){ "ebprec", tracing_mark_format() };
+	events[count++] = (struct tracing_event){ "ebprec", tracing_counter_format() };
+	events[count++] = (struct tracing_event){ "ebprec", tracing_waker_format() };
+	events[count++] = (struct tracing_event){ "ebprec", tracing_exit_format() };
+	err = tracing_build(events, count, header_page, &section, &size_bytes);
+	if (!err)
+		outbuf_add(features_add(f, PERFFILE_TRACING_DATA), section, size_bytes);
+	free(section);
+	free(header_page);
+	return err;
+}
+
+static void on_file(void *arg, const char *path, int fd, const struct elffacts *facts)
+{
+	struct recording *r = arg;
+
+	gonefiles_see(r->opts->gone, path, fd, &facts->build_id);
+	for (size_t i = 0; i < INSTRUMENT_COUNT; i++)
+		if (r->running[i] && recording_instruments[i]->on_file)
+			recording_instruments[i]->on_file(&r->ctx[i], path, fd, facts);
+}
+
+/*
+ * With a window each capture has a file of its own: that one can be made is tried now, and not when
+ * it is wanted.
+ */
+static int make_window(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	int err;
+
+	if (!o->ring && !o->rotate)
+		return 0;
+	recfile_close(&r->file);
+	err = triggers_open(&r->triggers, &o->triggers, &r->notes);
+	if (err)
+		return err;
+	/* Where there are no sockets, signals and triggers work all the same. */
+	if (o->ring)
+		(void)control_open(&r->control);
+	return window_new(o->keep.ns, o->keep.bytes, emit_side_id(&r->emit), &r->window);
+}
+
+static int open_writer(struct recording *r)
+{
+	struct writer_feature sections[FEATURES_MAX];
+	struct writer_attr attrs[ATTR_END];
+	struct features f = { 0 };
+	struct writer_opts o = { .attrs = attrs, .features = sections };
+	int err;
+
+	r->emit.attrs = &r->attrs;
+	err = make_window(r);
+	if (err)
+		return err;
+	r->clock_wall_ns = clock_ns(CLOCK_REALTIME);
+	r->clock_mono_ns = clock_ns(CLOCK_MONOTONIC);
+	features_host(&f, &r->host);
+	features_cmdline(&f, r->opts->argc, r->opts->argv);
+	features_clock(&f, r->clock_mono_ns, r->clock_wall_ns);
+	attrs_event_desc(&r->attrs, features_add(&f, PERFFILE_EVENT_DESC));
+	err = tracing_section(r, &f);
+	if (!err)
+		err = features_for_writer(&f, sections, &o.feature_count);
+	o.attr_count = attrs_for_writer(&r->attrs, attrs);
+	o.clock_mono_ns = r->clock_mono_ns;
+	o.clock_wall_ns = r->clock_wall_ns;
+	o.level = (int)r->opts->level;
+	o.pipe = r->opts->to_pipe;
+	o.wait = recording_await_reader;
+	o.wait_arg = r;
+	if (getrandom(o.uuid, sizeof(o.uuid), 0) != sizeof(o.uuid))
+		memcpy(o.uuid, &o.clock_wall_ns, sizeof(o.clock_wall_ns));
+	if (!err)
+		err = writer_new(r->window ? -1 : r->file.fd, &o, &r->writer);
+	if (!err && !r->window && !o.pipe)
+		writer_spill_to(r->writer, recfile_spill(&r->file));
+	features_done(&f);
+	r->emit.writer = r->writer;
+	r->evidence.writer = r->writer;
+	r->evidence.in_window = r->window;
+	r->buildids.evidence = &r->evidence;
+	r->buildids.on_file = on_file;
+	r->buildids.on_file_arg = r;
+	r->containers.writer = r->writer;
+	r->jitfiles.writer = r->writer;
+	r->jitfiles.next_object = FILE_JIT;
+	r->args.writer = r->writer;
+	r->args.in_window = r->window;
+	return err;
+}
+
+int recording_embed(struct recording *r, uint64_t object, const char *name, const void *data,
+		    size_t size_bytes)
+{
+	struct outbuf payload = { 0 };
+	int err = -ENOMEM;
+
+	outbuf_u16(&payload, (uint16_t)strlen(name));
+	outbuf_add(&payload, name, strlen(name));
+	outbuf_add(&payload, data, size_bytes);
+	if (outbuf_ok(&payload))
+		err = writer_object(r->writer, EBX_FILE, object, payload.data, payload.size_bytes);
+	outbuf_done(&payload);
+	return err;
+}
+
+static int write_meta(struct recording *r)
+{
+	const char *names[INSTRUMENT_COUNT + METRICLIST_MAX];
+	struct outbuf json = { 0 };
+	struct meta_start m = {
+		.host = &r->host,
+		.env = &r->env,
+		.command_pid = (uint32_t)r->workload.pid,
+		.opts = r->opts,
+		.event_name = r->attrs.entry[ATTR_SAMPLE].name,
+		.ring_bytes_per_cpu = r->bpf ? rings_bytes_per_cpu(r->rings)
+					     : sideband_ring_bytes(r->sideband),
+		.bpf = r->bpf,
+		.user_only = sideband_user_only(r->sideband),
+		.wall_ns = r->clock_wall_ns,
+		.mono_ns = r->clock_mono_ns,
+		.instruments = names,
+	};
+	size_t i;
+	int err = -ENOMEM;
+
+	for (i = 0; i < INSTRUMENT_COUNT; i++) {
+		if (r->running[i] && recording_instruments[i] != &inst_metric)
+			names[m.instrument_count++] = recording_instruments[i]->name;
+	}
+	for (i = 0; i < metriclist_count; i++) {
+		if (r->opts->metrics & 1u << i)
+			names[m.instrument_count++] = metriclist[i].name;
+	}
+	meta_start(&json, &m);
+	if (outbuf_ok(&json))
+		err = writer_object(r->writer, EBX_META, EBX_META_START, json.data,
+				    json.size_bytes);
+	outbuf_done(&json);
+	return err;
+}
+
+/* The first tables.  Meanwhile programs start and end: nobody else empties the side-band's rings. */
+static int build_tables(struct recording *r, uint64_t as_of_ns)
+{
+	int err;
+
+	do {
+		err = walker_pass(r->walker, as_of_ns);
+		if (!err)
+			err = sideband_drain(r->sideband);
+		if (!err)
+			walker_wait(r->walker, TABLES_SLICE_NS);
+	} while (!err && walker_is_busy(r->walker) &&
+		 clock_ns(CLOCK_MONOTONIC) - as_of_ns < TABLES_FIRST_NS);
+	return err;
+}
+
+/* What was there before: the kernel first, as perf wants it. */
+static int write_state(struct recording *r)
+{
+	struct procscan scan = {
+		.emit = &r->emit,
+		.buildids = &r->buildids,
+		.vdso = &r->vdso,
+		.jitfiles = &r->jitfiles,
+		.args = &r->args,
+		.moved = &r->moved,
+		.targets = &r->targets,
+		.unwmaps = r->walker ? walker_maps(r->walker) : NULL,
+	};
+	uint64_t as_of_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	err = write_meta(r);
+	if (!err)
+		err = kernmaps_emit(&r->emit, &r->buildids, r->kallsyms);
+	if (!err)
+		err = bpfprogs_emit(&r->emit, r->kallsyms, r->progs_below);
+	if (!err)
+		err = sideband_drain(r->sideband);
+	if (!err)
+		err = cgroups_emit(&r->emit, &r->containers);
+	containerwatch_look(&r->containers, as_of_ns);
+	if (!err)
+		err = procscan_run(&scan);
+	/* Of a few processes, without BPF, only what a stack goes through is built. */
+	if (!err && r->walker && (r->bpf || r->targets.all))
+		err = build_tables(r, as_of_ns);
+	if (!err && r->vdso.image)
+		err = recording_embed(r, FILE_VDSO, "[vdso]", r->vdso.image, r->vdso.size_bytes);
+	if (!err)
+		note(&r->notes, NOTE_DETAIL,
+		     "%u processes, %u threads, %u mappings of %llu files at start",
+		     scan.process_count, scan.thread_count, scan.map_count,
+		     (unsigned long long)r->buildids.read_count);
+	return err;
+}
+
+static int attach(struct recording *r)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		if (!r->running[i])
+			continue;
+		err = sideband_drain(r->sideband);
+		if (!err)
+			err = recording_instruments[i]->attach(&r->ctx[i]);
+		if (err)
+			err = recording_give_up(r, i, err);
+	}
+	return err;
+}
+
+int recording_start(struct recording *r)
+{
+	int err;
+
+	raise_file_limit();
+	err = take_signals(r);
+	if (!err)
+		err = open_pids(r);
+	if (!err)
+		err = open_output(r);
+	if (!err)
+		err = fork_command(r);
+	hurry_init(&r->hurry); /* the command was forked before and keeps its own priority */
+	if (!err)
+		err = mapids_init(&r->buildids, r->opts->self_program);
+	r->buildids.notes = &r->notes;
+	r->moved.ids = &r->buildids;
+	if (!err)
+		err = hostinfo_read(&r->host);
+	if (!err)
+		err = hostenv_read("", r->opts->pid_count == 1 ? r->opts->pids[0] : 0, &r->env);
+	vdso_find(&r->vdso);
+	r->args.wanted = r->opts->command_lines;
+	r->args.environment = r->opts->environment;
+	if (!err)
+		err = recording_set_up(r);
+	if (err)
+		return err;
+	err = open_writer(r);
+	if (!err)
+		err = write_state(r);
+	if (err)
+		return recording_fail_write(r, err);
+	err = attach(r);
+	if (err)
+		return err;
+	r->progs_last = r->bpf ? bpfprogs_last_id() : 0;
+	r->start_ns = clock_ns(CLOCK_MONOTONIC);
+	r->emit.account.startup_ns = r->start_ns - r->run_ns;
+	err = r->opts->rotate ? recording_first_segment(r) : 0;
+	if (!err)
+		err = recording_flush(r);
+	return err ? recording_fail_write(r, err) : 0;
+}

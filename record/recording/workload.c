@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/recording/workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/privsep/caps.h"
+
+/* In the child.  Async-signal-safe calls only would not matter: there is one thread. */
+static _Noreturn void child(char *const *argv, const struct signal_state *signals, int go_fd,
+			    int error_fd)
+{
+	char go;
+	int err;
+
+	/* The end of the pipe without a byte: the recorder gave up. */
+	while (read(go_fd, &go, 1) != 1) {
+		if (errno != EINTR)
+			_exit(0);
+		errno = 0;
+	}
+	sigaction(SIGINT, &signals->interrupt, NULL);
+	sigaction(SIGTERM, &signals->terminate, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+	err = rights_of_user();
+	if (!err) {
+		execvp(argv[0], argv);
+		err = -errno;
+	}
+	err = -err;
+	while (write(error_fd, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+int workload_fork(struct workload *w, char *const *argv, const struct signal_state *signals)
+{
+	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
+	int err = 0;
+
+	*w = (struct workload){ .pidfd = -1, .go_fd = -1, .error_fd = -1 };
+	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
+		err = -errno;
+		goto out;
+	}
+	w->pid = fork();
+	if (w->pid < 0) {
+		err = -errno;
+		w->pid = 0;
+		goto out;
+	}
+	if (!w->pid) {
+		close(go[1]);
+		close(error[0]);
+		errno = 0;
+		child(argv, signals, go[0], error[1]);
+	}
+	w->pidfd = (int)syscall(SYS_pidfd_open, w->pid, 0);
+	if (w->pidfd < 0)
+		err = -errno;
+	w->go_fd = go[1];
+	w->error_fd = error[0];
+	go[1] = error[0] = -1;
+out:
+	if (go[0] >= 0)
+		close(go[0]);
+	if (go[1] >= 0)
+		close(go[1]);
+	if (error[0] >= 0)
+		close(error[0]);
+	if (error[1] >= 0)
+		close(error[1]);
+	if (err)
+		workload_done(w);
+	return err;
+}
+
+int workload_start(struct workload *w)
+{
+	int exec_errno = 0;
+	ssize_t got;
+
+	while (write(w->go_fd, "g", 1) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	/* exec closes the child's end: the end of the file means that the command runs. */
+	do {
+		got = read(w->error_fd, &exec_errno, sizeof(exec_errno));
+	} while (got < 0 && errno == EINTR);
+	if (got != (ssize_t)sizeof(exec_errno))
+		return 0;
+	workload_finish(w, false);
+	return -exec_errno;
+}
+
+void workload_reap(struct workload *w)
+{
+	if (w->pid && !w->reaped && waitpid(w->pid, &w->status, WNOHANG) == w->pid)
+		w->reaped = true;
+}
+
+void workload_finish(struct workload *w, bool kill_it)
+{
+	workload_reap(w); /* One that has ended by itself, even of SIGTERM, keeps its status. */
+	if (!w->pid || w->reaped)
+		return;
+	if (kill_it)
+		w->killed = !kill(w->pid, SIGTERM);
+	while (waitpid(w->pid, &w->status, 0) < 0) {
+		if (errno != EINTR)
+			return;
+	}
+	w->reaped = true;
+}
+
+int workload_exit_status(const struct workload *w)
+{
+	if (!w->pid || !w->reaped)
+		return 0;
+	if (w->killed && WIFSIGNALED(w->status) && WTERMSIG(w->status) == SIGTERM)
+		return 0;
+	return WIFSIGNALED(w->status) ? 128 + WTERMSIG(w->status) : WEXITSTATUS(w->status);
+}
+
+void workload_done(struct workload *w)
+{
+	if (!w->pid)
+		return;
+	if (w->go_fd >= 0)
+		close(w->go_fd); /* a child that still waits ends now */
+	workload_finish(w, false);
+	if (w->pidfd >= 0)
+		close(w->pidfd);
+	if (w->error_fd >= 0)
+		close(w->error_fd);
+	*w = (struct workload){ 0 };
+}

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/unwind/process_maps.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/clock.h"
+#include "record/base/u64map.h"
+
+#define SETTLE_MAX_NS 10000000000ULL /* an exec that takes longer is not waited for */
+
+/* One executable mapping. */
+struct map {
+	uint64_t start, end, file_off_bytes;
+	uint32_t table;   /* number, or UNWTABLES_NONE */
+	uint32_t version; /* of the table, when it was published */
+};
+
+/* The mappings of one process, or of several since a fork. */
+struct unwmaps_run {
+	struct map *map; /* by address; no two overlap */
+	uint32_t count, room;
+	uint32_t refs;
+	uint32_t first, published; /* in the BPF map, and how many there; 0: not at all */
+	bool changed;              /* since then */
+	uint32_t slot;             /* in unwmaps.run */
+};
+
+struct proc {
+	uint32_t pid; /* 0: free */
+	uint32_t threads;
+	uint32_t scan; /* of the last unwmaps_anew() */
+	struct unwmaps_run *run;
+	bool dirty;       /* BPF does not know it as it is */
+	uint64_t exec_ns; /* BPF may not have seen this exec yet; 0: none */
+};
+
+struct unwmaps {
+	struct walkspace *space;  /* borrowed */
+	struct unwtables *tables; /* borrowed */
+	struct proc *proc;
+	size_t proc_count, proc_room;
+	uint32_t *free_proc; /* places in proc[] */
+	size_t free_count;
+	struct keymap by_pid;
+	struct unwmaps_run **run;
+	size_t run_count, run_room;
+	uint32_t *dirty; /* places in proc[], some no longer dirty, none twice */
+	size_t dirty_count, dirty_room;
+	uint32_t scan;
+	uint64_t versions; /* of all tables, when the runs were last looked at */
+	struct unwmaps_stats stats;
+};
+
+/* ---- runs ---- */
+
+/* Doubles *p when count has reached *room. */
+static int reserve(void *p, size_t count, size_t *room, size_t item_bytes)
+{
+	size_t want = *room ? 2 * *room : 64;
+	void *old, *new;
+
+	if (count < *room)
+		return 0;
+	memcpy(&old, p, sizeof(old));
+	new = realloc(old, want * item_bytes);
+	if (!new)
+		return -ENOMEM;
+	memcpy(p, &new, sizeof(new));
+	*room = want;
+	return 0; /* cppcheck-suppress memleak; the owner's pointer has it */
+}
+
+static struct unwmaps_run *run_new(struct unwmaps *u)
+{
+	struct unwmaps_run *r;
+
+	if (reserve(&u->run, u->run_count, &u->run_room, sizeof(*u->run)))
+		return NULL;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	r->refs = 1;
+	r->changed = true;
+	r->slot = (uint32_t)u->run_count;
+	u->run[u->run_count++] = r;
+	return r;
+}
+
+static void run_put(struct unwmaps *u, struct unwmaps_run *r)
+{
+	if (!r || --r->refs)
+		return;
+	walkspace_retire_maps(u->space, r->first, r->published, clock_ns(CLOCK_MONOTONIC));
+	u->run[r->slot] = u->run[--u->run_count];
+	u->run[r->slot]->slot = r->slot;
+	free(r->map);
+	free(r);
+}
+
+/* The run of p, for p alone and to be changed. */
+static struct unwmaps_run *run_own(struct unwmaps *u, struct proc *p)
+{
+	struct unwmaps_run *r = p->run, *own;
+
+	if (r && r->refs == 1)
+		return r;
+	own = run_new(u);
+	if (!own)
+		return NULL;
+	if (r && r->count) {
+		own->map = malloc(r->count * sizeof(*own->map));
+		if (!own->map) {
+			run_put(u, own);
+			return NULL;
+		}
+		memcpy(own->map, r->map, r->count * sizeof(*own->map));
+		own->count = own->room = r->count;
+	}
+	run_put(u, r);
+	p->run = own;
+	return own;
+}
+
+/* The first mapping that ends behind addr. */
+static uint32_t run_place(const struct unwmaps_run *r, uint64_t addr)
+{
+	uint32_t lo = 0, hi = r->count, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (r->map[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool same_place(const struct map *a, const struct map *b)
+{
+	return a->start == b->start && a->end == b->end && a->table == b->table &&
+	       a->file_off_bytes == b->file_off_bytes;
+}
+
+/* Lays a mapping over the others: they lose what it covers.  Room for two more is there. */
+static void run_insert(struct unwmaps_run *r, const struct map *m)
+{
+	uint32_t i = run_place(r, m->start), end = i;
+	struct map left = { 0 }, right = { 0 };
+	uint32_t pieces = 1;
+
+	while (end < r->count && r->map[end].start < m->end)
+		end++;
+	if (i < end && r->map[i].start < m->start) {
+		left = r->map[i];
+		left.end = m->start;
+		pieces++;
+	}
+	if (i < end && r->map[end - 1].end > m->end) {
+		right = r->map[end - 1];
+		right.file_off_bytes += m->end - right.start;
+		right.start = m->end;
+		pieces++;
+	}
+	memmove(r->map + i + pieces, r->map + end, (r->count - end) * sizeof(*r->map));
+	r->count = r->count - (end - i) + pieces;
+	if (left.end)
+		r->map[i++] = left;
+	r->map[i++] = *m;
+	if (right.end)
+		r->map[i] = right;
+}
+
+static int run_add(struct unwmaps_run *r, const struct map *m)
+{
+	uint32_t room = r->count + 16 + r->count / 2;
+	struct map *p;
+
+	if (r->count + 2 > r->room) {
+		p = realloc(r->map, room * sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		r->map = p;
+		r->room = room;
+	}
+	run_insert(r, m);
+	r->changed = true;
+	return 0;
+}
+
+/* ---- processes ---- */
+
+static struct proc *proc_of(const struct unwmaps *u, uint32_t pid)
+{
+	const uint32_t *at = keymap_get(&u->by_pid, pid, 0);
+
+	return at ? &u->proc[*at] : NULL;
+}
+
+static void mark(struct unwmaps *u, struct proc *p)
+{
+	if (u->space->own || p->dirty ||
+	    reserve(&u->dirty, u->dirty_count, &u->dirty_room, sizeof(*u->dirty)))
+		return;
+	p->dirty = true;
+	u->dirty[u->dirty_count++] = (uint32_t)(p - u->proc);
+}
+
+static struct proc *proc_make(struct unwmaps *u, uint32_t pid)
+{
+	struct proc *p = proc_of(u, pid);
+	size_t room = u->proc_room;
+	uint32_t at;
+
+	if (p)
+		return p;
+	if (u->free_count) {
+		at = u->free_proc[--u->free_count];
+	} else {
+		if (reserve(&u->proc, u->proc_count, &u->proc_room, sizeof(*u->proc)))
+			return NULL;
+		if (room != u->proc_room || !u->free_proc) {
+			uint32_t *f = realloc(u->free_proc, u->proc_room * sizeof(*f));
+
+			if (!f)
+				return NULL;
+			u->free_proc = f;
+		}
+		at = (uint32_t)u->proc_count++;
+		u->proc[at] = (struct proc){ 0 }; /* NOLINT: reserve() made room */
+	}
+	if (keymap_put(&u->by_pid, pid, 0, at)) {
+		u->free_proc[u->free_count++] = at;
+		return NULL;
+	}
+	p = &u->proc[at];
+	p->pid = pid;
+	p->threads = 1;
+	u->stats.process_count++;
+	return p;
+}
+
+int unwmaps_map(struct unwmaps *u, const struct siderec_map *m)
+{
+	struct map map = { .start = m->start,
+			   .end = m->start + m->size_bytes,
+			   .file_off_bytes = m->file_off_bytes };
+	struct proc *p = proc_make(u, m->pid);
+	struct unwmaps_run *r;
+	uint32_t at;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	if (map.start >= map.end || (int64_t)map.end < 0)
+		return 0; /* nothing, or the kernel's page of old system calls */
+	map.table = unwtables_of(u->tables, m);
+	if (p->run) {
+		at = run_place(p->run, map.start);
+		if (at < p->run->count && same_place(&p->run->map[at], &map))
+			return 0; /* mprotect says again what is known */
+	}
+	r = run_own(u, p);
+	err = r ? run_add(r, &map) : -ENOMEM;
+	if (!err)
+		mark(u, p);
+	return err;
+}
+
+void unwmaps_fork(struct unwmaps *u, uint32_t parent, uint32_t child)
+{
+	struct proc *from, *p = proc_make(u, child);
+
+	if (!p)
+		return;
+	if (parent == child) {
+		p->threads++;
+		return;
+	}
+	p->threads = 1; /* whoever had this number before is gone */
+	from = proc_of(u, parent);
+	if (!from || !from->run)
+		return;
+	from->run->refs++;
+	run_put(u, p->run);
+	p->run = from->run;
+	p->exec_ns = 0;
+	mark(u, p);
+}
+
+void unwmaps_exec(struct unwmaps *u, uint32_t pid, uint64_t time_ns)
+{
+	struct proc *p = proc_make(u, pid);
+
+	if (!p)
+		return;
+	run_put(u, p->run);
+	p->run = NULL;
+	p->threads = 1;
+	p->exec_ns = time_ns;
+	mark(u, p);
+}
+
+void unwmaps_exit(struct unwmaps *u, uint32_t pid)
+{
+	struct proc *p = proc_of(u, pid);
+
+	if (!p || --p->threads)
+		return;
+	/* A place in dirty[] stays: whoever gets this place next is published, which is no harm. */
+	if (u->space->procs_fd >= 0)
+		(void)bpf_map_delete_elem(u->space->procs_fd, &pid);
+	run_put(u, p->run);
+	keymap_remove(&u->by_pid, pid, 0);
+	u->free_proc[u->free_count++] = (uint32_t)(p - u->proc);
+	*p = (struct proc){ .dirty = p->dirty };
+	u->stats.process_count--;
+}
+
+void unwmaps_anew(struct unwmaps *u, uint32_t pid)
+{
+	struct proc *p = proc_make(u, pid);
+
+	if (!p)
+		return;
+	run_put(u, p->run);
+	p->run = NULL;
+	p->scan = u->scan;
+	mark(u, p);
+}
+
+void unwmaps_sweep(struct unwmaps *u)
+{
+	size_t i;
+
+	for (i = 0; i < u->proc_count; i++) {
+		if (u->proc[i].pid && u->proc[i].scan != u->scan) {
+			u->proc[i].threads = 1;
+			unwmaps_exit(u, u->proc[i].pid);
+		}
+	}
+	u->scan++;
+}
+
+/* ---- to BPF ---- */
+
+static void fill(struct unwmaps *u, struct map *m, struct walk_map *out)
+{
+	*out = (struct walk_map){ .start = m->start, .end = m->end };
+	m->version = unwtables_version(u->tables, m->table);
+	unwtables_place(u->tables, m->table, m->start, m->file_off_bytes, out);
+}
+
+static int publish_run(struct unwmaps *u, struct unwmaps_run *r)
+{
+	uint32_t first = 0, count = r->count, i;
+	int err;
+
+	if (count > WALK_MAPS_A_PROCESS)
+		return -EOVERFLOW;
+	err = count ? walkspace_take_maps(u->space, count, &first) : 0;
+	if (err)
+		return err;
+	for (i = 0; i < count; i++)
+		fill(u, &r->map[i], &u->space->maps[first + i]);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	walkspace_retire_maps(u->space, r->first, r->published, clock_ns(CLOCK_MONOTONIC));
+	r->first = first;
+	r->published = count;
+	r->changed = false;
+	return 0;
+}
+
+/* Tables that came, or went: told in place, in the order that never lets a walk read nonsense. */
+static void renew(struct unwmaps *u, struct map *m, struct walk_map *to)
+{
+	struct walk_map new;
+
+	fill(u, m, &new);
+	__atomic_store_n(&to->kind, WALK_PENDING, __ATOMIC_RELEASE);
+	to->base = new.base;
+	to->first_page = new.first_page;
+	to->page_count = new.page_count;
+	__atomic_store_n(&to->kind, new.kind, __ATOMIC_RELEASE);
+}
+
+static void renew_all(struct unwmaps *u)
+{
+	uint64_t versions = unwtables_versions(u->tables);
+	struct unwmaps_run *r;
+	uint32_t k;
+	size_t i;
+
+	if (versions == u->versions)
+		return;
+	u->versions = versions;
+	for (i = 0; i < u->run_count; i++) {
+		r = u->run[i];
+		for (k = 0; !r->changed && k < r->published; k++) {
+			if (r->map[k].version != unwtables_version(u->tables, r->map[k].table))
+				renew(u, &r->map[k], &u->space->maps[r->first + k]);
+		}
+	}
+}
+
+/* True: BPF has seen the exec that these mappings come from, and will not take them as older. */
+static bool settled(struct unwmaps *u, struct proc *p, uint64_t as_of_ns)
+{
+	uint64_t exec_ns;
+
+	if (!p->exec_ns || as_of_ns - p->exec_ns > SETTLE_MAX_NS)
+		return true;
+	if (bpf_map_lookup_elem(u->space->execs_fd, &p->pid, &exec_ns))
+		return false;
+	return exec_ns >= p->exec_ns && exec_ns < as_of_ns;
+}
+
+/* True when there is nothing left to be told. */
+static bool publish(struct unwmaps *u, struct proc *p, uint64_t as_of_ns)
+{
+	struct walk_proc entry = { .as_of_ns = as_of_ns };
+
+	if (p->run && p->run->changed && publish_run(u, p->run)) {
+		u->stats.refused_count++;
+		(void)bpf_map_delete_elem(u->space->procs_fd, &p->pid);
+		return false;
+	}
+	if (p->run) {
+		entry.first_map = p->run->first;
+		entry.map_count = p->run->published;
+	}
+	u->stats.published_count++;
+	if (bpf_map_update_elem(u->space->procs_fd, &p->pid, &entry, BPF_ANY)) {
+		u->stats.refused_count++;
+		return false;
+	}
+	if (!settled(u, p, as_of_ns))
+		return false;
+	p->exec_ns = 0;
+	return true;
+}
+
+void unwmaps_publish(struct unwmaps *u, uint64_t as_of_ns)
+{
+	size_t i, kept = 0;
+	struct proc *p;
+
+	walkspace_reclaim(u->space, clock_ns(CLOCK_MONOTONIC));
+	if (u->space->own)
+		return; /* nobody else walks */
+	renew_all(u);
+	for (i = 0; i < u->dirty_count; i++) {
+		p = &u->proc[u->dirty[i]];
+		if (p->pid && !publish(u, p, as_of_ns))
+			u->dirty[kept++] = u->dirty[i];
+		else
+			p->dirty = false;
+	}
+	u->dirty_count = kept;
+}
+
+void unwmaps_collect_used(struct unwmaps *u, uint64_t now_ns)
+{
+	struct unwmaps_run *r;
+	struct walk_map *m;
+	uint32_t k;
+	size_t i;
+
+	for (i = 0; i < u->run_count; i++) {
+		r = u->run[i];
+		for (k = 0; !r->changed && k < r->published; k++) {
+			m = &u->space->maps[r->first + k];
+			if (!__atomic_load_n(&m->used, __ATOMIC_RELAXED))
+				continue;
+			__atomic_store_n(&m->used, 0, __ATOMIC_RELAXED);
+			unwtables_touch(u->tables, r->map[k].table, now_ns);
+		}
+	}
+}
+
+void unwmaps_forget_files(struct unwmaps *u, uint64_t now_ns)
+{
+	const struct unwmaps_run *r;
+	uint32_t k;
+	size_t i;
+
+	if (!unwtables_are_many(u->tables))
+		return;
+	for (i = 0; i < u->run_count; i++) {
+		r = u->run[i];
+		for (k = 0; k < r->count; k++)
+			unwtables_see(u->tables, r->map[k].table, now_ns);
+	}
+	unwtables_forget(u->tables, now_ns);
+}
+
+struct unwmaps_run *unwmaps_hold(struct unwmaps *u, uint32_t pid)
+{
+	struct proc *p = proc_of(u, pid);
+
+	if (!p || !p->run)
+		return NULL;
+	p->run->refs++;
+	return p->run;
+}
+
+void unwmaps_release(struct unwmaps *u, struct unwmaps_run *run)
+{
+	run_put(u, run);
+}
+
+bool unwmaps_find(struct unwmaps *u, const struct unwmaps_run *run, uint64_t pc,
+		  struct walk_map *out, uint32_t *table)
+{
+	const struct map *m;
+	uint32_t at;
+
+	if (!run)
+		return false;
+	at = run_place(run, pc);
+	if (at == run->count || run->map[at].start > pc)
+		return false;
+	m = &run->map[at];
+	*out = (struct walk_map){ .start = m->start, .end = m->end };
+	unwtables_place(u->tables, m->table, m->start, m->file_off_bytes, out);
+	*table = m->table;
+	return true;
+}
+
+void unwmaps_get_stats(const struct unwmaps *u, struct unwmaps_stats *out)
+{
+	*out = u->stats;
+}
+
+int unwmaps_new(struct walkspace *space, struct unwtables *tables, struct unwmaps **out)
+{
+	struct unwmaps *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return -ENOMEM;
+	u->space = space;
+	u->tables = tables;
+	*out = u;
+	return 0;
+}
+
+void unwmaps_free(struct unwmaps *u)
+{
+	size_t i;
+
+	if (!u)
+		return;
+	for (i = 0; i < u->run_count; i++) {
+		free(u->run[i]->map);
+		free(u->run[i]);
+	}
+	free(u->run);
+	free(u->proc);
+	free(u->free_proc);
+	free(u->dirty);
+	keymap_done(&u->by_pid);
+	free(u);
+}

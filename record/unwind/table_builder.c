@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/unwind/table_builder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/base/clock.h"
+#include "record/privsep/elf_reader.h"
+#include "record/process/inode_file.h"
+#include "record/process/map_copy.h"
+#include "record/process/map_file.h"
+#include "record/privsep/caps.h"
+
+#define HANGS_AFTER_S 2 /* the largest table takes a second */
+
+struct queue {
+	struct tablejob *first, **end;
+};
+
+struct tableworker {
+	struct tablecache *cache; /* borrowed; the thread's */
+	struct elfworker *reader; /* the thread's; NULL: it reads itself */
+	uint32_t count;           /* the owner's */
+	int fd;
+	pthread_t thread;
+	pthread_mutex_t lock; /* for what follows */
+	pthread_cond_t wake;
+	struct queue todo, done;
+	bool quit;
+};
+
+static void push(struct queue *q, struct tablejob *job)
+{
+	job->next = NULL;
+	*q->end = job;
+	q->end = &job->next;
+}
+
+static struct tablejob *pop(struct queue *q)
+{
+	struct tablejob *job = q->first;
+
+	if (!job)
+		return NULL;
+	q->first = job->next;
+	if (!q->first)
+		q->end = &q->first;
+	return job;
+}
+
+/* ---- the work ---- */
+
+/* When a file's contents last changed; 0: not known. */
+static int64_t changed_ns(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+}
+
+static int read_table(struct tablejob *job, struct elfworker *reader, int fd)
+{
+	int err;
+
+	if (!reader)
+		return unwtable_from_fd(fd, job->rules, &job->table, NULL);
+	err = elfworker_table(reader, fd, job->rules, &job->table);
+	if (err == -ECHILD)
+		snprintf(job->death, sizeof(job->death), "%s", elfworker_death(reader));
+	job->reader_ns = elfworker_cpu_ns(reader);
+	return err;
+}
+
+static int make_table(struct tablejob *job, struct tableworker *w, int fd)
+{
+	struct tablecache *cache = w->cache;
+	int64_t before_ns = changed_ns(fd);
+	struct unwtable_key key;
+	int err = cache ? tablecache_key(fd, &key) : -ENOENT;
+
+	if (!err && !tablecache_get(cache, &key, job->rules, &job->table)) {
+		job->kept = true;
+		return 0;
+	}
+	if (err)
+		cache = NULL;
+	err = read_table(job, w->reader, fd);
+	/* Not of a file that was written meanwhile.  What cannot be kept is made again next time. */
+	if (!err && job->table && cache && before_ns && changed_ns(fd) == before_ns)
+		(void)tablecache_put(cache, &key, job->table);
+	return err == -ESTALE ? -EIO : err;
+}
+
+static int open_source(const struct siderec_map *m)
+{
+	int fd = mapfile_open(m);
+	char *path = NULL;
+
+	if (fd < 0 && m->seen_by)
+		fd = mapfile_open_by(m, m->seen_by);
+	if (fd < 0)
+		fd = inodefile_open(m, &path);
+	free(path);
+	return fd < 0 ? mapcopy_open(m, MAPCOPY_WHOLE) : fd;
+}
+
+static void run_job(struct tablejob *job, struct tableworker *w)
+{
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+	int fd = open_source(&job->source);
+
+	job->err = fd < 0 ? -ESTALE : ruleset_new(&job->rules);
+	if (!job->err)
+		job->err = make_table(job, w, fd);
+	if (fd >= 0)
+		close(fd);
+	job->took_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+}
+
+static void *run(void *arg)
+{
+	struct tableworker *w = arg;
+	struct tablejob *job;
+	uint64_t one = 1;
+
+	(void)rights_drop(RIGHTS_READING); /* a thread has its own */
+	pthread_mutex_lock(&w->lock);
+	while (!w->quit) {
+		job = pop(&w->todo);
+		if (!job) {
+			pthread_cond_wait(&w->wake, &w->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&w->lock);
+		run_job(job, w);
+		pthread_mutex_lock(&w->lock);
+		push(&w->done, job);
+		(void)!write(w->fd, &one, sizeof(one));
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+/* ---- the owner's side ---- */
+
+int tableworker_put(struct tableworker *w, uint32_t number, const struct siderec_map *source)
+{
+	struct tablejob *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return -ENOMEM;
+	job->number = number;
+	job->source = *source;
+	job->source.path = strdup(source->path);
+	if (!job->source.path) {
+		free(job);
+		return -ENOMEM;
+	}
+	w->count++;
+	pthread_mutex_lock(&w->lock);
+	push(&w->todo, job);
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+	return 0;
+}
+
+uint32_t tableworker_count(const struct tableworker *w)
+{
+	return w->count;
+}
+
+struct tablejob *tableworker_take(struct tableworker *w)
+{
+	struct tablejob *job;
+	uint64_t ticks;
+
+	if (!w->count)
+		return NULL;
+	pthread_mutex_lock(&w->lock);
+	job = pop(&w->done);
+	/* Under the lock: what is done after this says so anew. */
+	if (!w->done.first)
+		(void)!read(w->fd, &ticks, sizeof(ticks));
+	pthread_mutex_unlock(&w->lock);
+	w->count -= !!job;
+	return job;
+}
+
+void tablejob_free(struct tablejob *job)
+{
+	if (!job)
+		return;
+	unwtable_free(job->table);
+	ruleset_free(job->rules);
+	free((char *)job->source.path);
+	free(job);
+}
+
+int tableworker_fd(const struct tableworker *w)
+{
+	return w->fd;
+}
+
+void tableworker_wait(struct tableworker *w, uint64_t max_ns)
+{
+	struct timespec most = { .tv_sec = (time_t)(max_ns / 1000000000),
+				 .tv_nsec = (long)(max_ns % 1000000000) };
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+
+	if (w->count)
+		(void)ppoll(&p, 1, &most, NULL);
+}
+
+/* ---- life ---- */
+
+/* All signals are the owner's. */
+static int start_thread(struct tableworker *w)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&w->thread, NULL, run, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}
+
+static void release(struct tableworker *w)
+{
+	struct tablejob *job;
+
+	elfworker_free(w->reader);
+	while ((job = pop(&w->todo)) || (job = pop(&w->done)))
+		tablejob_free(job);
+	pthread_cond_destroy(&w->wake);
+	pthread_mutex_destroy(&w->lock);
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w);
+}
+
+int tableworker_new(struct tablecache *cache, const char *program, struct tableworker **out)
+{
+	struct tableworker *w = calloc(1, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->cache = cache;
+	w->todo.end = &w->todo.first;
+	w->done.end = &w->done.first;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->wake, NULL);
+	w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = w->fd < 0 ? -errno : 0;
+	if (!err && program)
+		err = elfworker_new(program, ELFWORKER_OPTION, &w->reader);
+	if (!err)
+		err = start_thread(w);
+	if (err) {
+		release(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+bool tableworker_free(struct tableworker *w)
+{
+	struct timespec until;
+
+	if (!w)
+		return true;
+	pthread_mutex_lock(&w->lock);
+	w->quit = true;
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += HANGS_AFTER_S;
+	if (pthread_timedjoin_np(w->thread, NULL, &until)) {
+		pthread_detach(w->thread);
+		return false;
+	}
+	release(w);
+	return true;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * walker - everything the recorder knows for walking user stacks
+ *
+ * Holds the BPF maps, the tables and the mappings together, and walks what BPF could not: copies of
+ * stacks wait here until everything the side-band has to say about their moment has been heard,
+ * and then, holding what was mapped at that moment, for the tables they need.  They leave as
+ * samples like the others.
+ */
+#ifndef EBPREC_RECORD_UNWIND_UNWINDER_H
+#define EBPREC_RECORD_UNWIND_UNWINDER_H
+
+#include <linux/perf_event.h>
+
+#include "bpf/events.h"
+#include "record/output/sink.h"
+#include "record/cli.h"
+#include "record/unwind/process_maps.h"
+#include "record/process/vdso.h"
+
+struct walker; /* opaque */
+
+/*
+ * Borrows all but the cache, which is taken, also on failure; NULL: none.  bpf: for BPF programs to
+ * walk by; else tables of chosen processes are made when a stack needs one.  errno: no BPF maps of
+ * this kind, no thread, or no memory.
+ */
+int walker_new(const struct record_opts *opts, const struct vdso *vdso, struct tablecache *cache,
+	       struct emit *emit, bool bpf, struct walker **out);
+void walker_free(struct walker *u); /* NULL is fine */
+
+struct walkspace *walker_space(struct walker *u);
+struct unwmaps *walker_maps(struct walker *u);
+
+/*
+ * Follows a record of the side-band; they come in order of time.  m: what an MMAP2 says, else
+ * NULL.  Copies that are older are walked first.
+ */
+int walker_record(struct walker *u, const struct perf_event_header *h, const struct siderec_map *m,
+		  uint64_t time_ns);
+
+/* A copy of a stack as it came from wherever; all borrowed. */
+struct walker_stack {
+	const void *bytes;
+	size_t size_bytes;
+	uint64_t addr;     /* of bytes[0] */
+	const __u64 *regs; /* COPY_REGS of them, by DWARF number */
+};
+
+/* What a walk found; the frames, leaf first, are the walker's. */
+struct walker_found {
+	const __u64 *frames;
+	size_t count;
+	struct stackinfo info;
+};
+/* Puts an event into the capture with the user frames it waited for. */
+typedef int walker_take(void *ctx, const struct event_header *ev, const struct walker_found *found);
+
+/*
+ * Keeps a copy of the event until its moment has come, and then walks the stack, whose bytes and
+ * registers lie in the event.  pid: whose it is.  -ENOMEM.
+ */
+int walker_defer(struct walker *u, const struct event_header *ev, uint32_t pid,
+		 const struct walker_stack *stack, walker_take *take, void *ctx);
+/*
+ * Walks a copy now and emits the sample: all that happened before it was told.  *rec holds
+ * everything but the user frames and how they were found.  Waits for tables.
+ */
+int walker_emit(struct walker *u, struct samplerec *rec, const struct walker_stack *stack);
+
+/*
+ * The side-band has been heard until then: walks the copies up to there, takes the tables that are
+ * ready, and tells BPF what is new.  UINT64_MAX: the end; what can still be walked is.
+ */
+int walker_pass(struct walker *u, uint64_t until_ns);
+/* Copies that old wait no longer for tables: they go into the capture as far as they can be walked. */
+int walker_settle(struct walker *u, uint64_t before_ns);
+/* Tables are being made; fd is readable when one is. */
+bool walker_is_busy(const struct walker *u);
+int walker_fd(const struct walker *u);
+/* Waits for that, or for max_ns. */
+void walker_wait(struct walker *u, uint64_t max_ns);
+
+/* Fills in the account's part on unwinding. */
+void walker_account(const struct walker *u, struct account *a);
+
+#endif

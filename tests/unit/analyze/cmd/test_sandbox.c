@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/cmd/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Before the sandbox each of the deeds succeeds, or fails for another reason: see the first test. */
+struct place {
+	char dir[32], inside[64], outside[64], other[64];
+};
+
+static int make_place(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	strcpy(p->dir, "/tmp/sandbox-XXXXXX");
+	if (!mkdtemp(p->dir))
+		return -1;
+	snprintf(p->inside, sizeof(p->inside), "%s/in", p->dir);
+	snprintf(p->outside, sizeof(p->outside), "%s/out", p->dir);
+	snprintf(p->other, sizeof(p->other), "%s/out/there", p->dir);
+	if (mkdir(p->inside, 0700) || mkdir(p->outside, 0700))
+		return -1;
+	close(open(p->other, O_WRONLY | O_CREAT, 0600));
+	*state = p;
+	return 0;
+}
+
+static int remove_place(void **state)
+{
+	struct place *p = *state;
+
+	unlink(p->other);
+	if (rmdir(p->inside) || rmdir(p->outside) || rmdir(p->dir))
+		return -1;
+	free(p);
+	return 0;
+}
+
+/* ---- what is tried; 0 or errno ---- */
+
+static int make_file(const char *dir)
+{
+	char path[80];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/made", dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return unlink(path) ? errno : 0;
+}
+
+static int make_inside(const struct place *p)
+{
+	return make_file(p->inside);
+}
+
+static int make_outside(const struct place *p)
+{
+	return make_file(p->outside);
+}
+
+static int write_there(const struct place *p)
+{
+	int fd = open(p->other, O_WRONLY);
+
+	return fd < 0 ? errno : close(fd);
+}
+
+static int read_there(const struct place *p)
+{
+	int fd = open(p->other, O_RDONLY);
+
+	return fd < 0 ? errno : close(fd);
+}
+
+static int rename_there(const struct place *p)
+{
+	char to[80];
+
+	snprintf(to, sizeof(to), "%s2", p->other);
+	if (rename(p->other, to))
+		return errno;
+	return rename(to, p->other) ? errno : 0;
+}
+
+static int link_there(const struct place *p)
+{
+	char to[80];
+
+	snprintf(to, sizeof(to), "%s/link", p->outside);
+	if (symlink("x", to))
+		return errno;
+	return unlink(to) ? errno : 0;
+}
+
+static int change_mode(const struct place *p)
+{
+	return chmod(p->other, 0644) ? errno : 0;
+}
+
+static int cut_there(const struct place *p)
+{
+	return truncate(p->other, 0) ? errno : 0;
+}
+
+static int run_program(const struct place *p)
+{
+	char *argv[] = { NULL };
+
+	execve(p->other, argv, argv); /* no program: else we would be gone */
+	return errno == EACCES ? 0 : errno;
+}
+
+static int make_process(const struct place *p)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	if (child < 0)
+		return errno;
+	waitpid(child, NULL, 0);
+	return 0;
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+static int make_thread(const struct place *p)
+{
+	pthread_t t;
+	int err = pthread_create(&t, NULL, nothing, NULL);
+
+	return err ? err : pthread_join(t, NULL);
+}
+
+static int make_socket(const struct place *p)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	return fd < 0 ? errno : close(fd);
+}
+
+static int make_unix_socket(const struct place *p)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		return errno;
+	close(ends[0]);
+	return close(ends[1]);
+}
+
+static int signal_parent(const struct place *p)
+{
+	return kill(getppid(), 0) ? errno : 0;
+}
+
+static int signal_self(const struct place *p)
+{
+	return syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), 0) ? errno : 0;
+}
+
+static int signal_parents_thread(const struct place *p)
+{
+	return syscall(SYS_tgkill, getppid(), getppid(), 0) ? errno : 0;
+}
+
+static int type_for_the_shell(const struct place *p)
+{
+	/* Without a terminal it says so; in the sandbox it is not even asked. */
+	return ioctl(0, TIOCSTI, "x") && errno == EPERM ? EPERM : 0;
+}
+
+#ifndef __SANITIZE_ADDRESS__
+static int trace(const struct place *p)
+{
+	/* EPERM alone would be ambiguous: it names no process. */
+	return ptrace(PTRACE_CONT, 999999999, NULL, NULL) && errno == EPERM ? EPERM : 0;
+}
+#endif
+
+static int load_bpf(const struct place *p)
+{
+	return syscall(SYS_bpf, 9999, NULL, 0) < 0 && errno == EPERM ? EPERM : 0;
+}
+
+static int ring_around(const struct place *p)
+{
+	return syscall(SYS_io_uring_setup, 0, NULL) < 0 && errno == EPERM ? EPERM : 0;
+}
+
+struct deed {
+	const char *name;
+	int (*try)(const struct place *p);
+	int want; /* in the sandbox */
+};
+
+static const struct deed offline[] = {
+	{ "a file in the named folder", make_inside, 0 },
+	{ "a file elsewhere", make_outside, EACCES },
+	{ "writing elsewhere", write_there, EACCES },
+	{ "reading", read_there, 0 },
+	{ "renaming elsewhere", rename_there, EACCES },
+	{ "a link elsewhere", link_there, EACCES },
+	{ "chmod", change_mode, EPERM },
+	{ "truncate", cut_there, EPERM },
+	{ "execve", run_program, EPERM },
+	{ "fork", make_process, EPERM },
+	{ "a thread", make_thread, 0 },
+	{ "an IP socket", make_socket, EPERM },
+	{ "a Unix socket", make_unix_socket, EPERM },
+	{ "kill", signal_parent, EPERM },
+	{ "tgkill of itself", signal_self, 0 },
+	{ "tgkill of another", signal_parents_thread, EPERM },
+	{ "TIOCSTI", type_for_the_shell, EPERM },
+	{ "io_uring", ring_around, EPERM },
+	{ "bpf", load_bpf, EPERM },
+#ifndef __SANITIZE_ADDRESS__
+	{ "ptrace", trace, EPERM },
+#endif
+};
+
+#define OFFLINE_COUNT (sizeof(offline) / sizeof(offline[0]))
+
+/* Exit status of a child that tries: 0, or 1 + the index of what came out otherwise. */
+static int in_child(const struct place *p, const struct sandbox_opts *opts,
+		    const struct deed *deeds, size_t count)
+{
+	int status;
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		if (opts && sandbox_enter(opts) != (SANDBOX_LANDLOCK | SANDBOX_SECCOMP))
+			_exit(200);
+		for (size_t i = 0; i < count; i++) {
+			int got = deeds[i].try(p), want = opts ? deeds[i].want : 0;
+
+#ifdef __SANITIZE_ADDRESS__
+			if (deeds[i].try == make_process)
+				continue;
+#endif
+			if (got != want) {
+				fprintf(stderr, "%s: %s, not %s\n", deeds[i].name, strerror(got),
+					strerror(want));
+				_exit(1 + (int)i);
+			}
+		}
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void outside_all_of_it_succeeds(void **state)
+{
+	assert_int_equal(in_child(*state, NULL, offline, OFFLINE_COUNT), 0);
+}
+
+static void inside_what_was_named_succeeds_and_nothing_else(void **state)
+{
+	const struct place *p = *state;
+	const char *read[] = { "/" }, *write[] = { p->inside, "/nowhere/at/all" };
+	const struct sandbox_opts opts = {
+		.read = read, .read_count = 1, .write = write, .write_count = 2
+	};
+
+	assert_int_equal(in_child(p, &opts, offline, OFFLINE_COUNT), 0);
+}
+
+static void with_the_network_sockets_are_made(void **state)
+{
+	static const struct deed deeds[] = {
+		{ "an IP socket", make_socket, 0 },
+		{ "a Unix socket", make_unix_socket, 0 },
+		{ "execve", run_program, EPERM },
+		{ "a file", make_inside, EACCES },
+	};
+	const char *read[] = { "/" };
+	const struct sandbox_opts opts = { .read = read, .read_count = 1, .network = true };
+
+	assert_int_equal(in_child(*state, &opts, deeds, 4), 0);
+}
+
+static void without_a_name_nothing_is_read(void **state)
+{
+	const struct place *p = *state;
+	static const struct deed deeds[] = { { "reading", read_there, EACCES } };
+	const struct sandbox_opts none = { 0 };
+	const char *read[] = { p->other };
+	const struct sandbox_opts file = { .read = read, .read_count = 1 };
+	static const struct deed may[] = { { "reading a named file", read_there, 0 } };
+
+	assert_int_equal(in_child(p, &none, deeds, 1), 0);
+	assert_int_equal(in_child(p, &file, may, 1), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(outside_all_of_it_succeeds),
+		cmocka_unit_test(inside_what_was_named_succeeds_and_nothing_else),
+		cmocka_unit_test(with_the_network_sockets_are_made),
+		cmocka_unit_test(without_a_name_nothing_is_read),
+	};
+
+	return cmocka_run_group_tests(tests, make_place, remove_place);
+}

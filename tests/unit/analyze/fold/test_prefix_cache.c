@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/process/process_model.h"
+#include "analyze/fold/prefix_cache.h"
+
+#define FRAMES 200
+
+/* Innermost first, as in a chain; the path of frame i from outside is its address + 7. */
+static size_t walk(struct trails *t, const struct chaincut_run *run, const uint64_t *addrs)
+{
+	struct trail *trail = trails_of(t, run, 0);
+	uint64_t paths[FRAMES] = { 0 };
+	size_t known;
+
+	assert_non_null(trail);
+	known = trail_follow(trail, run);
+	trail_take(trail, known, paths);
+	for (size_t i = 0; i < run->count; i++) {
+		uint64_t path = addrs[run->count - 1 - i] + 7;
+
+		assert_int_equal(paths[i], i < known ? path : 0);
+		paths[i] = path;
+	}
+	trail_leave(trail, run, paths, known);
+	return known;
+}
+
+static struct chaincut_run run_of(const uint64_t *addrs, size_t count, uint32_t space)
+{
+	return (struct chaincut_run){ (const uint8_t *)addrs, count, space, PLACE_FILE };
+}
+
+static void follows_as_far_as_callers_agree(void **state)
+{
+	uint64_t a[] = { 1, 2, 3, 4, 5 }, b[] = { 9, 8, 3, 4, 5 }, c[] = { 5 }, d[] = { 4, 5 };
+	struct chaincut_run run_a = run_of(a, 5, 3), run_b = run_of(b, 5, 3),
+			    run_c = run_of(c, 1, 3), run_d = run_of(d, 2, 3);
+	struct trails *t;
+
+	assert_int_equal(trails_new(&t), 0);
+	assert_int_equal(walk(t, &run_a, a), 0);
+	assert_int_equal(walk(t, &run_a, a), 4); /* the innermost frame is never followed */
+	assert_int_equal(walk(t, &run_b, b), 3);
+	assert_int_equal(walk(t, &run_a, a), 3);
+	assert_int_equal(walk(t, &run_d, d), 1); /* 4 is a leaf here */
+	assert_int_equal(walk(t, &run_a, a), 1);
+	assert_int_equal(walk(t, &run_c, c), 0);
+	assert_int_equal(walk(t, &run_a, a), 0); /* the run before had no callers */
+	trails_free(t);
+}
+
+static void spaces_kinds_and_roots_are_told_apart(void **state)
+{
+	uint64_t a[] = { 1, 2, 3, 4, 5 };
+	struct chaincut_run run = run_of(a, 5, 3), other = run_of(a, 5, 3 + 256);
+	struct trails *t;
+
+	assert_int_equal(trails_new(&t), 0);
+	assert_int_equal(walk(t, &run, a), 0);
+	assert_int_equal(trails_of(t, &run, 1)->count, 0);
+	assert_int_equal(walk(t, &run, a), 0);
+	assert_int_equal(walk(t, &other, a), 0);
+	assert_int_equal(walk(t, &other, a), 4);
+	assert_int_equal(walk(t, &run, a), 0);
+	run.kind = PLACE_KERNEL;
+	assert_int_equal(walk(t, &run, a), 0);
+	run.space = MODEL_NONE;
+	assert_null(trails_of(t, &run, 0));
+	trails_free(t);
+}
+
+static void of_long_stacks_the_outermost_frames_are_kept(void **state)
+{
+	uint64_t a[FRAMES];
+	struct chaincut_run run = run_of(a, FRAMES, 3);
+	struct trails *t;
+
+	for (size_t i = 0; i < FRAMES; i++)
+		a[i] = 1000 + i;
+	assert_int_equal(trails_new(&t), 0);
+	assert_int_equal(walk(t, &run, a), 0);
+	assert_int_equal(walk(t, &run, a), TRAILS_FRAMES);
+	a[FRAMES - TRAILS_FRAMES]++; /* the innermost of those that are kept */
+	assert_int_equal(walk(t, &run, a), TRAILS_FRAMES - 1);
+	a[FRAMES - 1]++;
+	assert_int_equal(walk(t, &run, a), 0);
+	trails_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(follows_as_far_as_callers_agree),
+		cmocka_unit_test(spaces_kinds_and_roots_are_told_apart),
+		cmocka_unit_test(of_long_stacks_the_outermost_frames_are_kept),
+	};
+
+	return cmocka_run_group_tests_name("trails", tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/out/message.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct {
+	const char *text;
+	size_t size_bytes; /* 0: to the NUL */
+	const char *escaped, *json;
+} cases[] = {
+	{ "", 0, "", "\"\"" },
+	{ "plain text", 0, "plain text", "\"plain text\"" },
+	{ "a \"b\" \\", 0, "a \"b\" \\", "\"a \\\"b\\\" \\\\\"" },
+	{ "\033[2J\033]0;x\007", 0, "\\x1b[2J\\x1b]0;x\\x07", "\"\\u001b[2J\\u001b]0;x\\u0007\"" },
+	{ "a\nb\rc\td\x7f", 0, "a\\x0ab\\x0dc\\x09d\\x7f", "\"a\\u000ab\\u000dc\\u0009d\\u007f\"" },
+	{ "a\0b", 3, "a\\x00b", "\"a\\u0000b\"" },
+	{ "ünïcode \xe2\x82\xac \xf0\x9f\x98\x80", 0, "ünïcode \xe2\x82\xac \xf0\x9f\x98\x80",
+	  "\"ünïcode \xe2\x82\xac \xf0\x9f\x98\x80\"" },
+	{ "\xc2\x9b"
+	  "2J",
+	  0, "\\xc2\\x9b2J", "\"\\u009b2J\"" },
+	{ "\xff\xfe", 0, "\\xff\\xfe", "\"\\ufffd\\ufffd\"" },
+	{ "cut \xe2\x82", 0, "cut \\xe2\\x82", "\"cut \\ufffd\\ufffd\"" },
+	{ "\xc0\xaf", 0, "\\xc0\\xaf", "\"\\ufffd\\ufffd\"" },
+	{ "\xe0\x80\xaf", 0, "\\xe0\\x80\\xaf", "\"\\ufffd\\ufffd\\ufffd\"" },
+	{ "\xed\xa0\x80", 0, "\\xed\\xa0\\x80", "\"\\ufffd\\ufffd\\ufffd\"" },
+	{ "\xf4\x90\x80\x80", 0, "\\xf4\\x90\\x80\\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"" },
+};
+
+static void check(void (*print)(FILE *, const char *, size_t), size_t i, const char *want)
+{
+	size_t size = cases[i].size_bytes ? cases[i].size_bytes : strlen(cases[i].text);
+	char *text = NULL,
+	     *exact = malloc(size ? size : 1); /* so that ASan sees a read behind it */
+	size_t text_bytes;
+	FILE *to = open_memstream(&text, &text_bytes);
+
+	assert_non_null(to);
+	assert_non_null(exact);
+	memcpy(exact, cases[i].text, size);
+	print(to, exact, size);
+	fclose(to);
+	assert_string_equal(text, want);
+	assert_int_equal(text_bytes, strlen(want));
+	free(exact);
+	free(text);
+}
+
+static void say_escapes_what_a_terminal_obeys(void **state)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check(say_escaped, i, cases[i].escaped);
+}
+
+static void say_json_is_always_utf8(void **state)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check(say_json, i, cases[i].json);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(say_escapes_what_a_terminal_obeys),
+		cmocka_unit_test(say_json_is_always_utf8),
+	};
+
+	return cmocka_run_group_tests_name("say", tests, NULL, NULL);
+}

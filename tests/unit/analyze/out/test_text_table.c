@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/out/text_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void say_everything(struct view *v)
+{
+	static const char *const columns[] = { "stream", "frame_count", "raw" };
+
+	view_section(v, "file");
+	view_text(v, "path", "a\033b \"c\"");
+	view_size(v, "size", 1536);
+	view_bool(v, "whole", true);
+	view_section(v, "time");
+	view_ns(v, "duration", 2500000001);
+	view_wall_ns(v, "began", 1700000000123456789);
+	view_table(v, "frames", columns, 3);
+	view_row(v);
+	view_text(v, "stream", "side");
+	view_number(v, "frame_count", 7);
+	view_size(v, "raw", 0);
+	view_row(v);
+	view_text(v, "stream", "a long name");
+	view_number(v, "frame_count", 12345678901234);
+	view_size(v, "raw", UINT64_MAX);
+	view_table_end(v);
+	view_table(v, "none", columns, 3);
+	view_table_end(v);
+	view_section(v, "empty");
+	view_section(v, "meta");
+	view_lines(v, "text", "{\n \007}", 5);
+}
+
+static void check(bool json, const char *want)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	struct view *v;
+
+	assert_non_null(to);
+	assert_int_equal(view_open(to, json, &v), 0);
+	say_everything(v);
+	assert_int_equal(view_close(v), 0);
+	fclose(to);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void view_as_text(void **state)
+{
+	check(false, "\nfile\n"
+		     "  path              a\\x1bb \"c\"\n"
+		     "  size              1.5 KiB\n"
+		     "  whole             yes\n"
+		     "\ntime\n"
+		     "  duration          2.500000001 s\n"
+		     "  began             2023-11-14 22:13:20.123456 UTC\n"
+		     "\n"
+		     "stream          frame count       raw\n"
+		     "side                      7       0 B\n"
+		     "a long name  12345678901234  15.9 EiB\n"
+		     "\nempty\n"
+		     "\nmeta\n"
+		     "  {\n"
+		     "   \\x07}\n");
+}
+
+static void view_as_json(void **state)
+{
+	check(true, "{\"schema\": 1,\n"
+		    " \"file\": {\n"
+		    "  \"path\": \"a\\u001bb \\\"c\\\"\",\n"
+		    "  \"size_bytes\": 1536,\n"
+		    "  \"whole\": true\n"
+		    " },\n"
+		    " \"time\": {\n"
+		    "  \"duration_ns\": 2500000001,\n"
+		    "  \"began_ns\": 1700000000123456789\n"
+		    " },\n"
+		    " \"frames\": [\n"
+		    "  {\"stream\": \"side\", \"frame_count\": 7, \"raw_bytes\": 0},\n"
+		    "  {\"stream\": \"a long name\", \"frame_count\": 12345678901234, "
+		    "\"raw_bytes\": 18446744073709551615}\n"
+		    " ],\n"
+		    " \"none\": [\n"
+		    " ],\n"
+		    " \"empty\": {\n"
+		    " },\n"
+		    " \"meta\": {\n"
+		    "  \"text\": \"{\\u000a \\u0007}\"\n"
+		    " }\n"
+		    "}\n");
+}
+
+static void view_sizes(void **state)
+{
+	static const struct {
+		uint64_t size_bytes;
+		const char *want;
+	} cases[] = {
+		{ 1023, "1023 B" },        { 1024, "1.0 KiB" },       { 1048575, "1023.9 KiB" },
+		{ 1048576, "1.0 MiB" },    { 1073741824, "1.0 GiB" }, { 1ULL << 40, "1.0 TiB" },
+		{ 3ULL << 49, "1.5 PiB" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *to = open_memstream(&text, &size);
+		struct view *v;
+
+		assert_non_null(to);
+		assert_int_equal(view_open(to, false, &v), 0);
+		view_size(v, "k", cases[i].size_bytes);
+		assert_int_equal(view_close(v), 0);
+		fclose(to);
+		text[size - 1] = '\0';
+		assert_string_equal(text + 18, cases[i].want);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(view_as_text),
+		cmocka_unit_test(view_as_json),
+		cmocka_unit_test(view_sizes),
+	};
+
+	return cmocka_run_group_tests_name("view", tests, NULL, NULL);
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/rewrite/scrub.h"
+#include "analyze/rewrite/scrub_verify.h"
+#include "analyze/rewrite/scrub_text.h"
+#include "analyze/sym/bundle.h"
+#include "format/payload/file_facts.h"
+#include "format/perf/jitdump.h"
+#include "format/perf/trace_data.h"
+#include "tests/gen/captures.h"
+
+static const uint8_t key[PSEUDONYM_KEY_BYTES] = { 0, 1, 2,  3,  4,  5,  6,  7,
+						  8, 9, 10, 11, 12, 13, 14, 15 };
+static struct maker maker;
+
+/* The values are those of the authors' paper and of their reference program. */
+static void pseudonym_hash_is_siphash(void **state)
+{
+	static const uint8_t text[15] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 };
+
+	assert_int_equal(pseudonym_hash(key, text, 15), 0xa129ca6149be45e5ULL);
+	assert_int_equal(pseudonym_hash(key, text, 0), 0x726fdb47dd0e0e31ULL);
+	assert_int_equal(pseudonym_hash(key, text, 8), 0x93f5f5799a932462ULL);
+}
+
+static void pseudonyms_are_the_same_under_a_key_and_counted(void **state)
+{
+	char a[] = "alice-with-a-long-name-of-forty-letters", b[sizeof(a)], c[sizeof(a)];
+	uint8_t other[PSEUDONYM_KEY_BYTES] = { 9 };
+	struct pseudonyms *p, *q;
+	struct pseudonym got;
+
+	memcpy(b, a, sizeof(a));
+	memcpy(c, a, sizeof(a));
+	assert_int_equal(pseudonyms_new(key, false, &p), 0);
+	assert_int_equal(pseudonyms_new(other, false, &q), 0);
+	pseudonyms_put(p, PSEUDONYM_USER, a, strlen(a));
+	pseudonyms_put(p, PSEUDONYM_USER, b, strlen(b));
+	pseudonyms_put(q, PSEUDONYM_USER, c, strlen(c));
+	assert_string_equal(a, b);
+	assert_string_not_equal(a, c);
+	assert_null(strstr(a, "alice"));
+	assert_int_equal(strlen(a), sizeof(a) - 1);
+	assert_true(pseudonyms_get(p, 0, &got));
+	assert_int_equal(got.times, 2);
+	assert_string_equal(got.instead, a);
+	assert_string_equal(got.word, "alice-with-a-long-name-of-forty-letters");
+	assert_false(pseudonyms_get(p, 1, &got));
+	pseudonyms_free(p);
+	pseudonyms_free(q);
+}
+
+/* ---- texts ---- */
+
+#define SHA   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define NO_ID "0000000000000000000000000000000000000000000000000000000000000000"
+
+static void scrubtext_hides_what_it_should_and_nothing_else(void **state)
+{
+	static const struct {
+		enum scrubtext_form form;
+		const char *text, *want;
+	} cases[] = {
+		{ SCRUBTEXT_PATH, "/home/ann/my work/a.so", "/home/xxx/xxxxxxx/xxxx" },
+		{ SCRUBTEXT_PATH, "/home/ann/a (deleted)", "/home/xxx/x (deleted)" },
+		{ SCRUBTEXT_PATH, "/var/home/ann/", "/var/home/xxx/" },
+		{ SCRUBTEXT_PATH, "/home", "/home" },
+		{ SCRUBTEXT_PATH, "/home/", "/home/" },
+		{ SCRUBTEXT_PATH, "/homes/ab/c", "/homes/ab/c" },
+		{ SCRUBTEXT_PATH, "/usr/lib/x86_64-linux-gnu/libc.so.6",
+		  "/usr/lib/x86_64-linux-gnu/libc.so.6" },
+		{ SCRUBTEXT_FREE, "a /home/ann/x,b rest", "a /home/xxx/x,b rest" },
+		{ SCRUBTEXT_FREE, "/tmp/ann-1 ann annex joann", "/tmp/xxx-1 xxx annex joann" },
+		{ SCRUBTEXT_JSON, "{\"ann\": \"by ann\\\"ann\", \"x\": [\"ann\"]}",
+		  "{\"ann\": \"by xxx\\\"xxx\", \"x\": [\"xxx\"]}" },
+		{ SCRUBTEXT_JSON, "{\"ann", "{\"xxx" },
+		{ SCRUBTEXT_PATH, "/machine.slice/libpod-" SHA ".scope/c",
+		  "/machine.slice/libpod-" NO_ID ".scope/c" },
+		{ SCRUBTEXT_PATH, "/x/" SHA "0", "/x/" SHA "0" },
+		{ SCRUBTEXT_PATH, "/pod01234567_89ab_cdef_0123_456789abcdef.slice",
+		  "/podxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.slice" },
+		{ SCRUBTEXT_FREE, "10.0.0.7:80 1.2.3 v6.1.0.13 256.1.1.1 1.2.3.4.5",
+		  "xxxxxxxx:80 1.2.3 v6.1.0.13 256.1.1.1 1.2.3.4.5" },
+		{ SCRUBTEXT_FREE, "fe80::1/64 02:42:ac:11:00:02 std::abc 12:30:15 a::b",
+		  "xxxxxxx/64 xxxxxxxxxxxxxxxxx std::abc 12:30:15 a::b" },
+		{ SCRUBTEXT_FREE, "", "" },
+	};
+	bool wanted[PSEUDONYM_KINDS];
+	struct pseudonyms *p;
+	struct scrubtext *s;
+	char text[200];
+
+	memset(wanted, 1, sizeof(wanted));
+	assert_int_equal(pseudonyms_new(key, true, &p), 0);
+	assert_int_equal(scrubtext_new(p, wanted, &s), 0);
+	assert_int_equal(scrubtext_learn(s, "/home/ann/x", 11), 0);
+	assert_int_equal(scrubtext_learn(s, "/home/root/x", 12), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		strcpy(text, cases[i].text);
+		scrubtext_apply(s, cases[i].form, text, strlen(text));
+		assert_string_equal(text, cases[i].want);
+	}
+	scrubtext_free(s);
+	pseudonyms_free(p);
+}
+
+static void scrubtext_keeps_what_is_not_wanted(void **state)
+{
+	static const bool none[PSEUDONYM_KINDS];
+	char text[] = "/home/ann/x " SHA " 10.0.0.7", was[sizeof(text)];
+	struct pseudonyms *p;
+	struct scrubtext *s;
+
+	memcpy(was, text, sizeof(text));
+	assert_int_equal(pseudonyms_new(key, true, &p), 0);
+	assert_int_equal(scrubtext_new(p, none, &s), 0);
+	assert_int_equal(scrubtext_learn(s, text, strlen(text)), 0);
+	scrubtext_apply(s, SCRUBTEXT_FREE, text, strlen(text));
+	assert_string_equal(text, was);
+	scrubtext_free(s);
+	pseudonyms_free(p);
+}
+
+/* ---- captures ---- */
+
+static void add_facts(void)
+{
+	uint8_t bytes[FILEFACTS_MAX_BYTES];
+	struct filefacts f = {
+		.path = { "/home/sesame/app", 16 },
+		.root = { "/home/sesame/0", 14 },
+		.cgroup = { "/user.slice/sesame.service", 26 },
+	};
+
+	assert_int_equal(writer_object(maker.w, EBX_FACTS, 1, bytes, filefacts_encode(&f, bytes)),
+			 0);
+}
+
+static void add_bundle(void)
+{
+	struct bundle_place places[] = { { .offset = 0x7f0000001000, .name = "sesame_open" },
+					 { .offset = 0x555500000000, .name = "shut" },
+					 { .offset = 16, .name = "lib" } };
+	struct bundle_head head = { .file = { .path = "/home/sesame/app" },
+				    .symbols = "/home/sesame/app.debug" };
+	uint8_t *data;
+	size_t size;
+
+	assert_int_equal(bundle_encode(&head, places, 3, NULL, &data, &size), 0);
+	assert_int_equal(writer_object(maker.w, EBX_SYMTAB, 1, data, size), 0);
+	free(data);
+}
+
+static void add_text(enum ebx_kind kind, uint64_t number, const char *text)
+{
+	assert_int_equal(writer_object(maker.w, kind, number, text, strlen(text)), 0);
+}
+
+static void add_file(uint64_t number, const char *name, const char *text)
+{
+	char bytes[300];
+	size_t size = strlen(name);
+
+	le16_store(bytes, (uint16_t)size);
+	strcpy(bytes + 2, name);
+	strcpy(bytes + 2 + size, text);
+	assert_int_equal(writer_object(maker.w, EBX_FILE, number, bytes, 2 + size + strlen(text)),
+			 0);
+}
+
+/* A load of 0x7f0000001000, something else, a move to 0x7f0000002000, and half a record. */
+static size_t make_jitdump(uint8_t *out, size_t room)
+{
+	static const char name[] = "sesame /home/sesame/b.js";
+	uint8_t *at = out + JITDUMP_HEADER_BYTES;
+
+	memset(out, 0, room);
+	le32_store(out, 0x4a695444);
+	le32_store(out + 4, 1);
+	le32_store(out + 8, JITDUMP_HEADER_BYTES);
+	le32_store(at + 4, JITDUMP_RECORD_BYTES + JITDUMP_LOAD_BYTES + sizeof(name) + 6);
+	le64_store(at + JITDUMP_RECORD_BYTES + 16, 0x7f0000001000);
+	le64_store(at + JITDUMP_RECORD_BYTES + 24, 16);
+	memcpy(at + JITDUMP_RECORD_BYTES + JITDUMP_LOAD_BYTES, name, sizeof(name));
+	memcpy(at + JITDUMP_RECORD_BYTES + JITDUMP_LOAD_BYTES + sizeof(name), "sesame", 6);
+	at += le32_load(at + 4);
+	le32_store(at, JITDUMP_DEBUG);
+	le32_store(at + 4, JITDUMP_RECORD_BYTES + 6);
+	memcpy(at + JITDUMP_RECORD_BYTES, "sesame", 6);
+	at += le32_load(at + 4);
+	le32_store(at, JITDUMP_MOVE);
+	le32_store(at + 4, JITDUMP_RECORD_BYTES + 48);
+	le64_store(at + JITDUMP_RECORD_BYTES + 24, 0x7f0000002000);
+	le64_store(at + JITDUMP_RECORD_BYTES + 32, 16);
+	at += le32_load(at + 4);
+	le32_store(at + 4, 10000);
+	memcpy(at + JITDUMP_RECORD_BYTES, "sesame", 6);
+	return (size_t)(at - out) + JITDUMP_RECORD_BYTES + 6;
+}
+
+static void add_jitdump(void)
+{
+	static const char name[] = "jit-12.dump";
+	uint8_t bytes[400];
+	size_t size;
+
+	le16_store(bytes, sizeof(name) - 1);
+	memcpy(bytes + 2, name, sizeof(name) - 1);
+	size = make_jitdump(bytes + 2 + sizeof(name) - 1, 300) + 2 + sizeof(name) - 1;
+	assert_int_equal(writer_object(maker.w, EBX_FILE, 9, bytes, size), 0);
+}
+
+/* The word "sesame" in every kind of object, and in names of programs. */
+static struct bytes secrets(bool finished)
+{
+	struct bytes b;
+
+	maker_begin(&maker, false);
+	add_text(EBX_META, EBX_META_START,
+		 "{\"options\": {\"command_line\": [\"open\", \"sesame ]\"], \"x\": 1}, \"host\": "
+		 "{\"kernel_cmdline\": \"root=sesame\"}, \"user\": \"sesame\"}");
+	add_text(EBX_META, EBX_META_ACCOUNT, "{\"ended\": \"sesame\"}");
+	add_text(EBX_META, EBX_META_PARTS, "{\"parts\": [\"sesame\"]}");
+	add_text(EBX_MOUNTS, 7, "1 0 8:1 / /home/sesame\\040x rw - nfs sesame:/export rw\n");
+	add_file(1, "/tmp/sesame.txt", "by sesame");
+	add_file(2, "perf-12.map",
+		 "7f0000001000 10 sesame_jit\n7f0000001010 10 /home/sesame/a.js\n");
+	add_file(3, "/proc/kallsyms", "ffffffff81000000 T sesame_probe\t[m]\n");
+	add_jitdump();
+	add_text(EBX_NOTE, 1, "sesame was late");
+	add_text(EBX_COUNTERS, 1, "sesame");
+	add_text(EBX_CKPT, 1, "sesame");
+	add_text(EBX_INDEX, 1, "sesame");
+	add_text((enum ebx_kind)77, 1, "sesame");
+	add_facts();
+	add_bundle();
+	maker_comm(&maker, 7, "sesame-open", 10);
+	maker_sample(&maker, 7, 15, 0);
+	assert_int_equal(writer_flush(maker.w, true), 0);
+	if (finished)
+		assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
+	b = maker_bytes(&maker);
+	maker_end(&maker);
+	return b;
+}
+
+static struct scrubcheck_found look_for(const char *pattern, const struct bytes *b)
+{
+	struct scrubcheck_found found;
+	struct source file;
+	struct capture *c;
+	regex_t re;
+
+	assert_int_equal(regcomp(&re, pattern, REG_EXTENDED), 0);
+	assert_int_equal(capture_from_bytes(b->data, b->size, &c, NULL), 0);
+	source_of_bytes(b->data, b->size, &file);
+	assert_int_equal(scrubcheck(c, &file, &re, 1, &found), 0);
+	capture_close(c);
+	regfree(&re);
+	return found;
+}
+
+static struct bytes scrubbed(const struct bytes *from, const char *symbols, bool layout)
+{
+	struct maker to = { .fd = memfd_create("scrub", MFD_CLOEXEC) };
+	struct scrub_opts o = { .erase = false, .command_lines = true, .layout = layout };
+	struct rewrite_opts how = { 0 };
+	struct rewrite_stats stats;
+	struct scrub *s;
+	struct capture *c;
+	struct bytes b;
+	regex_t re;
+
+	memcpy(o.key, key, sizeof(key));
+	memset(o.wanted, 1, sizeof(o.wanted));
+	assert_int_equal(regcomp(&re, symbols, REG_EXTENDED), 0);
+	o.symbols = (struct scrub_patterns){ &re, 1 };
+	assert_int_equal(capture_from_bytes(from->data, from->size, &c, NULL), 0);
+	assert_int_equal(scrub_new(c, &o, &s), 0);
+	how.edit = scrub_edit(s);
+	assert_int_equal(rewrite_capture(c, to.fd, &how, &stats), 0);
+	assert_int_equal(scrub_error(s), 0);
+	b = maker_bytes(&to);
+	close(to.fd);
+	scrub_free(s);
+	capture_close(c);
+	regfree(&re);
+	return b;
+}
+
+static void scrub_leaves_the_word_in_no_record_and_no_object(void **state)
+{
+	for (int finished = 0; finished < 2; finished++) {
+		struct bytes b = secrets(finished), clean = scrubbed(&b, "^sesame", true);
+		struct scrubcheck_found before = look_for("sesame", &b),
+					after = look_for("sesame", &clean);
+
+		assert_in_range(before.text_count, 18, 40);
+		assert_int_equal(after.text_count, 0);
+		assert_int_equal(after.unread_count, 0);
+		assert_int_equal(look_for("machine", &clean).text_count, 0); /* the host */
+		assert_int_equal(look_for("\"command_line\": \\[\\], \"x\": 1", &clean).text_count,
+				 1);
+		free(b.data);
+		free(clean.data);
+	}
+}
+
+static void scrub_moves_addresses_of_bundles_and_keeps_their_order(void **state)
+{
+	struct bytes b = secrets(true), clean = scrubbed(&b, "^$", true);
+	size_t count, size;
+	struct bundle_place place;
+	struct bundle *bundle;
+	struct capture *c;
+	uint8_t *data;
+
+	assert_int_equal(capture_from_bytes(clean.data, clean.size, &c, NULL), 0);
+	for (const struct capture_object *o = capture_objects(c, &count); count--; o++) {
+		if (o->kind != EBX_SYMTAB)
+			continue;
+		assert_int_equal(capture_object_read(c, o, &data, &size), 0);
+		assert_int_equal(bundle_decode(data, size, &bundle), 0);
+		assert_true(bundle_find(bundle, 16, false, &place));
+		assert_string_equal(place.name, "lib");
+		assert_false(bundle_find(bundle, 0x555500000000, false, &place));
+		bundle_free(bundle);
+	}
+	capture_close(c);
+	free(b.data);
+	free(clean.data);
+}
+
+static void scrub_moves_jit_code_with_its_samples(void **state)
+{
+	struct bytes b = secrets(true), clean = scrubbed(&b, "^sesame", true);
+	struct jitdump_header header;
+	struct jitdump_code load, moved;
+	size_t count, size;
+	struct capture *c;
+	struct cursor at;
+	uint8_t *data;
+	unsigned seen = 0;
+
+	assert_int_equal(capture_from_bytes(clean.data, clean.size, &c, NULL), 0);
+	for (const struct capture_object *o = capture_objects(c, &count); count--; o++) {
+		if (o->kind != EBX_FILE || o->object != 9)
+			continue;
+		assert_int_equal(capture_object_read(c, o, &data, &size), 0);
+		at = cursor_of(data + 13, size - 13);
+		assert_int_equal(jitdump_header(&at, &header), 0);
+		assert_int_equal(jitdump_next(&at, &load), 1);
+		assert_int_equal(load.name_bytes, strlen("sesame /home/sesame/b.js"));
+		assert_int_equal(jitdump_next(&at, &moved), 1);
+		assert_true(moved.is_move);
+		assert_int_equal(moved.addr - load.addr, 0x1000);
+		assert_int_not_equal(load.addr, 0x7f0000001000);
+		assert_int_equal(jitdump_next(&at, &load), 0);
+		free(data);
+		seen++;
+	}
+	assert_int_equal(seen, 1);
+	capture_close(c);
+	free(b.data);
+	free(clean.data);
+}
+
+static void scrubcheck_sees_what_it_cannot_read(void **state)
+{
+	struct bytes b = secrets(true);
+	struct scrubcheck_found found;
+
+	assert_int_equal(look_for("no such text", &b).unread_count, 0);
+	memset(b.data + EBX_HEAD_BYTES + EBX_PRIVATE_HEADER_BYTES, 0xa5, 16); /* the first object */
+	found = look_for("no such text", &b);
+	assert_int_not_equal(found.unread_count, 0);
+	assert_int_equal(found.text_count, 0);
+	free(b.data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pseudonym_hash_is_siphash),
+		cmocka_unit_test(pseudonyms_are_the_same_under_a_key_and_counted),
+		cmocka_unit_test(scrubtext_hides_what_it_should_and_nothing_else),
+		cmocka_unit_test(scrubtext_keeps_what_is_not_wanted),
+		cmocka_unit_test(scrub_leaves_the_word_in_no_record_and_no_object),
+		cmocka_unit_test(scrub_moves_addresses_of_bundles_and_keeps_their_order),
+		cmocka_unit_test(scrub_moves_jit_code_with_its_samples),
+		cmocka_unit_test(scrubcheck_sees_what_it_cannot_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* Each test tells a story of events and says what the threads must have done. */
+#include "analyze/sched/thread_states.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct story {
+	struct timeline *t;
+	uint32_t events;
+	uint64_t ns[64][TIMELINE_STATES]; /* by thread */
+	uint64_t whole[64][TIMELINE_STATES];
+	uint64_t last_end_ns[64];
+	uint32_t wake[64]; /* the last one told */
+};
+
+static int on_interval(void *ctx, const struct timeline_interval *i)
+{
+	struct story *s = ctx;
+
+	assert_true(i->thread < 64);
+	assert_true(i->to_ns >= i->from_ns);
+	/* Intervals of a thread touch each other. */
+	if (s->last_end_ns[i->thread])
+		assert_int_equal(i->from_ns, s->last_end_ns[i->thread]);
+	s->last_end_ns[i->thread] = i->to_ns;
+	s->ns[i->thread][i->state] += i->to_ns - i->from_ns;
+	s->whole[i->thread][i->state] += i->is_whole;
+	if (i->wake != SCHEDEV_NONE)
+		s->wake[i->thread] = i->wake;
+	return 0;
+}
+
+static void open_story(struct story *s, uint64_t start_ns, uint64_t end_ns, bool lossy)
+{
+	struct timeline_opts opts = {
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.lossy = lossy,
+		.interval = on_interval,
+		.ctx = s,
+	};
+
+	*s = (struct story){ 0 };
+	assert_int_equal(timeline_new(&opts, &s->t), 0);
+}
+
+static void add(struct story *s, const struct sched_event *e)
+{
+	assert_int_equal(timeline_add(s->t, e, s->events++), 0);
+}
+
+static void switches(struct story *s, uint64_t time_ns, uint16_t cpu, uint32_t tid, uint16_t state,
+		     uint32_t next_tid)
+{
+	add(s, &(struct sched_event){ .time_ns = time_ns,
+				      .kind = SCHEDEV_SWITCH,
+				      .cpu = cpu,
+				      .pid = tid,
+				      .tid = tid,
+				      .state = state,
+				      .next_tid = next_tid,
+				      .comm = SCHEDEV_NONE,
+				      .next_comm = SCHEDEV_NONE });
+}
+
+static void happens(struct story *s, uint64_t time_ns, enum schedev_kind kind, uint32_t tid)
+{
+	add(s, &(struct sched_event){ .time_ns = time_ns,
+				      .kind = (uint8_t)kind,
+				      .pid = UINT32_MAX,
+				      .tid = tid,
+				      .comm = SCHEDEV_NONE,
+				      .next_comm = SCHEDEV_NONE });
+}
+
+/* Ends the story and holds every thread to the rule: the states add up to the life. */
+static void end(struct story *s)
+{
+	const struct timeline_thread *threads;
+	uint64_t sum;
+	size_t count;
+
+	assert_int_equal(timeline_finish(s->t), 0);
+	threads = timeline_threads(s->t, &count);
+	for (size_t i = 0; i < count; i++) {
+		sum = 0;
+		for (int k = 0; k < TIMELINE_STATES; k++)
+			sum += s->ns[i][k];
+		if (sum != threads[i].end_ns - threads[i].start_ns)
+			fail_msg("thread %u: %llu ns of %llu", threads[i].tid,
+				 (unsigned long long)sum,
+				 (unsigned long long)(threads[i].end_ns - threads[i].start_ns));
+	}
+}
+
+/* A thread's times, in the order of enum timeline_state: run wait sleep block stop unknown. */
+static void did(struct story *s, uint32_t tid, const char *want)
+{
+	const struct timeline_thread *threads;
+	char got[256];
+	size_t count, i;
+
+	threads = timeline_threads(s->t, &count);
+	for (i = 0; i < count && threads[i].tid != tid; i++)
+		;
+	if (i == count)
+		fail_msg("nobody heard of thread %u", tid);
+	snprintf(got, sizeof(got), "%llu %llu %llu %llu %llu %llu",
+		 (unsigned long long)s->ns[i][TIMELINE_RUN],
+		 (unsigned long long)s->ns[i][TIMELINE_WAIT],
+		 (unsigned long long)s->ns[i][TIMELINE_SLEEP],
+		 (unsigned long long)s->ns[i][TIMELINE_BLOCK],
+		 (unsigned long long)s->ns[i][TIMELINE_STOP],
+		 (unsigned long long)s->ns[i][TIMELINE_UNKNOWN]);
+	if (strcmp(got, want))
+		fail_msg("thread %u: '%s', not '%s'", tid, got, want);
+}
+
+static void thread_runs_sleeps_wakes_and_waits(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, false);
+	switches(&s, 100, 0, 0, 0, 7);
+	switches(&s, 110, 0, 7, SCHEDEV_SLEEP, 0);
+	happens(&s, 130, SCHEDEV_WAKEUP, 7);
+	switches(&s, 135, 0, 0, 0, 7);
+	switches(&s, 145, 0, 7, SCHEDEV_DISK, 0);
+	happens(&s, 165, SCHEDEV_WAKEUP, 7);
+	switches(&s, 166, 0, 0, 0, 7);
+	switches(&s, 170, 0, 7, SCHEDEV_STOPPED, 0);
+	switches(&s, 200, 0, 0, 0, 9);
+	end(&s);
+	did(&s, 7, "24 6 20 20 30 0");
+	assert_int_equal(s.whole[0][TIMELINE_WAIT], 2);
+	assert_int_equal(s.wake[0], 5);
+	assert_int_equal(timeline_gaps(s.t), 0);
+	timeline_free(s.t);
+}
+
+static void preempted_thread_waits_for_a_cpu(void **state)
+{
+	static const uint16_t states[] = { SCHEDEV_RUNNABLE, SCHEDEV_PREEMPTED,
+					   SCHEDEV_PREEMPTED | SCHEDEV_SLEEP };
+	struct story s;
+
+	for (size_t i = 0; i < 3; i++) {
+		open_story(&s, 100, 200, false);
+		switches(&s, 100, 0, 0, 0, 7);
+		switches(&s, 150, 0, 7, states[i], 8);
+		switches(&s, 170, 0, 8, SCHEDEV_SLEEP, 7);
+		switches(&s, 200, 0, 7, SCHEDEV_SLEEP, 0);
+		end(&s);
+		did(&s, 7, "80 20 0 0 0 0");
+		timeline_free(s.t);
+	}
+}
+
+static void recording_starts_in_the_middle_of_each_state(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, false);
+	switches(&s, 100, 1, 0, 0, 5);             /* 5 came without a wakeup: it was runnable */
+	switches(&s, 120, 0, 7, SCHEDEV_SLEEP, 0); /* 7 ran all the time */
+	happens(&s, 130, SCHEDEV_WAKEUP, 9);       /* 9 slept */
+	switches(&s, 140, 0, 0, 0, 9);
+	switches(&s, 200, 0, 9, SCHEDEV_SLEEP, 6); /* 6 waited since the beginning */
+	end(&s);
+	did(&s, 5, "100 0 0 0 0 0");
+	did(&s, 7, "20 0 80 0 0 0");
+	did(&s, 9, "60 10 30 0 0 0");
+	did(&s, 6, "0 100 0 0 0 0");
+	/* None of these is a latency: the beginning was not seen. */
+	assert_int_equal(s.whole[3][TIMELINE_WAIT], 0);
+	timeline_free(s.t);
+}
+
+static void woken_before_the_first_switch_is_runnable(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, false);
+	happens(&s, 90, SCHEDEV_WAKEUP, 7);
+	switches(&s, 100, 0, 0, 0, 8);
+	switches(&s, 160, 0, 8, SCHEDEV_SLEEP, 7);
+	switches(&s, 200, 0, 7, SCHEDEV_SLEEP, 0);
+	end(&s);
+	did(&s, 7, "40 60 0 0 0 0");
+	timeline_free(s.t);
+}
+
+static void migrated_thread_stays_what_it_is(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, false);
+	switches(&s, 100, 0, 0, 0, 7);
+	switches(&s, 110, 0, 7, SCHEDEV_PREEMPTED, 8);
+	happens(&s, 115, SCHEDEV_MIGRATE, 7);
+	switches(&s, 130, 1, 0, 0, 7);
+	switches(&s, 180, 1, 7, SCHEDEV_SLEEP, 0);
+	switches(&s, 200, 0, 8, SCHEDEV_SLEEP, 0);
+	end(&s);
+	did(&s, 7, "60 20 20 0 0 0");
+	did(&s, 8, "90 10 0 0 0 0"); /* never woken: it waited from the start */
+	assert_int_equal(timeline_gaps(s.t), 0);
+	timeline_free(s.t);
+}
+
+static void forked_thread_lives_from_its_first_wakeup_to_its_end(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, false);
+	switches(&s, 100, 0, 0, 0, 7);
+	happens(&s, 110, SCHEDEV_FORK, 20);
+	happens(&s, 112, SCHEDEV_WAKEUP_NEW, 20);
+	switches(&s, 120, 0, 7, SCHEDEV_SLEEP, 20);
+	happens(&s, 130, SCHEDEV_EXIT, 20);
+	happens(&s, 131, SCHEDEV_WAKEUP, 7);
+	switches(&s, 132, 0, 20, SCHEDEV_ZOMBIE, 7);
+	/* The id is used again at once. */
+	happens(&s, 140, SCHEDEV_FORK, 20);
+	happens(&s, 141, SCHEDEV_WAKEUP_NEW, 20);
+	switches(&s, 200, 0, 7, SCHEDEV_SLEEP, 20);
+	end(&s);
+	did(&s, 20, "12 8 0 0 0 0");
+	assert_int_equal(s.ns[2][TIMELINE_WAIT], 59);
+	did(&s, 7, "88 1 11 0 0 0");
+	timeline_free(s.t);
+}
+
+static void thread_that_never_ran_slept(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, false);
+	assert_int_equal(timeline_know(s.t, 33, 33, 1, 0), 0);
+	switches(&s, 100, 0, 0, 0, 7);
+	happens(&s, 150, SCHEDEV_FORK, 34); /* made, and not started any more */
+	end(&s);
+	did(&s, 33, "0 0 100 0 0 0");
+	did(&s, 34, "0 0 0 0 0 0");
+	timeline_free(s.t);
+}
+
+/* The thread that execs runs again on another CPU before its leader, who woke it, has left. */
+static void exec_meanwhile(bool comes_late)
+{
+	struct sched_event waits = { .time_ns = 200,
+				     .kind = SCHEDEV_SWITCH,
+				     .cpu = 1,
+				     .pid = 7,
+				     .tid = 8,
+				     .state = SCHEDEV_SLEEP,
+				     .comm = SCHEDEV_NONE,
+				     .next_comm = SCHEDEV_NONE };
+	struct sched_event leaves = { .time_ns = 320,
+				      .kind = SCHEDEV_SWITCH,
+				      .pid = 7,
+				      .tid = 8,
+				      .state = SCHEDEV_DEAD,
+				      .comm = SCHEDEV_NONE,
+				      .next_comm = SCHEDEV_NONE };
+	const struct timeline_thread *threads;
+	struct story s;
+	size_t count;
+
+	open_story(&s, 0, 1000, false);
+	assert_int_equal(timeline_know(s.t, 7, 7, 1, 0), 0);
+	assert_int_equal(timeline_know(s.t, 7, 8, 1, 0), 0);
+	switches(&s, 0, 0, 0, 0, 7);
+	switches(&s, 0, 1, 0, 0, 8);
+	add(&s, &waits);
+	happens(&s, 300, SCHEDEV_WAKEUP, 8);
+	if (!comes_late)
+		switches(&s, 320, 1, 0, 0, 8);
+	add(&s, &leaves); /* the leader, which is called 8 now */
+	if (comes_late)
+		switches(&s, 320, 1, 0, 0, 8);
+	switches(&s, 500, 1, 7, SCHEDEV_SLEEP, 0);
+	happens(&s, 900, SCHEDEV_WAKEUP, 7);
+	switches(&s, 910, 1, 0, 0, 7);
+	switches(&s, 1000, 1, 7, SCHEDEV_DEAD, 0);
+	end(&s);
+	assert_int_equal(timeline_gaps(s.t), 0);
+	threads = timeline_threads(s.t, &count);
+	assert_int_equal(count, 2);
+	assert_true(threads[0].tid == 7 && threads[0].ended);
+	assert_true(threads[1].tid == 7 && threads[1].ended);
+	assert_int_equal(s.ns[0][TIMELINE_RUN], 320);
+	assert_int_equal(s.ns[1][TIMELINE_RUN], 200 + 180 + 90);
+	assert_int_equal(s.ns[1][TIMELINE_SLEEP], 100 + 400);
+	timeline_free(s.t);
+}
+
+static void leader_may_leave_under_the_id_of_who_execs(void **state)
+{
+	exec_meanwhile(false);
+	exec_meanwhile(true);
+}
+
+static void thread_that_execs_takes_over_the_leaders_id(void **state)
+{
+	struct story s;
+	struct sched_event out = { .time_ns = 150,
+				   .kind = SCHEDEV_SWITCH,
+				   .pid = 10,
+				   .tid = 12,
+				   .state = SCHEDEV_DISK,
+				   .comm = SCHEDEV_NONE,
+				   .next_comm = SCHEDEV_NONE };
+
+	open_story(&s, 100, 200, false);
+	assert_int_equal(timeline_know(s.t, 10, 12, 1, 0), 0);
+	switches(&s, 100, 0, 10, SCHEDEV_SLEEP, 12);
+	add(&s, &out); /* waits for the others to end */
+	happens(&s, 155, SCHEDEV_WAKEUP, 10);
+	switches(&s, 155, 0, 0, 0, 10);
+	switches(&s, 160, 0, 10, SCHEDEV_ZOMBIE, 0);
+	happens(&s, 160, SCHEDEV_WAKEUP, 12);
+	switches(&s, 165, 0, 0, 0, 12); /* comes as 12, and is 10 when it leaves */
+	switches(&s, 190, 0, 10, SCHEDEV_SLEEP, 0);
+	happens(&s, 200, SCHEDEV_WAKEUP, 10);
+	end(&s);
+	assert_int_equal(timeline_gaps(s.t), 0);
+	assert_int_equal(s.ns[0][TIMELINE_RUN], 75); /* who was 12 */
+	assert_int_equal(s.ns[0][TIMELINE_WAIT], 5);
+	assert_int_equal(s.ns[0][TIMELINE_BLOCK], 10);
+	assert_int_equal(s.ns[0][TIMELINE_SLEEP], 10);
+	timeline_free(s.t);
+}
+
+static void what_lost_events_leave_open_is_unknown(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, true);
+	switches(&s, 100, 0, 0, 0, 7);
+	/* 7 left and 8 came, unseen. */
+	switches(&s, 150, 0, 8, SCHEDEV_SLEEP, 0);
+	happens(&s, 160, SCHEDEV_WAKEUP, 7);
+	switches(&s, 170, 0, 0, 0, 7);
+	switches(&s, 180, 0, 7, SCHEDEV_SLEEP, 0);
+	/* It comes without a wakeup, because that was lost. */
+	switches(&s, 195, 0, 0, 0, 7);
+	switches(&s, 200, 0, 7, SCHEDEV_SLEEP, 0);
+	end(&s);
+	did(&s, 7, "15 10 0 0 0 75");
+	did(&s, 8, "0 0 50 0 0 50");
+	assert_true(timeline_gaps(s.t) >= 3);
+	timeline_free(s.t);
+}
+
+static void one_thread_on_two_cpus_is_a_contradiction(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, false);
+	switches(&s, 100, 0, 0, 0, 7);
+	switches(&s, 150, 1, 0, 0, 7);
+	switches(&s, 200, 1, 7, SCHEDEV_SLEEP, 0);
+	end(&s);
+	did(&s, 7, "50 0 0 0 0 50");
+	assert_int_equal(timeline_gaps(s.t), 1);
+	timeline_free(s.t);
+}
+
+static void signal_before_sleep_needs_no_wakeup(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, false);
+	switches(&s, 100, 0, 0, 0, 7);
+	switches(&s, 150, 0, 7, SCHEDEV_SLEEP, 8);
+	switches(&s, 160, 0, 8, SCHEDEV_SLEEP, 7);
+	switches(&s, 200, 0, 7, SCHEDEV_SLEEP, 0);
+	end(&s);
+	did(&s, 7, "90 0 10 0 0 0");
+	timeline_free(s.t);
+}
+
+static void wakeup_of_who_runs_changes_nothing(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, false);
+	switches(&s, 100, 0, 0, 0, 7);
+	happens(&s, 120, SCHEDEV_WAKEUP, 7);
+	switches(&s, 150, 0, 7, SCHEDEV_PREEMPTED, 8);
+	happens(&s, 160, SCHEDEV_WAKEUP, 7);
+	switches(&s, 200, 0, 8, SCHEDEV_SLEEP, 7);
+	end(&s);
+	did(&s, 7, "50 50 0 0 0 0");
+	timeline_free(s.t);
+}
+
+static void reused_id_without_an_end_is_unknown_until_then(void **state)
+{
+	struct story s;
+
+	open_story(&s, 100, 200, true);
+	switches(&s, 100, 0, 0, 0, 7);
+	switches(&s, 120, 0, 7, SCHEDEV_SLEEP, 0);
+	happens(&s, 150, SCHEDEV_FORK, 7);
+	happens(&s, 151, SCHEDEV_WAKEUP_NEW, 7);
+	end(&s);
+	did(&s, 7, "20 0 0 0 0 30");
+	assert_int_equal(s.ns[1][TIMELINE_WAIT], 49);
+	timeline_free(s.t);
+}
+
+/* Whatever comes, lives are covered without holes, and nothing crashes. */
+static void any_order_of_events_adds_up(void **state)
+{
+	static const uint16_t states[] = { 0, 1, 2, 4, 0x10, 0x20, 0x40, 0x80, 0x100 };
+	unsigned seed = 1;
+
+	for (unsigned round = 0; round < 300; round++) {
+		struct story s;
+		uint64_t time_ns = 1000;
+
+		open_story(&s, 1000, 3000, round % 2);
+		for (unsigned i = 0; i < 60 && time_ns < 3000; i++) {
+			unsigned r = (seed = seed * 1103515245 + 12345) >> 8;
+			/* Now and then about where ids are that no Linux gives. */
+			uint32_t above = round % 50 ? 0 : (1u << 22) - 3;
+			uint32_t tid = r % 5, other = r / 5 % 5;
+
+			tid += tid ? above : 0;
+			other += other ? above : 0;
+
+			time_ns += r / 100 % 40;
+			if (time_ns > 3000)
+				break;
+			if (r / 25 % 2)
+				switches(&s, time_ns, r / 50 % 2, tid, states[r / 1000 % 9], other);
+			else
+				happens(&s, time_ns, 1 + r / 50 % 5, tid);
+		}
+		end(&s);
+		timeline_free(s.t);
+	}
+}
+
+/* Of who was not to be recorded only what touches the others is there: that contradicts nothing. */
+static void timeline_strangers_contradict_nobody(void **state)
+{
+	struct story s = { 0 };
+	struct timeline_opts opts = {
+		.end_ns = 1000,
+		.has_strangers = true,
+		.interval = on_interval,
+		.ctx = &s,
+	};
+
+	(void)state;
+	assert_int_equal(timeline_new(&opts, &s.t), 0);
+	assert_int_equal(timeline_know(s.t, 7, 7, 1, 0), 0);
+	/* 9 comes twice and never leaves. */
+	switches(&s, 0, 0, 7, 1, 9);
+	happens(&s, 100, SCHEDEV_WAKEUP, 7);
+	switches(&s, 200, 0, 3, 1, 7);
+	switches(&s, 300, 0, 7, 1, 9);
+	assert_int_equal(timeline_gaps(s.t), 0);
+	/* 7 leaves, and nobody saw it come. */
+	happens(&s, 400, SCHEDEV_WAKEUP, 7);
+	switches(&s, 500, 0, 7, 1, 9);
+	assert_int_equal(timeline_gaps(s.t), 1);
+	end(&s);
+	timeline_free(s.t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(thread_runs_sleeps_wakes_and_waits),
+		cmocka_unit_test(preempted_thread_waits_for_a_cpu),
+		cmocka_unit_test(recording_starts_in_the_middle_of_each_state),
+		cmocka_unit_test(woken_before_the_first_switch_is_runnable),
+		cmocka_unit_test(migrated_thread_stays_what_it_is),
+		cmocka_unit_test(forked_thread_lives_from_its_first_wakeup_to_its_end),
+		cmocka_unit_test(thread_that_never_ran_slept),
+		cmocka_unit_test(thread_that_execs_takes_over_the_leaders_id),
+		cmocka_unit_test(leader_may_leave_under_the_id_of_who_execs),
+		cmocka_unit_test(what_lost_events_leave_open_is_unknown),
+		cmocka_unit_test(one_thread_on_two_cpus_is_a_contradiction),
+		cmocka_unit_test(signal_before_sleep_needs_no_wakeup),
+		cmocka_unit_test(wakeup_of_who_runs_changes_nothing),
+		cmocka_unit_test(reused_id_without_an_end_is_unknown_until_then),
+		cmocka_unit_test(any_order_of_events_adds_up),
+		cmocka_unit_test(timeline_strangers_contradict_nobody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

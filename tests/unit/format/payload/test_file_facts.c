@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* filefacts, jitfiles: what is recorded of files, there and back, whole and broken */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "format/payload/file_facts.h"
+#include "record/process/jit_symbols.h"
+#include "tests/unit/fixture.h"
+
+#define TEXT(s)                  \
+	{                        \
+		s, sizeof(s) - 1 \
+	}
+
+static const struct filefacts example = {
+	.dev_major = 8,
+	.dev_minor = 1,
+	.inode = 0x123456789a,
+	.inode_generation = 7,
+	.size_bytes = 1000,
+	.mtime_ns = 1700000000123456789,
+	.mount_namespace = 4026531832,
+	.build_id = { "\x01\x02\x03", 3 },
+	.segment_count = 2,
+	.segments = { { 0x401000, 0x1000, 0x300 }, { 0x413000, 0x3000, 0x20 } },
+	.path = TEXT("/usr/bin/app"),
+	.root = TEXT("/srv/jail"),
+	.cgroup = TEXT("/system.slice/x.service"),
+};
+
+static void assert_text(const struct filefacts_text *got, const struct filefacts_text *want)
+{
+	assert_int_equal(got->size_bytes, want->size_bytes);
+	assert_memory_equal(got->text, want->text, want->size_bytes);
+}
+
+static void assert_facts(const struct filefacts *got, const struct filefacts *want)
+{
+	assert_int_equal(got->dev_major, want->dev_major);
+	assert_int_equal(got->dev_minor, want->dev_minor);
+	assert_true(got->inode == want->inode && got->inode_generation == want->inode_generation);
+	assert_true(got->size_bytes == want->size_bytes && got->mtime_ns == want->mtime_ns);
+	assert_true(got->mount_namespace == want->mount_namespace);
+	assert_int_equal(got->build_id.size_bytes, want->build_id.size_bytes);
+	assert_memory_equal(got->build_id.bytes, want->build_id.bytes, BUILDID_MAX_BYTES);
+	assert_int_equal(got->segment_count, want->segment_count);
+	assert_memory_equal(got->segments, want->segments,
+			    want->segment_count * sizeof(want->segments[0]));
+	assert_text(&got->path, &want->path);
+	assert_text(&got->root, &want->root);
+	assert_text(&got->cgroup, &want->cgroup);
+}
+
+static void filefacts_come_back(void **state)
+{
+	static const struct filefacts bare = { .path = TEXT(""),
+					       .root = TEXT(""),
+					       .cgroup = TEXT("") };
+	uint8_t bytes[2 * FILEFACTS_MAX_BYTES];
+	size_t size = filefacts_encode(&example, bytes);
+	struct filefacts got;
+	struct cursor c;
+
+	size += filefacts_encode(&bare, bytes + size);
+	c = cursor_of(bytes, size);
+	assert_int_equal(filefacts_next(&c, &got), 1);
+	assert_facts(&got, &example);
+	assert_int_equal(filefacts_next(&c, &got), 1);
+	assert_facts(&got, &bare);
+	assert_int_equal(filefacts_next(&c, &got), 0);
+}
+
+static void filefacts_longest_entry_fits(void **state)
+{
+	static char text[FILEFACTS_TEXT_MAX + 1];
+	static uint8_t bytes[FILEFACTS_MAX_BYTES];
+	struct filefacts f = { .segment_count = FILEFACTS_SEGMENTS_MAX }, got;
+	struct cursor c;
+	size_t size;
+
+	memset(text, 'x', sizeof(text));
+	f.path = f.root = f.cgroup = (struct filefacts_text){ text, sizeof(text) };
+	size = filefacts_encode(&f, bytes);
+	assert_true(size <= sizeof(bytes));
+	c = cursor_of(bytes, size);
+	assert_int_equal(filefacts_next(&c, &got), 1);
+	assert_int_equal(got.path.size_bytes, FILEFACTS_TEXT_MAX); /* cut */
+}
+
+static void filefacts_unknown_ends_are_stepped_over(void **state)
+{
+	uint8_t bytes[2 * FILEFACTS_MAX_BYTES] = { 0 };
+	size_t size = filefacts_encode(&example, bytes);
+	struct filefacts got;
+	struct cursor c;
+
+	le32_store(bytes, (uint32_t)size + 24); /* a field of the future */
+	filefacts_encode(&example, bytes + size + 24);
+	c = cursor_of(bytes, 2 * size + 24);
+	assert_int_equal(filefacts_next(&c, &got), 1);
+	assert_int_equal(filefacts_next(&c, &got), 1);
+	assert_facts(&got, &example);
+}
+
+static void filefacts_refuse_what_is_broken(void **state)
+{
+	uint8_t bytes[FILEFACTS_MAX_BYTES];
+	size_t i, size = filefacts_encode(&example, bytes);
+	struct filefacts got;
+	struct cursor c;
+
+	for (i = 1; i < size; i++) {
+		c = cursor_of(bytes, i);
+		assert_int_equal(filefacts_next(&c, &got), -EBADMSG);
+	}
+	static const struct {
+		size_t off;
+		uint8_t value;
+	} breaks[] = { { 0, 87 }, { 3, 255 }, { 12, 21 }, { 13, 9 }, { 88 + 48 + 1, 255 } };
+
+	for (i = 0; i < sizeof(breaks) / sizeof(breaks[0]); i++) {
+		size = filefacts_encode(&example, bytes);
+		bytes[breaks[i].off] = breaks[i].value;
+		c = cursor_of(bytes, size);
+		assert_int_equal(filefacts_next(&c, &got), -EBADMSG);
+	}
+}
+
+static void filefacts_find_the_executable_segments(void **state)
+{
+	struct filefacts_segment s[FILEFACTS_SEGMENTS_MAX];
+	char path[FIXTURE_PATH];
+	int fd;
+
+	fixture_path("layout", path);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(filefacts_segments(fd, s), 3);
+	assert_true(s[0].vaddr == 0x401000 && s[0].off_bytes == 0x1000 && s[0].size_bytes == 0x300);
+	assert_true(s[2].vaddr == 0x415000);
+	close(fd);
+	fd = open("/dev/null", O_RDONLY);
+	assert_int_equal(filefacts_segments(fd, s), 0);
+	close(fd);
+	assert_int_equal(filefacts_segments(-1, s), 0);
+}
+
+static void jitfiles_use_the_innermost_pid(void **state)
+{
+	static const struct {
+		const char *status;
+		uint32_t pid;
+	} cases[] = {
+		{ "Name:\tnode\nNStgid:\t9\nNSpid:\t123\t45\t6\nNSpgid:\t1\n", 6 },
+		{ "Name:\tnode\nNSpid:\t123\n", 123 },
+		{ "Name:\tNSpid:\t5\n", 0 }, /* a name is not the line */
+		{ "Name:\tnode\nNSpid:\tx\n", 0 },
+		{ "Name:\tnode\nNSpid:\n", 0 },
+		{ "Name:\tnode\nNSpid:\t99999999999\n", 0 },
+		{ "", 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(jitfiles_inner_pid(cases[i].status), cases[i].pid);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(filefacts_come_back),
+		cmocka_unit_test(filefacts_longest_entry_fits),
+		cmocka_unit_test(filefacts_unknown_ends_are_stepped_over),
+		cmocka_unit_test(filefacts_refuse_what_is_broken),
+		cmocka_unit_test(filefacts_find_the_executable_segments),
+		cmocka_unit_test(jitfiles_use_the_innermost_pid),
+	};
+
+	return cmocka_run_group_tests_name("filefacts", tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/base/u64map.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void keymap_keeps_many_keys_apart(void **state)
+{
+	struct keymap m = { 0 };
+	uint32_t i, *value;
+
+	assert_null(keymap_get(&m, 0, 0));
+	for (i = 0; i < 10000; i++)
+		assert_int_equal(keymap_put(&m, i % 100, i / 100, i), 0);
+	for (i = 0; i < 10000; i++) {
+		value = keymap_get(&m, i % 100, i / 100);
+		assert_non_null(value);
+		assert_int_equal(*value, i);
+	}
+	assert_null(keymap_get(&m, 100, 0));
+	assert_null(keymap_get(&m, 0, 100));
+	keymap_done(&m);
+}
+
+static void keymap_put_replaces(void **state)
+{
+	struct keymap m = { 0 };
+
+	assert_int_equal(keymap_put(&m, 1, 2, 3), 0);
+	assert_int_equal(keymap_put(&m, 1, 2, 4), 0);
+	assert_int_equal(*keymap_get(&m, 1, 2), 4);
+	keymap_done(&m);
+}
+
+static void keymap_finds_the_others_after_a_removal(void **state)
+{
+	struct keymap m = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < 1000; i++)
+		assert_int_equal(keymap_put(&m, i, 0, i), 0);
+	for (i = 0; i < 1000; i += 2)
+		keymap_remove(&m, i, 0);
+	keymap_remove(&m, 5000, 0);
+	for (i = 0; i < 1000; i++)
+		assert_int_equal(keymap_get(&m, i, 0) != NULL, i % 2);
+	assert_int_equal(keymap_put(&m, 0, 0, 7), 0);
+	assert_int_equal(*keymap_get(&m, 0, 0), 7);
+	keymap_done(&m);
+}
+
+static void keymap_survives_endless_coming_and_going(void **state)
+{
+	struct keymap m = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < 100000; i++) {
+		assert_int_equal(keymap_put(&m, i, 0, i), 0);
+		keymap_remove(&m, i, 0);
+	}
+	assert_null(keymap_get(&m, 5, 0));
+	assert_true(m.slot_count < 1024); /* holes are not kept for ever */
+	keymap_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keymap_keeps_many_keys_apart),
+		cmocka_unit_test(keymap_put_replaces),
+		cmocka_unit_test(keymap_finds_the_others_after_a_removal),
+		cmocka_unit_test(keymap_survives_endless_coming_and_going),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

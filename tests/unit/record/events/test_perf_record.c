@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/events/perf_record.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <linux/perf_event.h>
+
+#include "format/base/cursor.h"
+#include "format/perf/perfrec.h"
+#include "record/events/event_attrs.h"
+
+/* What perf's layout reads back; also checks the tail. */
+static struct perfrec_side decode(const struct siderec *r, size_t bytes)
+{
+	struct perf_event_attr attr;
+	struct parse_err err = { 0 };
+	struct perfrec_side out;
+	int code;
+
+	attrs_side_kernel(&attr);
+	assert_int_equal(bytes % 8, 0);
+	assert_int_equal(le16_load(r->bytes + 6), bytes);
+	code = perfrec_side(r->bytes, bytes, &attr, &out, &err);
+	if (code && code != -ENOTSUP)
+		fail_msg("at %llu: %s", (unsigned long long)err.offset_bytes, err.what);
+	assert_int_equal(out.id.id, r->id);
+	assert_int_equal(out.id.time_ns, r->time_ns);
+	return out;
+}
+
+static void siderec_mmap2_has_the_build_id_or_the_inode(void **state)
+{
+	struct siderec r = { .id = 5, .time_ns = 6 };
+	struct siderec_map m = { .pid = 1,
+				 .tid = 2,
+				 .start = 0x1000,
+				 .size_bytes = 0x2000,
+				 .file_off_bytes = 0x3000,
+				 .dev_major = 8,
+				 .dev_minor = 1,
+				 .inode = 99,
+				 .prot = 5,
+				 .flags = 2,
+				 .path = "/usr/bin/ünïcode" };
+	struct perfrec_side s = decode(&r, siderec_mmap2(&r, &m));
+
+	assert_int_equal(s.type, PERF_RECORD_MMAP2);
+	assert_true(s.mmap.pid == 1 && s.mmap.tid == 2 && s.mmap.start == 0x1000 &&
+		    s.mmap.size_bytes == 0x2000 && s.mmap.file_off_bytes == 0x3000);
+	assert_true(s.mmap.dev_major == 8 && s.mmap.dev_minor == 1 && s.mmap.inode == 99);
+	assert_true(s.mmap.prot == 5 && s.mmap.flags == 2 && s.mmap.build_id_bytes == 0);
+	assert_string_equal(s.mmap.path, m.path);
+	m.build_id.size_bytes = 20;
+	memcpy(m.build_id.bytes, "01234567890123456789", 20);
+	s = decode(&r, siderec_mmap2(&r, &m));
+	assert_int_equal(s.mmap.build_id_bytes, 20);
+	assert_memory_equal(s.mmap.build_id, m.build_id.bytes, 20);
+	assert_int_equal(s.mmap.inode, 0);
+}
+
+static void siderec_of_the_kernel_says_so(void **state)
+{
+	struct siderec r = { 0 };
+	const struct siderec_map m = { .pid = UINT32_MAX, .path = "[kernel.kallsyms]_text" };
+	struct perfrec_side s = decode(&r, siderec_mmap2(&r, &m));
+
+	assert_int_equal(s.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_KERNEL);
+	assert_int_equal(s.mmap.pid, UINT32_MAX);
+}
+
+static void siderec_cuts_what_no_record_holds(void **state)
+{
+	static char path[SIDEREC_PATH_MAX + 100];
+	struct siderec r = { .id = 1, .time_ns = 2 };
+	struct siderec_map m = { .path = path };
+	struct perfrec_side s;
+	size_t length;
+
+	for (length = 0; length < 9; length++) { /* every padding */
+		memset(path, 'x', length);
+		path[length] = '\0';
+		s = decode(&r, siderec_mmap2(&r, &m));
+		assert_string_equal(s.mmap.path, path);
+	}
+	memset(path, 'x', sizeof(path) - 1);
+	s = decode(&r, siderec_mmap2(&r, &m));
+	assert_int_equal(strlen(s.mmap.path), SIDEREC_PATH_MAX - 1);
+}
+
+static void siderec_tasks_and_names(void **state)
+{
+	struct siderec r = { .id = 3 };
+	struct perfrec_side s = decode(&r, siderec_fork(&r, 10, 11, 12, 13, 14));
+
+	assert_int_equal(s.type, PERF_RECORD_FORK);
+	assert_true(s.task.pid == 10 && s.task.tid == 11 && s.task.ppid == 12 &&
+		    s.task.ptid == 13 && s.task.time_ns == 14);
+	s = decode(&r, siderec_comm(&r, 10, 11, "kworker/u8:0-ext4-rsv-conversion"));
+	assert_int_equal(s.type, PERF_RECORD_COMM);
+	assert_false(s.comm.exec);
+	assert_string_equal(s.comm.comm, "kworker/u8:0-ext4-rsv-conversion");
+}
+
+static void siderec_the_rest(void **state)
+{
+	static const uint8_t tag[8] = "tagtagt";
+	struct siderec_namespace ns[SIDEREC_NAMESPACES] = { { 1, 2 } };
+	struct siderec r = { .id = 3, .time_ns = 4 };
+	struct perfrec_side s;
+
+	s = decode(&r, siderec_lost(&r, 77, 1000));
+	assert_true(s.type == PERF_RECORD_LOST && s.lost.id == 77 && s.lost.count == 1000);
+	s = decode(&r, siderec_cgroup(&r, 42, "/a/b"));
+	assert_true(s.type == PERF_RECORD_CGROUP && s.cgroup.id == 42);
+	assert_string_equal(s.cgroup.path, "/a/b");
+	s = decode(&r, siderec_ksymbol(&r, 0xffffffffc0000000, 300, "bpf_prog_1_x"));
+	assert_true(s.type == PERF_RECORD_KSYMBOL && s.ksymbol.addr == 0xffffffffc0000000 &&
+		    s.ksymbol.size_bytes == 300 && !s.ksymbol.unregister);
+	assert_string_equal(s.ksymbol.name, "bpf_prog_1_x");
+	assert_int_equal(decode(&r, siderec_namespaces(&r, 1, 2, ns)).type, PERF_RECORD_NAMESPACES);
+	assert_int_equal(le64_load(r.bytes + 16), SIDEREC_NAMESPACES);
+	assert_int_equal(decode(&r, siderec_bpf_event(&r, 9, tag)).type, PERF_RECORD_BPF_EVENT);
+	assert_int_equal(le32_load(r.bytes + 12), 9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(siderec_mmap2_has_the_build_id_or_the_inode),
+		cmocka_unit_test(siderec_of_the_kernel_says_so),
+		cmocka_unit_test(siderec_cuts_what_no_record_holds),
+		cmocka_unit_test(siderec_tasks_and_names),
+		cmocka_unit_test(siderec_the_rest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "record/instrument/sample_throttle.h"
+
+#define SECOND 1000000000ULL
+#define PCT    10000000ULL
+
+static struct thinning t;
+static uint64_t now_ns, spent_ns;
+
+static void begin(uint64_t allowed_ns, unsigned freq_hz)
+{
+	now_ns = 5 * SECOND;
+	spent_ns = 3 * SECOND; /* what starting took does not count */
+	thinning_init(&t, allowed_ns, freq_hz, now_ns, spent_ns);
+}
+
+/* A second in which so much is spent. */
+static bool pass(uint64_t cost_ns)
+{
+	now_ns += SECOND;
+	spent_ns += cost_ns;
+	return thinning_look(&t, now_ns, spent_ns);
+}
+
+static void without_an_allowance_all_are_taken(void **state)
+{
+	begin(0, 99);
+	assert_false(pass(50 * PCT));
+	assert_int_equal(t.one_of, 1);
+}
+
+static void what_is_too_dear_becomes_rarer_at_once(void **state)
+{
+	begin(PCT, 1000);
+	assert_false(pass(PCT));
+	assert_true(pass(3 * PCT));
+	assert_int_equal(t.one_of, 3);
+	assert_int_equal(t.last_ns, 3 * PCT);
+	assert_true(pass(100 * PCT)); /* no more than eight times at once */
+	assert_int_equal(t.one_of, 24);
+	assert_true(pass(2 * PCT));
+	assert_int_equal(t.one_of, 48);
+}
+
+static void about_one_sample_a_second_is_left(void **state)
+{
+	begin(1, 20);
+	assert_true(pass(PCT));
+	assert_true(pass(PCT));
+	assert_int_equal(t.one_of, 20);
+	assert_false(pass(PCT));
+	begin(1, 100000);
+	for (int i = 0; i < 10; i++)
+		(void)pass(PCT);
+	assert_int_equal(t.one_of, THINNING_MAX);
+}
+
+static void what_is_cheap_for_long_comes_back(void **state)
+{
+	begin(3 * PCT, 1000);
+	assert_true(pass(12 * PCT));
+	assert_int_equal(t.one_of, 4);
+	for (int i = 0; i < 4; i++)
+		assert_false(pass(PCT / 2));
+	assert_false(pass(2 * PCT)); /* not so cheap: from the beginning */
+	for (int i = 0; i < 4; i++)
+		assert_false(pass(PCT / 2));
+	assert_true(pass(PCT / 2));
+	assert_int_equal(t.one_of, 2);
+	for (int i = 0; i < 4; i++)
+		assert_false(pass(0));
+	assert_true(pass(0));
+	assert_int_equal(t.one_of, 1);
+	for (int i = 0; i < 20; i++)
+		assert_false(pass(0));
+	assert_int_equal(t.one_of, 1);
+}
+
+static void a_look_needs_a_second_and_a_clock_that_goes_on(void **state)
+{
+	begin(PCT, 99);
+	assert_false(thinning_look(&t, now_ns + SECOND - 1, spent_ns + 90 * PCT));
+	assert_false(thinning_look(&t, now_ns + SECOND, spent_ns - 1));
+	assert_true(thinning_look(&t, now_ns + 4 * SECOND, spent_ns + 8 * PCT));
+	assert_int_equal(t.one_of, 2); /* 8 % in four seconds are 2 % of one */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_an_allowance_all_are_taken),
+		cmocka_unit_test(what_is_too_dear_becomes_rarer_at_once),
+		cmocka_unit_test(about_one_sample_a_second_is_left),
+		cmocka_unit_test(what_is_cheap_for_long_comes_back),
+		cmocka_unit_test(a_look_needs_a_second_and_a_clock_that_goes_on),
+	};
+
+	return cmocka_run_group_tests_name("thinning", tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/output/output_file.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct place {
+	char dir[32], path[64], old[64];
+	struct notes notes;
+	struct recfile file;
+};
+
+static int make_place(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	strcpy(p->dir, "/tmp/recfile-XXXXXX");
+	if (!mkdtemp(p->dir)) {
+		free(p);
+		return -1;
+	}
+	snprintf(p->path, sizeof(p->path), "%s/x.data", p->dir);
+	snprintf(p->old, sizeof(p->old), "%s/x.data.old", p->dir);
+	p->file.fd = -1;
+	*state = p;
+	return 0;
+}
+
+static int remove_place(void **state)
+{
+	struct place *p = *state;
+
+	recfile_close(&p->file);
+	notes_done(&p->notes);
+	chmod(p->dir, 0700);
+	unlink(p->path);
+	unlink(p->old);
+	if (rmdir(p->dir)) /* something was left behind */
+		return -1;
+	free(p);
+	return 0;
+}
+
+static void put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void holds(const char *path, const char *want)
+{
+	char got[64] = "";
+	int fd = open(path, O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_true(read(fd, got, sizeof(got) - 1) >= 0);
+	close(fd);
+	assert_string_equal(got, want);
+}
+
+static void recfile_replaces_and_keeps_the_older_one(void **state)
+{
+	struct place *p = *state;
+	struct stat st;
+
+	put(p->path, "older");
+	put(p->old, "oldest");
+	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	assert_int_equal(write(p->file.fd, "new", 3), 3);
+	holds(p->path, "older");
+	assert_int_equal(recfile_place(&p->file, &p->notes), 0);
+	holds(p->path, "new");
+	holds(p->old, "older");
+	assert_int_equal(stat(p->path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void recfile_that_is_not_placed_changes_nothing(void **state)
+{
+	struct place *p = *state;
+
+	put(p->path, "older");
+	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	recfile_close(&p->file);
+	holds(p->path, "older");
+	assert_int_equal(access(p->old, F_OK), -1);
+}
+
+static void recfile_refuses_what_is_no_file(void **state)
+{
+	struct place *p = *state;
+	char missing[96];
+
+	assert_int_equal(recfile_open(&p->file, p->dir, &p->notes), -EISDIR);
+	notes_forgive(&p->notes);
+	assert_int_equal(recfile_open(&p->file, "/dev/null", &p->notes), -EINVAL);
+	notes_forgive(&p->notes);
+	snprintf(missing, sizeof(missing), "%s/missing/x.data", p->dir);
+	assert_int_equal(recfile_open(&p->file, missing, &p->notes), -ENOENT);
+	assert_non_null(strstr(p->notes.failure, missing));
+	notes_forgive(&p->notes);
+	assert_int_equal(symlink("elsewhere", p->path), 0);
+	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), -EINVAL);
+}
+
+static void recfile_sees_that_its_file_was_replaced(void **state)
+{
+	struct place *p = *state;
+
+	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	assert_int_equal(unlink(p->file.fresh), 0);
+	put(p->file.fresh, "another");
+	assert_int_equal(recfile_place(&p->file, &p->notes), -ESTALE);
+}
+
+static void recfile_stays_in_its_folder(void **state)
+{
+	struct place *p = *state;
+	char moved[64];
+
+	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	snprintf(moved, sizeof(moved), "%s-moved", p->dir);
+	assert_int_equal(rename(p->dir, moved), 0);
+	assert_int_equal(mkdir(p->dir, 0700), 0);
+	assert_int_equal(recfile_place(&p->file, &p->notes), 0);
+	assert_int_equal(access(p->path, F_OK), -1);
+	assert_int_equal(rmdir(p->dir), 0);
+	assert_int_equal(rename(moved, p->dir), 0);
+	assert_int_equal(access(p->path, F_OK), 0);
+}
+
+static void recfile_invoker_is_two_numbers(void **state)
+{
+	static const char *const broken[] = { NULL, "",           "x",
+					      "1x", " 1",         "-1",
+					      "+1", "4294967295", "99999999999999999999" };
+	uid_t uid = 7;
+	gid_t gid = 8;
+
+	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		assert_false(recfile_invoker(broken[i], "1", &uid, &gid));
+		assert_false(recfile_invoker("1", broken[i], &uid, &gid));
+	}
+	assert_int_equal(uid, 7);
+	assert_true(recfile_invoker("1000", "0", &uid, &gid));
+	assert_int_equal(uid, 1000);
+	assert_int_equal(gid, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(recfile_replaces_and_keeps_the_older_one,
+						make_place, remove_place),
+		cmocka_unit_test_setup_teardown(recfile_that_is_not_placed_changes_nothing,
+						make_place, remove_place),
+		cmocka_unit_test_setup_teardown(recfile_sees_that_its_file_was_replaced, make_place,
+						remove_place),
+		cmocka_unit_test_setup_teardown(recfile_stays_in_its_folder, make_place,
+						remove_place),
+		cmocka_unit_test(recfile_invoker_is_two_numbers),
+		cmocka_unit_test_setup_teardown(recfile_refuses_what_is_no_file, make_place,
+						remove_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* jitfiles: the maps of JIT compilers, also when the mounts that they are on go with their process */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "format/writer/writer.h"
+#include "record/process/jit_symbols.h"
+#include "tests/unit/stays.h"
+
+#define TEXT "1000 10 made\n"
+
+static char dir[64];
+static struct writer *writer;
+
+static int setup(void **state)
+{
+	static const uint64_t id = 1;
+	struct writer_attr attr = { .ids = &id, .id_count = 1 };
+	char tmp[96];
+
+	attr.attr.sample_type = PERF_SAMPLE_IDENTIFIER;
+	attr.attr.sample_id_all = 1;
+	snprintf(dir, sizeof(dir), "/tmp/ebprec-jitfiles-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	snprintf(tmp, sizeof(tmp), "%s/tmp", dir);
+	assert_int_equal(mkdir(tmp, 0777), 0);
+	return writer_new(-1, &(struct writer_opts){ .attrs = &attr, .attr_count = 1, .level = 1 },
+			  &writer);
+}
+
+static int teardown(void **state)
+{
+	char command[96];
+
+	writer_free(writer);
+	snprintf(command, sizeof(command), "rm -rf --one-file-system %s", dir);
+	return system(command);
+}
+
+/* link: not "": where the file is, and the map a link to it. */
+static bool write_map(const char *link)
+{
+	char path[48];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	f = fopen(*link ? link : path, "we");
+	if (!f)
+		return false;
+	fputs(TEXT, f);
+	return !fclose(f) && (!*link || !symlink(link, path));
+}
+
+/* A /tmp of its own, in a mount namespace that ends with the process. */
+static bool go_apart(void)
+{
+	char tmp[96];
+
+	snprintf(tmp, sizeof(tmp), "%s/tmp", dir);
+	return !unshare(CLONE_NEWNS) && !mount(NULL, "/", "none", MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("none", tmp, "tmpfs", 0, NULL);
+}
+
+enum where { IN_TMP, IN_APART_TMP, LINKED_TMP, LINKED_MAP };
+
+static bool settle(int where)
+{
+	char var[96], tmp[96];
+
+	snprintf(tmp, sizeof(tmp), "%s/tmp", dir);
+	snprintf(var, sizeof(var), "%s/elsewhere", dir);
+	if (where == IN_APART_TMP && !go_apart())
+		return false;
+	/* Where it leads to from the process's root; from ours it leads nowhere. */
+	if (where == LINKED_TMP && (rmdir(tmp) || mkdir(var, 0777) || symlink("/elsewhere", tmp)))
+		return false;
+	if (chroot(dir) || chdir("/"))
+		return false;
+	return write_map(where == LINKED_MAP ? "/real" : "");
+}
+
+/* Its map is taken when it is gone: so many are. */
+static void check(enum where where, uint64_t want)
+{
+	struct {
+		struct perf_event_header head;
+		uint32_t pid, parent, tid, parent_tid;
+	} gone = { .head.size = sizeof(gone) };
+	pid_t pid = stays_in(settle, where);
+	struct siderec_map m = { .pid = (uint32_t)pid, .path = "//anon", .prot = PROT_EXEC };
+	struct jitfiles j = { .writer = writer };
+
+	if (!pid)
+		skip();
+	jitfiles_map(&j, &m);
+	assert_int_equal(j.count, 1);
+	stays_end(pid);
+	gone.pid = gone.tid = m.pid;
+	assert_int_equal(jitfiles_exit(&j, &gone.head), 0);
+	assert_int_equal(j.count, 0);
+	assert_int_equal(j.file_count, want);
+	assert_int_equal(j.missing_count, !want);
+	assert_int_equal(j.bytes, want * strlen(TEXT));
+	jitfiles_done(&j);
+}
+
+static void a_map_is_found_below_its_root(void **state)
+{
+	check(IN_TMP, 1);
+}
+
+static void a_map_outlives_its_mount_namespace(void **state)
+{
+	check(IN_APART_TMP, 1);
+}
+
+static void its_folder_may_be_a_link(void **state)
+{
+	check(LINKED_TMP, 1);
+}
+
+static void the_map_itself_may_not(void **state)
+{
+	check(LINKED_MAP, 0);
+}
+
+#define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_map_is_found_below_its_root),
+		CASE(a_map_outlives_its_mount_namespace),
+		CASE(its_folder_may_be_a_link),
+		CASE(the_map_itself_may_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/process/map_file.h"
+#include "record/process/mapped_files.h"
+#include "tests/unit/stays.h"
+
+#define FILES 12
+
+static struct mapids ids;
+static char dir[64], path[FILES][96];
+static unsigned told[FILES];
+
+/* Files need not be ELF files to be known. */
+static int setup(void **state)
+{
+	FILE *f;
+
+	snprintf(dir, sizeof(dir), "/tmp/ebprec-mapids-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	for (unsigned i = 0; i < FILES; i++) {
+		snprintf(path[i], sizeof(path[i]), "%s/%u", dir, i);
+		f = fopen(path[i], "w");
+		assert_non_null(f);
+		fclose(f);
+	}
+	memset(told, 0, sizeof(told));
+	return mapids_init(&ids, NULL);
+}
+
+static int teardown(void **state)
+{
+	mapids_done(&ids);
+	for (unsigned i = 0; i < FILES; i++)
+		unlink(path[i]);
+	return rmdir(dir);
+}
+
+static void on_file(void *arg, const char *name, int fd, const struct elffacts *facts)
+{
+	told[atoi(strrchr(name, '/') + 1)]++;
+}
+
+static void look_up(unsigned file)
+{
+	struct siderec_map m = { .pid = (uint32_t)getpid(), .path = path[file] };
+	struct stat st;
+
+	assert_int_equal(stat(path[file], &st), 0);
+	m.dev_major = major(st.st_dev);
+	m.dev_minor = minor(st.st_dev);
+	m.inode = st.st_ino;
+	mapids_lookup(&ids, &m);
+	assert_int_equal(m.build_id.size_bytes, 0);
+}
+
+static void a_file_is_read_once(void **state)
+{
+	ids.on_file = on_file;
+	for (unsigned i = 0; i < 100; i++)
+		look_up(i % FILES);
+	assert_int_equal(ids.read_count, FILES);
+	assert_int_equal(told[0], 1);
+	assert_int_equal(ids.missing_count, FILES);
+}
+
+static void what_was_mapped_last_is_remembered_longest(void **state)
+{
+	ids.on_file = on_file;
+	ids.kept_max = 3;
+	for (unsigned i = 0; i < 1000; i++) {
+		look_up(0); /* always in use */
+		look_up(1 + i % (FILES - 1));
+		assert_true(ids.fresh.count <= 3 && ids.old.count <= 3);
+	}
+	assert_int_equal(told[0], 1);
+	for (unsigned i = 1; i < FILES; i++)
+		assert_true(told[i] > 1); /* forgotten, and read again */
+	look_up(2);
+	look_up(2);
+	told[2] = 0;
+	look_up(2);
+	assert_int_equal(told[2], 0);
+}
+
+static void the_list_of_build_ids_ends(void **state)
+{
+	struct buildid id = { .size_bytes = 20 };
+	size_t bytes, full;
+
+	for (uint32_t i = 0; i < MAPIDS_NAMED; i++) {
+		memcpy(id.bytes, &i, sizeof(i));
+		mapids_name(&ids, &id, "/bin/true", false);
+	}
+	(void)buildidlist_section(ids.named, &full);
+	assert_int_equal(buildidlist_count(ids.named), MAPIDS_NAMED);
+	assert_int_equal(ids.unnamed_count, 0);
+	id.bytes[10] = 1;
+	mapids_name(&ids, &id, "/bin/true", false);
+	mapids_name(&ids, &(struct buildid){ .size_bytes = 0 }, "/bin/true", false);
+	assert_int_equal(ids.unnamed_count, 1);
+	(void)buildidlist_section(ids.named, &bytes);
+	assert_int_equal(bytes, full);
+}
+
+static uint32_t gone(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return (uint32_t)pid;
+}
+
+/* To dir as its /, in a mount namespace of its own. */
+static bool move_to_dir(int unused)
+{
+	return !unshare(CLONE_NEWNS) && !chroot(dir) && !chdir("/");
+}
+
+static uint64_t read_as(uint32_t pid, unsigned file, const char *as)
+{
+	struct siderec_map m = { .pid = pid, .path = as };
+	uint64_t before = ids.read_count;
+	struct stat st;
+
+	assert_int_equal(stat(path[file], &st), 0);
+	m.dev_major = major(st.st_dev);
+	m.dev_minor = minor(st.st_dev);
+	m.inode = st.st_ino;
+	mapids_lookup(&ids, &m);
+	return ids.read_count - before;
+}
+
+static void who_is_gone_has_files_that_others_of_its_namespace_see(void **state)
+{
+	struct evidence e = { 0 };
+	pid_t stays = stays_in(move_to_dir, 0);
+
+	if (!stays)
+		skip();
+	ids.evidence = &e;
+	assert_int_equal(read_as(gone(), 1, "/1"), 0); /* nobody is known */
+	assert_int_equal(read_as((uint32_t)stays, 0, "/0"), 1);
+	assert_int_equal(read_as(gone(), 1, "/1"), 1);
+	assert_int_equal(e.file_count, 2);
+	assert_int_equal(read_as(gone(), 2, "/3"), 0); /* another file */
+	assert_int_equal(read_as(gone(), 2, "/none"), 0);
+	stays_end(stays);
+	assert_int_equal(read_as(gone(), 2, "/2"), 0);
+	assert_int_equal(e.file_count, 2);
+	evidence_done(&e);
+}
+
+/* In another root a path may lead to anything, and to open a device may be all that it waits for. */
+static void what_is_no_file_is_not_opened(void **state)
+{
+	char fifo[96], event[sizeof(struct inotify_event) + 256];
+	struct siderec_map m = { .pid = gone(), .inode = 1, .path = fifo };
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_true(watch >= 0 && inotify_add_watch(watch, fifo, IN_OPEN) >= 0);
+	assert_int_equal(mapfile_open(&m), -ESTALE);
+	assert_int_equal(read(watch, event, sizeof(event)), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(open(fifo, O_RDONLY | O_NONBLOCK));
+	assert_true(read(watch, event, sizeof(event)) > 0);
+	close(watch);
+	unlink(fifo);
+}
+
+#define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_file_is_read_once),
+		CASE(what_was_mapped_last_is_remembered_longest),
+		CASE(the_list_of_build_ids_ends),
+		CASE(who_is_gone_has_files_that_others_of_its_namespace_see),
+		CASE(what_is_no_file_is_not_opened),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/cli.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MAX_HZ 100000
+
+static enum opts_result parse(const char *words, struct record_opts *o, struct option_error *error)
+{
+	static char copy[512]; /* what was parsed points into it */
+	static char *argv[32];
+	char *save = NULL, *word;
+	int argc = 1;
+
+	snprintf(copy, sizeof(copy), "%s", words);
+	argv[0] = "ebprec-record";
+	for (word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	error->text[0] = '\0';
+	return opts_parse(argc, argv, MAX_HZ, o, error);
+}
+
+static void opts_without_words_record_the_machine(void **state)
+{
+	struct option_error error;
+	struct record_opts o;
+
+	assert_int_equal(parse("", &o, &error), OPTS_RUN);
+	assert_true(o.system_wide && o.sched && o.mark && o.kallsyms);
+	assert_int_equal(o.freq_hz, 99);
+	assert_int_equal(o.event, RECORD_AUTO);
+	assert_int_equal(o.level, 3);
+	assert_int_equal(o.ring_bytes, 0);
+	assert_string_equal(o.output, "ebprec.data");
+	assert_null(o.command);
+}
+
+static void opts_choose_whom_to_record(void **state)
+{
+	static const struct {
+		const char *words;
+		bool system_wide;
+		unsigned pid_count;
+		const char *command;
+	} cases[] = {
+		{ "-a", true, 0, NULL },
+		{ "-a sleep 5", true, 0, "sleep" },
+		{ "-a -- sleep 5", true, 0, "sleep" },
+		{ "sleep 5", false, 0, "sleep" },
+		{ "-- sleep -a", false, 0, "sleep" },
+		{ "sleep -a", false, 0, "sleep" },
+		{ "-p 1", false, 1, NULL },
+		{ "-p 1,22,333", false, 3, NULL },
+		{ "-p 1 --pid=22", false, 2, NULL },
+		{ "-p1 sleep 5", false, 1, "sleep" },
+		{ "-ag -F99 sleep", true, 0, "sleep" },
+		{ "-agz sleep 5", true, 0, "sleep" },
+		{ "-z -agTN --namespaces sleep", true, 0, "sleep" },
+	};
+	struct option_error error;
+	struct record_opts o;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (parse(cases[i].words, &o, &error) != OPTS_RUN)
+			fail_msg("'%s': %s", cases[i].words, error.text);
+		assert_int_equal(o.system_wide, cases[i].system_wide);
+		assert_int_equal(o.pid_count, cases[i].pid_count);
+		if (cases[i].command)
+			assert_string_equal(o.command[0], cases[i].command);
+		else
+			assert_null(o.command);
+	}
+}
+
+static void opts_read_values(void **state)
+{
+	struct option_error error;
+	struct record_opts o;
+	uint32_t all;
+
+	assert_int_equal(parse("-F 997 -e cycles -d 2.5 -z 19 -m 64 -o x -qv", &o, &error),
+			 OPTS_RUN);
+	assert_int_equal(o.freq_hz, 997);
+	assert_int_equal(o.event, RECORD_CYCLES);
+	assert_int_equal(o.duration_ns, 2500000000);
+	assert_int_equal(o.level, 19);
+	assert_int_equal(o.ring_bytes, 64 << 20);
+	assert_string_equal(o.output, "x");
+	assert_true(o.quiet && o.verbose == 1);
+	assert_int_equal(parse("-F max -m 512K -e cpu-clock --call-graph fp", &o, &error),
+			 OPTS_RUN);
+	assert_int_equal(o.freq_hz, MAX_HZ);
+	assert_int_equal(o.ring_bytes, 512 << 10);
+	assert_int_equal(o.event, RECORD_CPU_CLOCK);
+	assert_int_equal(parse("--call-graph dwarf", &o, &error), OPTS_RUN);
+	assert_int_equal(o.stacks, CPU_STACKS_CFI);
+	assert_int_equal(parse("--call-graph dwarf,8192 --switch-output 10s", &o, &error),
+			 OPTS_RUN);
+	assert_int_equal(o.stacks, CPU_STACKS_COPY);
+	assert_int_equal(o.copy_bytes, 8192);
+	assert_true(o.turn.ns == 10000000000ULL);
+	assert_int_equal(parse("--without sched --without kallsyms --with cpu,mark", &o, &error),
+			 OPTS_RUN);
+	assert_true(!o.sched && !o.kallsyms && o.mark && !o.metrics);
+	assert_int_equal(parse("--with all --without locks", &o, &error), OPTS_RUN);
+	assert_true(o.metrics);
+	all = o.metrics;
+	assert_int_equal(parse("--with locks", &o, &error), OPTS_RUN);
+	assert_true(o.metrics && !(o.metrics & all));
+	assert_int_equal(parse("--ring 90s", &o, &error), OPTS_RUN);
+	assert_true(o.keep.ns == 90000000000ULL && !o.keep.bytes);
+	assert_int_equal(parse("--ring 64M", &o, &error), OPTS_RUN);
+	assert_true(!o.keep.ns && o.keep.bytes == 64 << 20);
+	assert_int_equal(parse("--rotate 10m,3 --max-size 2G", &o, &error), OPTS_RUN);
+	assert_true(o.turn.ns == 600000000000ULL && !o.turn.bytes && o.keep_files == 3);
+	assert_int_equal(o.max_file_bytes, 2ULL << 30);
+	assert_int_equal(parse("--ring 1.5s --interval 250ms -d .3s", &o, &error), OPTS_RUN);
+	assert_int_equal(o.keep.ns, 1500000000);
+	assert_int_equal(o.interval_ns, 250000000);
+	assert_int_equal(o.duration_ns, 300000000);
+	assert_int_equal(parse("--ring 512k", &o, &error), OPTS_RUN);
+	assert_int_equal(o.keep.bytes, 512 << 10);
+	assert_int_equal(parse("--max-size 2000000B", &o, &error), OPTS_RUN);
+	assert_int_equal(o.max_file_bytes, 2000000);
+	assert_int_equal(parse("--rotate 100M", &o, &error), OPTS_RUN);
+	assert_true(!o.turn.ns && o.turn.bytes == 100 << 20 && !o.keep_files);
+}
+
+static const struct {
+	const char *words, *said;
+} wrong[] = {
+	{ "--outptu x", "'--output'" },
+	{ "-x", "-x" },
+	{ "-F", "" },
+	{ "-F 0", "'0'" },
+	{ "-F -1", "'-1'" },
+	{ "-F 99x", "'99x'" },
+	{ "-F 99999999999999999999", "'99999999999999999999'" },
+	{ "-F 100001", "perf_event_max_sample_rate" },
+	{ "-e cycle", "did you mean 'cycles'" },
+	{ "-e sched:sched_switch", "--mark tp:SYSTEM:EVENT" },
+	{ "-e cycles:u", "did you mean 'cycles'" },
+	{ "-p x", "'x'" },
+	{ "-p 0", "'0'" },
+	{ "-p 1,", "'1,'" },
+	{ "-p 1,,2", "'1,,2'" },
+	{ "-p 2147483648", "'2147483648'" },
+	{ "-p 1 -a", "exclude each other" },
+	{ "-t 7", "'--tid' of perf" },
+	{ "-C 0-3", "'ebprec report -C'" },
+	{ "-c 1000", "see -F" },
+	{ "-s", "--with pmu" },
+	{ "--call-graph dwarf,100", "512 to" },
+	{ "--call-graph dwarf,", "512 to" },
+	{ "-z 0", "" },
+	{ "-z 20", "" },
+	{ "-m x", "" },
+	{ "-d x", "" },
+	{ "--without shced", "did you mean 'sched'" },
+	{ "--without cpu", "-F 1" },
+	{ "--with mark --without mark", "'--with mark' and '--without mark'" },
+	{ "--without block,locks --with syscalls,locks", "'--without locks'" },
+	{ "--with everything", "--list" },
+	{ "--with sched,everything", "--list" },
+	{ "--slower 10", "unit" },
+	{ "--slower ms", "unit" },
+	{ "--slower -1ms", "unit" },
+	{ "--interval 0.05", "0.1" },
+	{ "--mark foo", "'foo'" },
+	{ "--mark tp:a:b --without mark", "--without mark" },
+	{ "--mark tp:a:b --no-bpf", "--no-bpf" },
+	{ "-o - --ring 5s", "'--output -' and '--ring'" },
+	{ "-o - --rotate 5s", "'--output -' and '--rotate'" },
+	{ "--ring 5s --trigger runq:5ms --no-bpf", "needs context switches" },
+	{ "--ring 5s --trigger runq:5ms --without sched", "needs context switches" },
+	{ "--ring 5s --trigger runq:5ms --trigger runq:6ms", "can be given once" },
+	{ "-o - --bundle", "'--output -' and '--bundle'" },
+	{ "--ring 60", "'60'" },
+	{ "--ring 511K", "'--ring' needs at least 512K" },
+	{ "--rotate 1K", "'--rotate' needs at least 512K" },
+	{ "--max-size 10k", "'--max-size' needs at least 512K: the beginning and the end of a" },
+	{ "--ring 0.0s", "'0.0s'" },
+	{ "--ring 0s", "'0s'" },
+	{ "--ring 60sx", "'60sx'" },
+	{ "--ring 1001000000h", "'1001000000h'" },
+	{ "--ring -1s", "'-1s'" },
+	{ "--rotate 10", "'--rotate' needs a time such as 10m or a size such as 100M, not '10'" },
+	{ "--switch-output 10", "'--switch-output' needs a time such as 10m or a size such as" },
+	{ "--switch-output 1K", "'--switch-output' needs at least 512K" },
+	{ "--switch-output 10m,x", "'--switch-output' keeps a number of files, not 'x'" },
+	{ "--ring 1s --switch-output 1s", "'--ring' and '--switch-output' exclude" },
+	{ "-o - --switch-output 5s", "'--output -' and '--switch-output'" },
+	{ "--switch-output 5s --rotate 1K", "'--rotate' needs at least 512K" },
+	{ "--level 20", "'--level' needs a number from 1 to 19" },
+	{ "--rotate 10m,", "''" },
+	{ "--rotate 10m,0", "'0'" },
+	{ "--rotate 10m,x", "'x'" },
+	{ "--rotate 10m;2", "'10m;2'" },
+	{ "--max-size x", "'x'" },
+	{ "--trigger mark:x", "goes with '--ring'" },
+	{ "--ring 1s --trigger now", "'now'" },
+	{ "--ring 1s --no-bpf --trigger mark:x", "needs marks" },
+	{ "--ring 1s --rotate 1s", "exclude each other" },
+	{ "--ring 1s --max-size 1M", "'--max-size' exclude" },
+	{ "--ring 1s --bundle", "exclude each other" },
+};
+
+static void opts_say_in_one_line_what_is_wrong(void **state)
+{
+	struct option_error error;
+	struct record_opts o;
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		if (parse(wrong[i].words, &o, &error) != OPTS_WRONG)
+			fail_msg("taken: '%s'", wrong[i].words);
+		if (!error.text[0] || strchr(error.text, '\n') ||
+		    !strstr(error.text, wrong[i].said))
+			fail_msg("'%s': said '%s', not '%s'", wrong[i].words, error.text,
+				 wrong[i].said);
+	}
+}
+
+static void opts_take_no_more_processes_than_there_is_room_for(void **state)
+{
+	struct option_error error;
+	struct record_opts o;
+	char list[4 * RECORD_PIDS_MAX + 8] = "1";
+	char *argv[] = { "ebprec-record", "-p", list, NULL };
+	int i;
+
+	for (i = 1; i < RECORD_PIDS_MAX; i++)
+		strcat(list, ",1");
+	assert_int_equal(opts_parse(3, argv, MAX_HZ, &o, &error), OPTS_RUN);
+	assert_int_equal(o.pid_count, RECORD_PIDS_MAX);
+	strcat(list, ",1");
+	assert_int_equal(opts_parse(3, argv, MAX_HZ, &o, &error), OPTS_WRONG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(opts_without_words_record_the_machine),
+		cmocka_unit_test(opts_choose_whom_to_record),
+		cmocka_unit_test(opts_read_values),
+		cmocka_unit_test(opts_say_in_one_line_what_is_wrong),
+		cmocka_unit_test(opts_take_no_more_processes_than_there_is_room_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -256,7 +256,7 @@ static void put_histogram(const struct metricsum *sum, size_t group, const struc
 	}
 	if (!used)
 		return;
-	fprintf(to, "%31s : count    distribution\n", f->name + strlen("hist_"));
+	fprintf(to, "%31s : count    distribution\n", f->name + strlen(METRIC_HISTOGRAM));
 	for (uint32_t i = first; i < used; i++) {
 		width = (int)(40 * slots[i] / most);
 		fprintf(to, "%13" PRIu64 " -> %-14" PRIu64 " : %-8" PRIu64 " |%.*s%*s|\n",

@@ -92,7 +92,7 @@ const struct metric_field *metricrank_histogram(const struct metric_shown *s,
 	const struct metric_field *end = t->fmt.fields + t->fmt.field_count;
 
 	for (after = after ? after + 1 : t->fmt.fields; s->histogram && after < end; after++) {
-		if (!after->is_key && !strncmp(after->name, "hist_", 5))
+		if (metricfmt_is_histogram(after))
 			return after;
 	}
 	return NULL;

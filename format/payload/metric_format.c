@@ -187,6 +187,20 @@ static bool read_place(const char *text, struct metric_field *f)
 	return true;
 }
 
+static bool overlaps_earlier(const struct metric_format *f, const struct metric_field *field)
+{
+	uint32_t end = field->off_bytes + field->size_bytes * field->count;
+	const struct metric_field *other;
+
+	for (size_t i = 0; i < f->field_count; i++) {
+		other = &f->fields[i];
+		if (field->off_bytes < other->off_bytes + other->size_bytes * other->count &&
+		    other->off_bytes < end)
+			return true;
+	}
+	return false;
+}
+
 /* Keys are those that the text for people has before the values. */
 static void find_keys(const char *text, struct metric_format *f)
 {
@@ -219,7 +233,7 @@ int metricfmt_parse(const char *text, struct metric_format *out)
 		    !strncmp(line + 1, "\tfield:int common_", 18))
 			continue;
 		if (f.field_count == METRIC_FIELDS_MAX || !read_declaration(line + 1, field) ||
-		    !read_place(text, field))
+		    !read_place(text, field) || overlaps_earlier(&f, field))
 			return -EBADMSG;
 		if (field->off_bytes + field->size_bytes * field->count > f.row_bytes)
 			f.row_bytes = field->off_bytes + field->size_bytes * field->count;
@@ -239,6 +253,12 @@ const struct metric_field *metricfmt_find(const struct metric_format *f, const c
 			return &f->fields[i];
 	}
 	return NULL;
+}
+
+bool metricfmt_is_histogram(const struct metric_field *f)
+{
+	return !f->is_key && f->kind == METRIC_UNSIGNED && f->count <= METRIC_BUCKETS_MAX &&
+	       !strncmp(f->name, METRIC_HISTOGRAM, strlen(METRIC_HISTOGRAM));
 }
 
 uint64_t metricfmt_number(const struct metric_field *f, const uint8_t *raw, size_t raw_bytes,

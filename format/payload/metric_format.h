@@ -25,6 +25,10 @@
 #define METRIC_ROW_OFF    8    /* where the fields begin: behind the common ones */
 #define METRIC_ROW_MAX    1024 /* bytes of a row, with the common fields */
 
+/* The name of a log2 histogram begins with it; there are no more powers of two in 64 bits. */
+#define METRIC_HISTOGRAM   "hist_"
+#define METRIC_BUCKETS_MAX 64
+
 /*
  * What an instrument cannot tell on that kernel is a line of the capture's notes: its name in quotes,
  * these words, and why.
@@ -65,13 +69,16 @@ size_t metricfmt_raw_bytes(const struct metric_format *f);
 /* The format text, owned (free()); NULL: no memory. */
 char *metricfmt_text(const struct metric_format *f);
 /*
- * Reads a format text that metricfmt_text() wrote.  Every field lies within METRIC_ROW_MAX bytes.
+ * Reads a format text that metricfmt_text() wrote.  Every field lies within METRIC_ROW_MAX bytes and
+ * no byte is of two fields, so that all fields together have fewer than METRIC_ROW_MAX elements.
  * -EBADMSG: it is not one, or broken.
  */
 int metricfmt_parse(const char *text, struct metric_format *out);
 
 /* NULL: there is none. */
 const struct metric_field *metricfmt_find(const struct metric_format *f, const char *name);
+/* Whether a field is shown as a histogram. */
+bool metricfmt_is_histogram(const struct metric_field *f);
 /* An element of a number field; 0 when the row is too short. */
 uint64_t metricfmt_number(const struct metric_field *f, const uint8_t *raw, size_t raw_bytes,
 			  uint32_t element);

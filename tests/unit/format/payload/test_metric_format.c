@@ -99,6 +99,66 @@ static void metricfmt_broken_texts_stay_within_bounds(void **state)
 	free(text);
 }
 
+/* A row would have more elements than bytes, and they were counted on to be fewer. */
+static void metricfmt_fields_over_one_another_are_refused(void **state)
+{
+	static const struct {
+		uint32_t off[2], count[2];
+		int want;
+	} cases[] = {
+		{ { 8, 8 }, { 4, 4 }, -EBADMSG },  { { 8, 11 }, { 4, 4 }, -EBADMSG },
+		{ { 11, 8 }, { 4, 4 }, -EBADMSG }, { { 8, 9 }, { 9, 2 }, -EBADMSG },
+		{ { 9, 8 }, { 2, 9 }, -EBADMSG },  { { 8, 8 }, { 1016, 1016 }, -EBADMSG },
+		{ { 8, 12 }, { 4, 4 }, 0 },        { { 12, 8 }, { 4, 4 }, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct metric_format f = { .name = "t", .id = METRIC_FIRST_ID }, got;
+		char *text;
+
+		for (int k = 0; k < 2; k++) {
+			f.row_bytes = 0;
+			assert_int_equal(
+				metricfmt_add(&f, k ? "b" : "a", METRIC_UNSIGNED, 1,
+					      cases[i].count[k] > 1000 ? 1000 : cases[i].count[k],
+					      false),
+				0);
+			f.fields[k].off_bytes = cases[i].off[k];
+			f.fields[k].count = cases[i].count[k];
+		}
+		text = metricfmt_text(&f);
+		assert_non_null(text);
+		assert_int_equal(metricfmt_parse(text, &got), cases[i].want);
+		free(text);
+	}
+}
+
+static void metricfmt_histograms_are_numbers_for_each_power_of_two(void **state)
+{
+	static const struct {
+		const char *name;
+		enum metric_kind kind;
+		uint32_t count;
+		bool is_key, want;
+	} cases[] = {
+		{ "hist_ns", METRIC_UNSIGNED, 64, false, true },
+		{ "hist_ns", METRIC_UNSIGNED, 65, false, false },
+		{ "hist_ns", METRIC_UNSIGNED, 4, true, false },
+		{ "hist_ns", METRIC_TEXT, 4, false, false },
+		{ "hist_ns", METRIC_SIGNED, 4, false, false },
+		{ "his_ns", METRIC_UNSIGNED, 4, false, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct metric_format f = { .name = "t" };
+
+		assert_int_equal(metricfmt_add(&f, cases[i].name, cases[i].kind, 1, cases[i].count,
+					       cases[i].is_key),
+				 0);
+		assert_int_equal(metricfmt_is_histogram(&f.fields[0]), cases[i].want);
+	}
+}
+
 static void metricfmt_refuses_what_does_not_fit(void **state)
 {
 	static const struct {
@@ -176,6 +236,8 @@ int main(void)
 		cmocka_unit_test(metricfmt_fields_are_aligned),
 		cmocka_unit_test(metricfmt_reads_what_it_writes),
 		cmocka_unit_test(metricfmt_broken_texts_stay_within_bounds),
+		cmocka_unit_test(metricfmt_fields_over_one_another_are_refused),
+		cmocka_unit_test(metricfmt_histograms_are_numbers_for_each_power_of_two),
 		cmocka_unit_test(metricfmt_refuses_what_does_not_fit),
 		cmocka_unit_test(metricfmt_numbers_end_with_the_row),
 		cmocka_unit_test(metricfmt_knows_the_notes_about_instruments),

@@ -42,8 +42,15 @@ static void put_quoted(const struct metric_shown *s, const struct metricsum *sum
 	free(text);
 }
 
+/* ", "name": "; comma: "" at first. */
+static void json_key(const char **comma, const char *name, FILE *to)
+{
+	fprintf(to, "%s\"%s\": ", *comma, name);
+	*comma = ", ";
+}
+
 static void json_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-		     const struct metric_dim *d, FILE *to)
+		     const struct metric_dim *d, const char **comma, FILE *to)
 {
 	const struct metric_table *t = sum->table;
 	const char *with = metricdim_with(t, d);
@@ -51,32 +58,26 @@ static void json_dim(const struct metric_shown *s, const struct metricsum *sum, 
 	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
 		if (d->text || !metricrank_is_number(t, d->fields[i]))
 			continue;
-		fprintf(to, "\"%s\": ", d->fields[i]);
+		json_key(comma, d->fields[i], to);
 		metricrank_put_dim(s, sum, group, d->fields[i], to);
-		fputs(", ", to);
 	}
 	if (d->text || !d->fields[0] || !metricrank_is_number(t, d->fields[0])) {
-		fprintf(to, "\"%s\": ", d->name);
+		json_key(comma, d->name, to);
 		put_quoted(s, sum, group, d->name, false, to);
-		fputs(", ", to);
 	}
 	if (with) {
-		fprintf(to, "\"%s\": ", with);
+		json_key(comma, with, to);
 		put_quoted(s, sum, group, with, false, to);
-		fputs(", ", to);
 	}
 }
 
 static void json_values(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-			FILE *to)
+			const char **comma, FILE *to)
 {
-	const char *comma = "";
-
 	for (const struct metric_column *c = s->view->columns; c->op; c++) {
 		if (!metriccolumn_has(sum->table, c))
 			continue;
-		fprintf(to, "%s\"%s\": ", comma, c->key);
-		comma = ", ";
+		json_key(comma, c->key, to);
 		if (c->op != METRIC_DIM)
 			put_raw(c,
 				metriccolumn_value(sum->table, c, metricsum_slots(sum, group),
@@ -90,7 +91,7 @@ static void json_values(const struct metric_shown *s, const struct metricsum *su
 }
 
 static void json_histograms(const struct metric_shown *s, const struct metricsum *sum, size_t group,
-			    FILE *to)
+			    const char **comma, FILE *to)
 {
 	const struct metric_table *t = sum->table;
 	const struct metric_field *f = NULL;
@@ -102,28 +103,43 @@ static void json_histograms(const struct metric_shown *s, const struct metricsum
 		used = 0;
 		for (uint32_t i = 0; i < f->count; i++)
 			used = slots[i] ? i + 1 : used;
-		fprintf(to, ", \"%s\": [", f->name);
+		json_key(comma, f->name, to);
+		putc('[', to);
 		for (uint32_t i = 0; i < used; i++)
 			fprintf(to, "%s%" PRIu64, i ? ", " : "", slots[i]);
 		putc(']', to);
 	}
 }
 
+/* What is said of one group, which may be nothing. */
+static void json_group(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+		       const struct metric_dim *by, const char **comma, FILE *to)
+{
+	if (by) {
+		json_dim(s, sum, group, by, comma, to);
+	} else {
+		json_key(comma, "time_ns", to);
+		fprintf(to, "%" PRIu64, sum->groups[group].time_ns);
+	}
+	json_values(s, sum, group, comma, to);
+	json_histograms(s, sum, group, comma, to);
+}
+
 static void json_inner(const struct metric_shown *s, size_t of, const struct metricrank *order,
-		       FILE *to)
+		       const char **comma, FILE *to)
 {
 	unsigned left = s->top_inner ? s->top_inner : UINT32_MAX;
-	const char *comma = "";
+	const char *first = "";
 
-	fputs(", \"rows\": [", to);
+	json_key(comma, "rows", to);
+	putc('[', to);
 	for (size_t i = 0; i < order->count && left; i++) {
 		if (!metricrank_is_within(&s->outer, of, &s->inner, order->order[i].group))
 			continue;
-		fprintf(to, "%s\n    {", comma);
-		comma = ",";
-		json_dim(s, &s->inner, order->order[i].group, s->by[1], to);
-		json_values(s, &s->inner, order->order[i].group, to);
-		json_histograms(s, &s->inner, order->order[i].group, to);
+		fprintf(to, "%s\n    {", first);
+		first = ",";
+		*comma = "";
+		json_group(s, &s->inner, order->order[i].group, s->by[1], comma, to);
 		putc('}', to);
 		left--;
 	}
@@ -144,16 +160,12 @@ int metricjson_put(const struct metric_shown *s, bool first, FILE *to)
 		first ? "" : ",", s->view->table, s->view->instrument, top->from_ns, top->to_ns,
 		order.count);
 	for (size_t i = 0; order.order && inner.order && i < shown; i++) {
+		const char *comma = "";
+
 		fprintf(to, "%s\n  {", i ? "," : "");
-		if (s->by_count)
-			json_dim(s, top, order.order[i].group, s->by[0], to);
-		else
-			fprintf(to, "\"time_ns\": %" PRIu64 ", ",
-				top->groups[order.order[i].group].time_ns);
-		json_values(s, top, order.order[i].group, to);
-		json_histograms(s, top, order.order[i].group, to);
+		json_group(s, top, order.order[i].group, s->by_count ? s->by[0] : NULL, &comma, to);
 		if (s->by_count > 1)
-			json_inner(s, order.order[i].group, &inner, to);
+			json_inner(s, order.order[i].group, &inner, &comma, to);
 		putc('}', to);
 	}
 	fputs("]}", to);

@@ -86,19 +86,41 @@ static bool is_meant(const struct metric_view *v, const char *name)
 	return !name || !strcmp(v->instrument, name) || !strcmp(v->table, name);
 }
 
+static bool has_job(const struct metricjobs *m, const struct metric_table *t)
+{
+	for (size_t i = 0; i < m->job_count; i++) {
+		if (m->jobs[i].table == t)
+			return true;
+	}
+	return false;
+}
+
+/* Whether some of what the name means is shown. */
+static bool has_jobs_of(const struct metricjobs *m, const char *name)
+{
+	for (size_t i = 0; i < m->job_count; i++) {
+		if (is_meant(m->jobs[i].view, name))
+			return true;
+	}
+	return false;
+}
+
+/* A table is shown once, however often it is named: there is a job for each table, and no more. */
 static int add_job(struct metricjobs *m, const struct metric_table *t, const char *name)
 {
 	struct job *j = &m->jobs[m->job_count];
 	const char *unknown = NULL;
 	int err;
 
+	if (has_job(m, t))
+		return 0;
 	j->table = t;
 	j->view = metricview_of(t, &j->own_view);
 	if (!is_meant(j->view, name))
 		return 0;
 	err = set_dims(j, m->ask, &unknown);
 	for (size_t i = 0; i < j->by_count; i++)
-		j->by_container |= !strcmp(j->by[i]->name, "container");
+		j->by_container |= metricdim_is_container(j->by[i]);
 	if (unknown) { /* of other tables it may be a key */
 		*j = (struct job){ 0 };
 		return 0;
@@ -171,14 +193,15 @@ static int no_such_by(const struct metricjobs *m, const char *name)
 
 int metricjobs_make(struct metricjobs *m, const char *name)
 {
-	size_t before = m->job_count;
 	int status = 0;
 
 	for (size_t i = 0; i < m->rows->count && !status; i++)
 		status = add_job(m, &m->rows->tables[i], name);
-	if (!status && m->job_count == before && name)
+	if (status || has_jobs_of(m, name))
+		return status;
+	if (name)
 		status = say_why_not(m, name);
-	if (status || m->job_count > before)
+	if (status)
 		return status;
 	if (!m->rows->count)
 		return say_error("'%s' has no tables (record some: ebprec record --with syscalls)",
@@ -216,9 +239,9 @@ static int sum_of(const struct metricjobs *m, struct job *j, const struct metric
 
 /* All cgroups of a container are one of them, so that their rows are one. */
 static int of_container(struct metricjobs *m, const struct metric_row *r,
-			uint64_t slots[METRIC_ROW_MAX])
+			uint64_t slots[METRICROWS_SLOTS_MAX])
 {
-	uint32_t slot = metricrows_slot(r->table, "cgroup");
+	uint32_t slot = metricrows_number_slot(r->table, "cgroup");
 
 	memcpy(slots, r->slots, r->table->slot_count * sizeof(*slots));
 	return containers_first(&m->containers, m->model, m->names, slots[slot], &slots[slot]);
@@ -226,7 +249,7 @@ static int of_container(struct metricjobs *m, const struct metric_row *r,
 
 int metricjobs_row(void *ctx, const struct metric_row *r)
 {
-	uint64_t slots[METRIC_ROW_MAX];
+	uint64_t slots[METRICROWS_SLOTS_MAX];
 	struct metricjobs *m = ctx;
 	struct metric_row row = *r;
 	struct metricsum *sum;

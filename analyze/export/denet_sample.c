@@ -24,12 +24,13 @@ enum of { OF_CALLS, OF_PROCESSES, OF_INTERFACES, OF_CPUS, OF_PRESSURE, OF_COUNT 
 /* By what the rows of each table are added up. */
 static const struct {
 	const char *table, *keys[2];
+	bool keys_are_texts;
 } tables[OF_COUNT] = {
 	[OF_CALLS] = { "syscalls", { "nr", "abi" } },
 	[OF_PROCESSES] = { "counters_process", { "pid", NULL } },
-	[OF_INTERFACES] = { "counters_net", { "device", NULL } },
+	[OF_INTERFACES] = { "counters_net", { "device", NULL }, true },
 	[OF_CPUS] = { "pmu", { NULL, NULL } },
-	[OF_PRESSURE] = { "counters_pressure", { "resource", NULL } },
+	[OF_PRESSURE] = { "counters_pressure", { "resource", NULL }, true },
 };
 
 struct sample {
@@ -51,6 +52,12 @@ struct maker {
 
 /* ---- rows ---- */
 
+static uint32_t key_slot(const struct metric_table *t, enum of of, size_t key)
+{
+	return tables[of].keys_are_texts ? metricrows_text_slot(t, tables[of].keys[key])
+					 : metricrows_number_slot(t, tables[of].keys[key]);
+}
+
 static void begin_sample(const struct maker *m, struct sample *s)
 {
 	uint32_t keys[2];
@@ -61,7 +68,7 @@ static void begin_sample(const struct maker *m, struct sample *s)
 		if (!m->has[i])
 			continue;
 		for (count = 0; count < 2 && tables[i].keys[count]; count++)
-			keys[count] = metricrows_slot(m->has[i], tables[i].keys[count]);
+			keys[count] = key_slot(m->has[i], (enum of)i, count);
 		metricsum_init(&s->sums[i], m->has[i], keys, count, false);
 	}
 }
@@ -116,7 +123,7 @@ static int on_row(void *ctx, const struct metric_row *r)
 /* One group of a table, or ALL together; false: it has no such field. */
 static bool total(const struct metricsum *s, size_t group, const char *field, uint64_t *out)
 {
-	uint32_t slot = s->table ? metricrows_slot(s->table, field) : METRICROWS_NONE;
+	uint32_t slot = s->table ? metricrows_number_slot(s->table, field) : METRICROWS_NONE;
 	uint64_t sum = 0;
 
 	if (slot == METRICROWS_NONE)
@@ -138,7 +145,7 @@ static uint64_t number_of(const struct metricsum *s, size_t group, const char *f
 static const char *text_of(const struct maker *m, const struct metricsum *s, size_t group,
 			   const char *field)
 {
-	uint32_t slot = metricrows_slot(s->table, field);
+	uint32_t slot = metricrows_text_slot(s->table, field);
 
 	return slot == METRICROWS_NONE
 		       ? ""
@@ -202,8 +209,8 @@ static void put_net(const struct maker *m, const struct metricsum *s, FILE *to)
 
 	if (!s->table)
 		return;
-	rx = metricrows_slot(s->table, "rx_bytes");
-	tx = metricrows_slot(s->table, "tx_bytes");
+	rx = metricrows_number_slot(s->table, "rx_bytes");
+	tx = metricrows_number_slot(s->table, "tx_bytes");
 	for (size_t i = 0; i < s->count && rx != METRICROWS_NONE && tx != METRICROWS_NONE; i++) {
 		slots = metricsum_slots(s, i);
 		if (!strcmp(text_of(m, s, i, "device"), "lo"))
@@ -336,8 +343,9 @@ static void put_calls(const struct call *calls, size_t count, uint64_t elapsed_n
 static int put_syscalls(const struct sample *s, const char *before, FILE *to)
 {
 	const struct metricsum *sum = &s->sums[OF_CALLS];
-	uint32_t nr = metricrows_slot(sum->table, "nr"), abi = metricrows_slot(sum->table, "abi");
-	uint32_t count = metricrows_slot(sum->table, "count");
+	uint32_t nr = metricrows_number_slot(sum->table, "nr"),
+		 abi = metricrows_number_slot(sum->table, "abi");
+	uint32_t count = metricrows_number_slot(sum->table, "count");
 	struct call *calls = calloc(sum->count + 1, sizeof(*calls));
 	const uint64_t *slots;
 
@@ -421,8 +429,8 @@ static void put_child(const struct maker *m, const struct sample *s, size_t proc
 /* The process that all others come from: the one that was recorded, else the only one without a parent here. */
 static size_t root_of(const struct maker *m, const struct metricsum *p)
 {
-	uint32_t pid = p->table ? metricrows_slot(p->table, "pid") : METRICROWS_NONE;
-	uint32_t ppid = p->table ? metricrows_slot(p->table, "is_ppid") : METRICROWS_NONE;
+	uint32_t pid = p->table ? metricrows_number_slot(p->table, "pid") : METRICROWS_NONE;
+	uint32_t ppid = p->table ? metricrows_number_slot(p->table, "is_ppid") : METRICROWS_NONE;
 	size_t root = NONE, k;
 
 	for (size_t i = 0; pid != METRICROWS_NONE && m->pid && i < p->count; i++) {
@@ -536,10 +544,10 @@ static const struct metric_table *known(const struct metricrows *rows, enum of o
 	if (!t || !t->is_interval)
 		return NULL;
 	for (size_t i = 0; i < 2 && tables[of].keys[i]; i++) {
-		if (metricrows_slot(t, tables[of].keys[i]) == METRICROWS_NONE)
+		if (key_slot(t, of, i) == METRICROWS_NONE)
 			return NULL;
 	}
-	return of == OF_CALLS && metricrows_slot(t, "count") == METRICROWS_NONE ? NULL : t;
+	return of == OF_CALLS && metricrows_number_slot(t, "count") == METRICROWS_NONE ? NULL : t;
 }
 
 /* The only process that is asked for, or that --pid of the recorder named, or its command. */

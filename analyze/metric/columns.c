@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A sum of fields, "a+b-?c"; false: one of them is not there, and has no ? in front. */
+/* A sum of numbers, "a+b-?c"; false: one of them is not there, and has no ? in front. */
 static bool sum_of(const struct metric_table *t, const char *fields, const uint64_t *slots,
 		   double *out)
 {
@@ -19,6 +19,8 @@ static bool sum_of(const struct metric_table *t, const char *fields, const uint6
 		optional = *fields == '?';
 		snprintf(name, sizeof(name), "%.*s", (int)bytes - optional, fields + optional);
 		f = metricfmt_find(&t->fmt, name);
+		if (f && f->kind == METRIC_TEXT)
+			f = NULL;
 		if (!f && !optional)
 			return false;
 		if (f && slots) {
@@ -37,7 +39,7 @@ static bool sum_of(const struct metric_table *t, const char *fields, const uint6
 bool metriccolumn_wanted(const struct metric_table *t, const struct metric_view *v,
 			 const uint64_t *slots)
 {
-	uint32_t slot = v->only ? metricrows_slot(t, v->only) : METRICROWS_NONE;
+	uint32_t slot = v->only ? metricrows_number_slot(t, v->only) : METRICROWS_NONE;
 
 	return slot == METRICROWS_NONE || slots[slot];
 }

@@ -175,12 +175,31 @@ static const struct metric_dim dims[] = {
 	{ "error", "ERROR", { "error" }, text_errno, NULL },
 };
 
+static bool is_of_cgroup(const struct metric_dim *d)
+{
+	return !strcmp(d->fields[0], "cgroup");
+}
+
+bool metricdim_is_container(const struct metric_dim *d)
+{
+	return is_of_cgroup(d) && !strcmp(d->name, "container");
+}
+
+/* What a text is made from has to be of the kind that it is in our tables; hard interrupts have names. */
+static uint32_t slot_of(const struct metric_table *t, const struct metric_dim *d, const char *field)
+{
+	if (d->text == text_softirq && !strcmp(field, "name"))
+		return metricrows_text_slot(t, field);
+	return d->text || metricdim_is_container(d) ? metricrows_number_slot(t, field)
+						    : metricrows_slot(t, field);
+}
+
 size_t metricdim_slots(const struct metric_table *t, const struct metric_dim *d, uint32_t slots[4])
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
-		slots[count] = metricrows_slot(t, d->fields[i]);
+		slots[count] = slot_of(t, d, d->fields[i]);
 		if (slots[count] == METRICROWS_NONE)
 			return 0;
 		count++;
@@ -197,10 +216,8 @@ const struct metric_dim *metricdim_find(const struct metric_table *t, const char
 		if (!strcmp(dims[i].name, name) && metricdim_slots(t, &dims[i], slots))
 			return &dims[i];
 	}
-	if (metricrows_slot(t, name) == METRICROWS_NONE)
-		return NULL;
 	*own = (struct metric_dim){ .name = name, .title = name, .fields = { name } };
-	return own;
+	return metricdim_slots(t, own, slots) ? own : NULL;
 }
 
 const char *metricdim_with(const struct metric_table *t, const struct metric_dim *d)
@@ -223,7 +240,7 @@ static void cgroup_text(const struct metric_dim *d, uint64_t id, const struct me
 		fprintf(to, "%" PRIu64, id);
 		return;
 	}
-	if (strcmp(d->name, "container") != 0) {
+	if (!metricdim_is_container(d)) {
 		fputs(strings_text(texts->names, path), to);
 		return;
 	}
@@ -247,7 +264,7 @@ void metricdim_put(const struct metric_table *t, const struct metric_dim *d, con
 	f = metricfmt_find(&t->fmt, d->fields[count - 1]);
 	if (d->text == text_softirq && !values[0]) {
 		fputs(strings_text(texts->names, (uint32_t)values[2]), to);
-	} else if (!strcmp(d->fields[0], "cgroup")) {
+	} else if (is_of_cgroup(d) && f->kind != METRIC_TEXT) {
 		cgroup_text(d, values[0], texts, to);
 	} else if (d->text) {
 		d->text(values, text);

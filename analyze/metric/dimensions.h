@@ -16,7 +16,7 @@
 struct metric_dim {
 	const char *name, *title;
 	const char *fields[4]; /* that make it; all must be there */
-	/* Writes the text; NULL: the first field as it is. */
+	/* Writes the text of fields that are numbers; NULL: the last field as it is. */
 	void (*text)(const uint64_t *values, char out[METRICNAME_BYTES]);
 	const char *with; /* a field that it decides and that stands behind it; NULL: none */
 };
@@ -24,13 +24,16 @@ struct metric_dim {
 /* A dimension by its name, or one of the table's fields in *own; NULL: the table has neither. */
 const struct metric_dim *metricdim_find(const struct metric_table *t, const char *name,
 					struct metric_dim *own);
-/* The slots of a dimension; returns how many. */
+/* The slots of a dimension; returns how many, 0: the table lacks one, or it is of the wrong kind. */
 size_t metricdim_slots(const struct metric_table *t, const struct metric_dim *d, uint32_t slots[4]);
 
 /* The field behind it, if the table has that; else NULL. */
 const char *metricdim_with(const struct metric_table *t, const struct metric_dim *d);
 /* The same for people: only the name of a process. */
 bool metricdim_with_comm(const struct metric_dim *d);
+
+/* Whether it is the container of a row's cgroup; a field may have that name as well. */
+bool metricdim_is_container(const struct metric_dim *d);
 
 /* What texts are made from besides the row. */
 struct metric_texts {

@@ -542,10 +542,22 @@ static void make_view(const struct metric_table *t, struct metric_view *v)
 	}
 }
 
+/* Whether a table has what ours of that name has, as far as rows are grouped by it. */
+static bool has_dims(const struct metric_table *t, const struct metric_view *v)
+{
+	struct metric_dim own;
+
+	for (size_t i = 0; i < METRIC_BY_MAX && v->by[i]; i++) {
+		if (!metricdim_find(t, v->by[i], &own))
+			return false;
+	}
+	return true;
+}
+
 const struct metric_view *metricview_of(const struct metric_table *t, struct metric_view *own)
 {
 	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
-		if (!strcmp(views[i].table, t->fmt.name))
+		if (!strcmp(views[i].table, t->fmt.name) && has_dims(t, &views[i]))
 			return &views[i];
 	}
 	make_view(t, own);

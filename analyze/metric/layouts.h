@@ -58,7 +58,10 @@ struct metric_view {
 
 /* The i-th view of the list, whatever its table; NULL: behind the last. */
 const struct metric_view *metricview_at(size_t i);
-/* The view of a table, or one made from its fields in *own, whose texts are the table's. */
+/*
+ * The view of a table that has what rows are grouped by there, or one made from its fields in *own,
+ * whose texts are the table's.
+ */
 const struct metric_view *metricview_of(const struct metric_table *t, struct metric_view *own);
 
 #endif

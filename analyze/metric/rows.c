@@ -23,6 +23,24 @@ uint32_t metricrows_slot(const struct metric_table *t, const char *field)
 	return f ? t->slots[f - t->fmt.fields] : METRICROWS_NONE;
 }
 
+static uint32_t slot_of_kind(const struct metric_table *t, const char *field, bool is_text)
+{
+	const struct metric_field *f = metricfmt_find(&t->fmt, field);
+
+	return f && (f->kind == METRIC_TEXT) == is_text ? t->slots[f - t->fmt.fields]
+							: METRICROWS_NONE;
+}
+
+uint32_t metricrows_number_slot(const struct metric_table *t, const char *field)
+{
+	return slot_of_kind(t, field, false);
+}
+
+uint32_t metricrows_text_slot(const struct metric_table *t, const char *field)
+{
+	return slot_of_kind(t, field, true);
+}
+
 /* What a system call is about, as a key: texts cannot be grouped by, but fields can. */
 static void add_category(struct metric_format *f)
 {
@@ -35,7 +53,8 @@ static void lay_out(struct metric_table *t)
 {
 	const struct metric_field *f;
 
-	t->has_category = metricfmt_find(&t->fmt, "nr") && metricfmt_find(&t->fmt, "abi") &&
+	t->has_category = metricrows_number_slot(t, "nr") != METRICROWS_NONE &&
+			  metricrows_number_slot(t, "abi") != METRICROWS_NONE &&
 			  !metricfmt_find(&t->fmt, "category") &&
 			  t->fmt.field_count < METRIC_FIELDS_MAX;
 	if (t->has_category)
@@ -45,12 +64,21 @@ static void lay_out(struct metric_table *t)
 		t->slots[i] = t->slot_count;
 		t->slot_count += f->kind == METRIC_TEXT ? 1 : f->count;
 	}
-	t->since = metricrows_slot(t, "since_ns");
-	t->interval = metricrows_slot(t, "interval");
-	t->pid = metricrows_slot(t, "pid");
-	t->tid = metricrows_slot(t, "tid");
-	t->comm = metricrows_slot(t, "comm");
+	t->since = metricrows_number_slot(t, "since_ns");
+	t->interval = metricrows_number_slot(t, "interval");
+	t->pid = metricrows_number_slot(t, "pid");
+	t->tid = metricrows_number_slot(t, "tid");
+	t->comm = metricrows_text_slot(t, "comm");
 	t->is_interval = t->since != METRICROWS_NONE && t->interval != METRICROWS_NONE;
+}
+
+static bool has_id(const struct metricrows *m, uint64_t id)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		if (m->tables[i].fmt.id == id)
+			return true;
+	}
+	return false;
 }
 
 static int add_table(struct metricrows *m, const struct capture_attr *attr)
@@ -61,7 +89,7 @@ static int add_table(struct metricrows *m, const struct capture_attr *attr)
 	char *format;
 	int err;
 
-	if (!colon || !section.size_bytes)
+	if (!colon || !section.size_bytes || has_id(m, attr->attr.config))
 		return 0;
 	err = tpformat_find(section.data, section.size_bytes, "ebprec", colon + 1, &format);
 	if (err)
@@ -127,8 +155,8 @@ struct walk {
 
 static int set_category(struct walk *w, const struct metric_table *t, uint64_t *slots)
 {
-	const char *name = metricname_call((uint32_t)slots[metricrows_slot(t, "nr")],
-					   slots[metricrows_slot(t, "abi")] != 0);
+	const char *name = metricname_call((uint32_t)slots[metricrows_number_slot(t, "nr")],
+					   slots[metricrows_number_slot(t, "abi")] != 0);
 	const char *category = syscallcat_of(name ? name : "");
 	uint32_t text;
 	int err = strings_add(w->names, category, strlen(category), &text);
@@ -198,7 +226,7 @@ static void see_interval(struct walk *w, const struct metric_table *t, const str
 static int take(struct walk *w, const struct perf_event_header *h)
 {
 	const struct metric_table *t = table_of(w, h);
-	uint64_t slots[METRIC_ROW_MAX];
+	uint64_t slots[METRICROWS_SLOTS_MAX];
 	struct metric_row r = { .table = t, .slots = slots };
 	struct perf_sample s;
 	int err;

@@ -18,6 +18,8 @@
 #include "format/payload/metric_format.h"
 
 #define METRICROWS_NONE UINT32_MAX
+/* No byte of a row is of two elements; the category of a system call has one slot and no byte. */
+#define METRICROWS_SLOTS_MAX (METRIC_ROW_MAX - METRIC_ROW_OFF + 1)
 
 struct metric_table {
 	struct metric_format fmt;
@@ -27,7 +29,8 @@ struct metric_table {
 	bool has_category;
 	uint32_t slot_count;
 	bool is_interval; /* rows are of an interval, not of a moment */
-	/* Slots of what many tables have; METRICROWS_NONE: this one has not. */
+	/* Slots of what many tables have; METRICROWS_NONE: this one has not.  comm is a text, the others
+	 * are numbers. */
 	uint32_t since, interval, pid, tid, comm;
 };
 
@@ -49,13 +52,22 @@ struct metric_row {
 	int32_t cpu;
 };
 
-/* -ENOMEM; a capture without tables has none.  *out: metricrows_done(). */
+/*
+ * -ENOMEM; a capture without tables has none.  Each id is of one table, the first event's, so that
+ * there are METRIC_TABLES_MAX at most.  *out: metricrows_done().
+ */
 int metricrows_open(const struct capture *c, struct metricrows *out);
 void metricrows_done(struct metricrows *m);
 /* NULL: there is none. */
 const struct metric_table *metricrows_find(const struct metricrows *m, const char *name);
-/* The slot of a field's first element; METRICROWS_NONE: the table has no such field. */
+/*
+ * The slot of a field's first element; METRICROWS_NONE: the table has no such field.  A stranger's
+ * table may have a text where ours has a number: whoever takes the element for one or the other asks
+ * for it as such, and finds no field of the other kind.
+ */
 uint32_t metricrows_slot(const struct metric_table *t, const char *field);
+uint32_t metricrows_number_slot(const struct metric_table *t, const char *field);
+uint32_t metricrows_text_slot(const struct metric_table *t, const char *field);
 
 /*
  * Calls row for each row that the filter passes, in the order of the file.  Intervals count by

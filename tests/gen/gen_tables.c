@@ -2,7 +2,8 @@
 /*
  * gen_tables - writes a capture with tables of instruments, of what a text says (standard input)
  *
- *	table NAME FIELD...		FIELD: [key.]NAME:u4|u8|s4|s8|tBYTES[*COUNT]; all before the first row
+ *	table NAME FIELD...		FIELD: [key.]NAME:u4|u8|s4|s8|tBYTES[*COUNT][@OFFSET]; all before the first row
+ *	again TABLE COUNT		so many events more that say they are that table's
  *	cgroup ID PATH
  *	row TIME PID TID CPU TABLE NAME=VALUE...
  *	lost TIME TABLE COUNT
@@ -24,14 +25,17 @@
 #include "tests/gen/words.h"
 
 #define TABLES_MAX 48
+#define EVENTS_MAX 256
 #define NAME_BYTES 64
 
 struct story {
 	struct metric_format tables[TABLES_MAX];
 	size_t table_count;
+	size_t event_table[EVENTS_MAX]; /* the first ones are of the table of their number */
+	size_t event_count;
 	struct writer *w; /* from the first row on */
 	int fd;
-	uint64_t ids[TABLES_MAX];
+	uint64_t ids[EVENTS_MAX];
 	uint8_t rec[REC_MAX];
 };
 
@@ -40,13 +44,17 @@ struct story {
 static int add_field(struct metric_format *f, char *text)
 {
 	bool is_key = !strncmp(text, "key.", 4);
-	char *name = is_key ? text + 4 : text, *type = strchr(name, ':'), *times;
+	char *name = is_key ? text + 4 : text, *type = strchr(name, ':'), *times, *off;
 	enum metric_kind kind = METRIC_UNSIGNED;
-	uint32_t size, count = 1;
+	uint32_t size, count = 1, end = f->row_bytes;
+	int err;
 
 	if (!type)
 		return -EINVAL;
 	*type++ = '\0';
+	off = strchr(type, '@'); /* over other fields, as a stranger's may lie */
+	if (off)
+		f->row_bytes = (uint32_t)strtoul(off + 1, NULL, 10);
 	times = strchr(type, '*');
 	size = (uint32_t)strtoul(type + 1, NULL, 10);
 	if (times)
@@ -58,7 +66,10 @@ static int add_field(struct metric_format *f, char *text)
 		count = size;
 		size = 1;
 	}
-	return metricfmt_add(f, name, kind, size, count, is_key);
+	err = metricfmt_add(f, name, kind, size, count, is_key);
+	if (end > f->row_bytes)
+		f->row_bytes = end;
+	return err;
 }
 
 static int put_table(struct story *s, char *rest)
@@ -68,14 +79,37 @@ static int put_table(struct story *s, char *rest)
 	char *field;
 	int err = 0;
 
-	if (s->w || !name || s->table_count == TABLES_MAX || strlen(name) >= sizeof(f->name))
+	if (s->w || !name || s->table_count == TABLES_MAX || s->event_count != s->table_count ||
+	    strlen(name) >= sizeof(f->name))
 		return -EINVAL;
 	*f = (struct metric_format){ .id = METRIC_FIRST_ID + (uint32_t)s->table_count };
 	memcpy(f->name, name, strlen(name));
 	while (!err && (field = word(&rest)))
 		err = add_field(f, field);
-	s->table_count += !err;
+	if (!err)
+		s->event_table[s->event_count++] = s->table_count++;
 	return err;
+}
+
+static struct metric_format *table_called(struct story *s, const char *name)
+{
+	for (size_t i = 0; name && i < s->table_count; i++) {
+		if (!strcmp(s->tables[i].name, name))
+			return &s->tables[i];
+	}
+	return NULL;
+}
+
+static int put_again(struct story *s, char *rest)
+{
+	const struct metric_format *f = table_called(s, word(&rest));
+	uint64_t count = number(&rest);
+
+	if (s->w || !f || count > EVENTS_MAX - s->event_count)
+		return -EINVAL;
+	for (; count; count--)
+		s->event_table[s->event_count++] = (size_t)(f - s->tables);
+	return 0;
 }
 
 /* EVENT_DESC: what each event is called. */
@@ -93,7 +127,8 @@ static void describe(FILE *to, const struct writer_attr *attrs, size_t count, co
 		if (i < REC_ATTRS)
 			snprintf(name, sizeof(name), "event%zu", i);
 		else
-			snprintf(name, sizeof(name), "ebprec:%s", s->tables[i - REC_ATTRS].name);
+			snprintf(name, sizeof(name), "ebprec:%s",
+				 s->tables[s->event_table[i - REC_ATTRS]].name);
 		attr.size = sizeof(attr);
 		fwrite(&attr, sizeof(attr), 1, to);
 		fwrite(sizes, sizeof(sizes), 1, to);
@@ -108,11 +143,11 @@ static int begin(struct story *s)
 	struct writer_feature features[] = { { PERFFILE_HOSTNAME, host, sizeof(host) },
 					     { PERFFILE_TRACING_DATA, NULL, 0 },
 					     { PERFFILE_EVENT_DESC, NULL, 0 } };
-	struct writer_attr attrs[REC_ATTRS + TABLES_MAX];
+	struct writer_attr attrs[REC_ATTRS + EVENTS_MAX];
 	struct tracing_event events[TABLES_MAX] = { { NULL, NULL } };
 	const struct writer_opts opts = {
 		.attrs = attrs,
-		.attr_count = REC_ATTRS + s->table_count,
+		.attr_count = REC_ATTRS + s->event_count,
 		.features = features,
 		.feature_count = 3,
 		.clock_mono_ns = 1000000000,
@@ -126,14 +161,15 @@ static int begin(struct story *s)
 	int err;
 
 	rec_attrs(attrs);
-	for (size_t i = 0; i < s->table_count; i++) {
+	for (size_t i = 0; i < s->event_count; i++) {
 		s->ids[i] = 1000 + i;
 		attrs[REC_ATTRS + i] = attrs[2];
 		attrs[REC_ATTRS + i].attr.type = PERF_TYPE_TRACEPOINT;
-		attrs[REC_ATTRS + i].attr.config = s->tables[i].id;
+		attrs[REC_ATTRS + i].attr.config = s->tables[s->event_table[i]].id;
 		attrs[REC_ATTRS + i].ids = &s->ids[i];
-		events[i] = (struct tracing_event){ "ebprec", metricfmt_text(&s->tables[i]) };
 	}
+	for (size_t i = 0; i < s->table_count; i++)
+		events[i] = (struct tracing_event){ "ebprec", metricfmt_text(&s->tables[i]) };
 	err = tracing_build(events, s->table_count, NULL, &tracing, &features[1].size_bytes);
 	to = open_memstream(&desc, &features[2].size_bytes);
 	if (to) {
@@ -152,15 +188,6 @@ static int begin(struct story *s)
 }
 
 /* ---- records ---- */
-
-static struct metric_format *table_called(struct story *s, const char *name)
-{
-	for (size_t i = 0; name && i < s->table_count; i++) {
-		if (!strcmp(s->tables[i].name, name))
-			return &s->tables[i];
-	}
-	return NULL;
-}
 
 static int set_field(const struct metric_format *f, uint8_t *raw, char *text)
 {
@@ -246,6 +273,8 @@ static int put(struct story *s, char *line)
 		return 0;
 	if (!strcmp(verb, "table"))
 		return put_table(s, line);
+	if (!strcmp(verb, "again"))
+		return put_again(s, line);
 	if (!s->w)
 		err = begin(s);
 	if (err)

@@ -44,6 +44,14 @@ documents() {
 	grep -q '^CPU  *USER%' out || fail "$(cat out)"
 }
 
+@test "a name given 40 times: its tables are shown once" {
+	# shellcheck disable=SC2046 # a word each
+	ebprec live $(yes counters | head -n 40) --interval 0.2 --count 1 --json >out.json
+	# shellcheck disable=SC2016 # for perl
+	documents out.json 'my %has; $has{$_->{name}}++ for @{$docs[0]{tables}};
+		die join(" ", %has) . "\n" if !%has || grep { $_ != 1 } values %has'
+}
+
 @test "every call is in one of the intervals, and Ctrl-C ends it all" {
 	ebprec live syscalls --interval 0.2 --by syscall,comm --json >out.json 2>err 3>&- &
 	pid=$!

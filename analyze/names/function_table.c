@@ -175,6 +175,7 @@ uint32_t naming_file(const struct model *model, uint32_t file, struct resolver *
 		.path = m->path,
 		.build_id = m->build_id,
 		.inode = m->inode,
+		.inode_generation = m->inode_generation,
 		.dev_major = m->dev_major,
 		.dev_minor = m->dev_minor,
 		.jit_pid = m->jit_pid,

@@ -129,8 +129,9 @@ static bool is_of(const struct filefacts *a, const struct resolver_file *f)
 	if (f->build_id.size_bytes)
 		return a->build_id.size_bytes == f->build_id.size_bytes &&
 		       !memcmp(a->build_id.bytes, f->build_id.bytes, f->build_id.size_bytes);
-	return f->inode && a->inode == f->inode && a->dev_major == f->dev_major &&
-	       a->dev_minor == f->dev_minor && !a->build_id.size_bytes;
+	return f->inode && a->inode == f->inode && a->inode_generation == f->inode_generation &&
+	       a->dev_major == f->dev_major && a->dev_minor == f->dev_minor &&
+	       !a->build_id.size_bytes;
 }
 
 static void complete(const void *ctx, struct resolver_file *f)
@@ -144,6 +145,7 @@ static void complete(const void *ctx, struct resolver_file *f)
 			continue;
 		f->size_bytes = a->size_bytes;
 		f->mtime_ns = a->mtime_ns;
+		f->sum = a->sum;
 		f->segments = a->segments;
 		f->segment_count = a->segment_count;
 		return;
@@ -207,14 +209,16 @@ static int tell_alone(void *ctx, const char *path)
 	return tell(s, path);
 }
 
-/* What container engines mount without telling the layers; without a build-id any would do. */
+/* What container engines mount without telling the layers; without a build-id or a checksum any would do. */
 static int try_stores(struct search *s, const struct mountinfo *ns, const struct fact *f)
 {
 	const struct mount *mount;
 	bool hidden = false;
 	char *inside;
 
-	mount = f->facts.build_id.size_bytes ? mountinfo_find(ns, f->path, &inside) : NULL;
+	mount = f->facts.build_id.size_bytes || f->facts.sum.has_loaded
+			? mountinfo_find(ns, f->path, &inside)
+			: NULL;
 	if (mount) {
 		hidden = strstr(mount->type, "overlay") != NULL;
 		free(inside);

@@ -7,12 +7,13 @@
 
 #include "format/base/cursor.h"
 
-#define VERSION_NAMES 1
-#define VERSION_LINES 2
-#define HEAD_BYTES    64
-#define FRAME_BYTES   16
-#define NO_NAME       UINT32_MAX
-#define RETURN_FLAG   1
+#define VERSION_NAMES  1
+#define VERSION_LINES  2
+#define HEAD_BYTES     64
+#define FRAME_BYTES    16
+#define NO_NAME        UINT32_MAX
+#define RETURN_FLAG    1
+#define HAS_GENERATION 1
 
 struct bundle {
 	uint8_t *data; /* owned */
@@ -108,7 +109,9 @@ static void put_head(uint8_t *p, const struct bundle_head *h, size_t count, size
 	le32_store(p + 8, (uint32_t)text_bytes);
 	le32_store(p + 12, h->file.dev_major);
 	le32_store(p + 16, h->file.dev_minor);
+	p[20] = h->file.any_generation ? 0 : HAS_GENERATION;
 	le64_store(p + 24, h->file.inode);
+	le64_store(p + 56, h->file.inode_generation);
 	memcpy(p + 32, h->file.build_id.bytes, BUILDID_MAX_BYTES);
 }
 
@@ -261,6 +264,8 @@ static int read_head(struct bundle *b, const uint8_t *p, size_t size_bytes)
 		.file.dev_major = le32_load(p + 12),
 		.file.dev_minor = le32_load(p + 16),
 		.file.inode = le64_load(p + 24),
+		.file.inode_generation = le64_load(p + 56),
+		.file.any_generation = !(p[20] & HAS_GENERATION),
 		.symbols = symbols,
 		.trust = p[2],
 	};

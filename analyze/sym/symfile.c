@@ -302,8 +302,9 @@ enum name_reason symfile_miss(const struct symfile *s)
 /* ---- DWARF ---- */
 
 /* Opens again what was found; it may be another file by now, so its build-id is asked again. */
-static bool reopen(const struct located *was, const struct buildid *id, struct located *out)
+static bool reopen(const struct located *was, const struct resolver_file *as, struct located *out)
 {
+	const struct buildid *id = &as->build_id;
 	struct buildid now;
 	struct stat st;
 	int fd;
@@ -316,6 +317,17 @@ static bool reopen(const struct located *was, const struct buildid *id, struct l
 		return false;
 	}
 	return !locate_fill(out, fd, was->root, was->path, was->trust);
+}
+
+static bool reopen_file(const struct symfile *s, const struct resolver_file *as,
+			struct located *out)
+{
+	if (!reopen(&s->file, as, out))
+		return false;
+	if (as->build_id.size_bytes || !locate_other_sum(as, out->fd))
+		return true;
+	located_done(out);
+	return false;
 }
 
 /* Who wants DWARF.  true: that of these files is taken, and no other is looked for. */
@@ -364,10 +376,10 @@ static bool find_dwarf(struct symfile *s, const struct name_roots *roots,
 	struct buildid id;
 	int err;
 
-	if (reopen(&s->debug, &as->build_id, &l) && try_dwarf(s, roots, &l, fn, arg))
+	if (reopen(&s->debug, as, &l) && try_dwarf(s, roots, &l, fn, arg))
 		return true;
 	l = (struct located){ .fd = -1 };
-	if (!reopen(&s->file, &as->build_id, &l))
+	if (!reopen_file(s, as, &l))
 		return false;
 	if (buildid_from_fd(l.fd, &id))
 		id.size_bytes = 0;
@@ -408,7 +420,7 @@ struct golines *symfile_golines(struct symfile *s, const struct resolver_file *a
 	if (s->golines_tried)
 		return s->golines;
 	s->golines_tried = true;
-	if (!reopen(&s->file, &as->build_id, &l))
+	if (!reopen_file(s, as, &l))
 		return NULL;
 	if (!elffile_open(l.fd, &elf) && golines_new(elf, &s->golines))
 		s->golines = NULL;

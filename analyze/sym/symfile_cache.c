@@ -32,7 +32,10 @@ static bool file_equal(const struct resolver_file *a, const struct resolver_file
 		return a->build_id.size_bytes == b->build_id.size_bytes &&
 		       !memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size_bytes);
 	return a->inode == b->inode && a->jit_pid == b->jit_pid && a->dev_major == b->dev_major &&
-	       a->dev_minor == b->dev_minor && !strcmp(a->path, b->path);
+	       a->dev_minor == b->dev_minor &&
+	       (a->any_generation || b->any_generation ||
+		a->inode_generation == b->inode_generation) &&
+	       !strcmp(a->path, b->path);
 }
 
 static struct file_alias *alias_new(const struct resolver_file *f)

@@ -5,11 +5,19 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "format/base/crc32c.h"
 
 #define FIXED_BYTES   88
 #define SEGMENT_BYTES 24
 #define PHDRS_MAX     64
+#define HAS_LOADED    1
+#define HAS_SPREAD    2
+#define SUM_BYTES     (64u << 10) /* of a segment, and of the file's end */
+#define BLOCK_BYTES   4096u
+#define BLOCKS        16
 
 static size_t put_text(uint8_t *at, const struct filefacts_text *t)
 {
@@ -31,12 +39,15 @@ size_t filefacts_encode(const struct filefacts *f, uint8_t out[FILEFACTS_MAX_BYT
 	le32_store(out + 8, f->dev_minor);
 	out[12] = f->build_id.size_bytes;
 	out[13] = (uint8_t)f->segment_count;
+	out[14] = (f->sum.has_loaded ? HAS_LOADED : 0) | (f->sum.has_spread ? HAS_SPREAD : 0);
 	memcpy(out + 16, f->build_id.bytes, BUILDID_MAX_BYTES);
 	le64_store(out + 40, f->inode);
 	le64_store(out + 48, f->inode_generation);
 	le64_store(out + 56, f->size_bytes);
 	le64_store(out + 64, f->mtime_ns);
 	le64_store(out + 72, f->mount_namespace);
+	le32_store(out + 80, f->sum.loaded_crc);
+	le32_store(out + 84, f->sum.spread_crc);
 	for (i = 0; i < f->segment_count; i++) {
 		le64_store(out + size, f->segments[i].vaddr);
 		le64_store(out + size + 8, f->segments[i].off_bytes);
@@ -75,6 +86,8 @@ static bool get_fixed(struct cursor *c, struct filefacts *f)
 	f->size_bytes = le64_load(p + 56);
 	f->mtime_ns = le64_load(p + 64);
 	f->mount_namespace = le64_load(p + 72);
+	f->sum = (struct filefacts_sum){ le32_load(p + 80), le32_load(p + 84), p[14] & HAS_LOADED,
+					 p[14] & HAS_SPREAD };
 	return true;
 }
 
@@ -109,42 +122,135 @@ int filefacts_next(struct cursor *c, struct filefacts *out)
 	return 1;
 }
 
-/* ---- segments ---- */
+/* ---- what is in the file ---- */
 
-static void add_segment(const uint8_t *p, bool is64, struct filefacts_segment *out, uint32_t *count)
+struct phdrs {
+	uint8_t bytes[PHDRS_MAX * sizeof(Elf64_Phdr)];
+	uint32_t count;
+	bool is64;
+};
+
+struct load {
+	uint32_t flags;
+	struct filefacts_segment at;
+};
+
+static bool read_phdrs(int fd, struct phdrs *out)
 {
-	uint32_t type = le32_load(p), flags = le32_load(is64 ? p + 4 : p + 24);
+	uint8_t head[sizeof(Elf64_Ehdr)];
+	uint64_t off;
+	size_t each;
 
-	if (type != PT_LOAD || !(flags & PF_X) || *count == FILEFACTS_SEGMENTS_MAX)
-		return;
-	if (is64)
-		out[*count] = (struct filefacts_segment){ le64_load(p + 16), le64_load(p + 8),
-							  le64_load(p + 32) };
+	if (pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	    memcmp(head, ELFMAG, SELFMAG) != 0 || head[EI_DATA] != ELFDATA2LSB)
+		return false;
+	out->is64 = head[EI_CLASS] == ELFCLASS64;
+	each = out->is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	off = out->is64 ? le64_load(head + 32) : le32_load(head + 28);
+	out->count = le16_load(head + (out->is64 ? 56 : 44));
+	return le16_load(head + (out->is64 ? 54 : 42)) == each && out->count <= PHDRS_MAX &&
+	       off <= INT64_MAX &&
+	       pread(fd, out->bytes, out->count * each, (off_t)off) == (ssize_t)(out->count * each);
+}
+
+/* False: it is no PT_LOAD. */
+static bool get_load(const struct phdrs *h, uint32_t i, struct load *out)
+{
+	const uint8_t *p = h->bytes + i * (h->is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
+
+	if (le32_load(p) != PT_LOAD)
+		return false;
+	out->flags = le32_load(h->is64 ? p + 4 : p + 24);
+	if (h->is64)
+		out->at = (struct filefacts_segment){ le64_load(p + 16), le64_load(p + 8),
+						      le64_load(p + 32) };
 	else
-		out[*count] = (struct filefacts_segment){ le32_load(p + 8), le32_load(p + 4),
-							  le32_load(p + 16) };
-	++*count;
+		out->at = (struct filefacts_segment){ le32_load(p + 8), le32_load(p + 4),
+						      le32_load(p + 16) };
+	return true;
 }
 
 uint32_t filefacts_segments(int fd, struct filefacts_segment out[FILEFACTS_SEGMENTS_MAX])
 {
-	uint8_t head[sizeof(Elf64_Ehdr)], phdrs[PHDRS_MAX * sizeof(Elf64_Phdr)];
-	uint32_t i, n, count = 0;
-	uint64_t off;
-	size_t each;
-	bool is64;
+	struct phdrs h;
+	struct load load;
+	uint32_t i, count = 0;
 
-	if (pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-	    memcmp(head, ELFMAG, SELFMAG) != 0 || head[EI_DATA] != ELFDATA2LSB)
+	if (!read_phdrs(fd, &h))
 		return 0;
-	is64 = head[EI_CLASS] == ELFCLASS64;
-	each = is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	off = is64 ? le64_load(head + 32) : le32_load(head + 28);
-	n = le16_load(head + (is64 ? 56 : 44));
-	if (le16_load(head + (is64 ? 54 : 42)) != each || n > PHDRS_MAX || off > INT64_MAX ||
-	    pread(fd, phdrs, n * each, (off_t)off) != (ssize_t)(n * each))
-		return 0;
-	for (i = 0; i < n; i++)
-		add_segment(phdrs + i * each, is64, out, &count);
+	for (i = 0; i < h.count && count < FILEFACTS_SEGMENTS_MAX; i++)
+		if (get_load(&h, i, &load) && load.flags & PF_X)
+			out[count++] = load.at;
 	return count;
+}
+
+/* ---- checksums ---- */
+
+/* Continues crc over up to size_bytes from there; false: there is not one. */
+static bool add_bytes(int fd, uint64_t off_bytes, uint64_t size_bytes, uint32_t *crc)
+{
+	uint8_t block[BLOCK_BYTES];
+	uint64_t done = 0;
+	ssize_t n;
+
+	if (off_bytes > INT64_MAX - SUM_BYTES)
+		return false;
+	while (done < size_bytes) {
+		n = pread(fd, block,
+			  size_bytes - done < sizeof(block) ? size_bytes - done : sizeof(block),
+			  (off_t)(off_bytes + done));
+		if (n <= 0)
+			break;
+		*crc = crc32c(*crc, block, (size_t)n);
+		done += (uint64_t)n;
+	}
+	return done;
+}
+
+static bool sum_loaded(int fd, uint32_t *crc)
+{
+	struct phdrs h;
+	struct load load;
+	bool any = false;
+
+	if (!read_phdrs(fd, &h))
+		return false;
+	for (uint32_t i = 0; i < h.count; i++)
+		if (get_load(&h, i, &load) && !(load.flags & PF_W))
+			any |= add_bytes(fd, load.at.off_bytes,
+					 load.at.size_bytes < SUM_BYTES ? load.at.size_bytes
+									: SUM_BYTES,
+					 crc);
+	return any;
+}
+
+static bool sum_spread(int fd, uint32_t *crc)
+{
+	struct stat st;
+	uint64_t size;
+	bool any = false;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
+		return false;
+	size = (uint64_t)st.st_size;
+	for (unsigned i = 0; i < BLOCKS; i++)
+		any |= add_bytes(fd, size / BLOCKS * i, BLOCK_BYTES, crc);
+	return add_bytes(fd, size < SUM_BYTES ? 0 : size - SUM_BYTES, SUM_BYTES, crc) || any;
+}
+
+struct filefacts_sum filefacts_sum(int fd)
+{
+	struct filefacts_sum s = { 0 };
+
+	s.has_loaded = sum_loaded(fd, &s.loaded_crc);
+	s.has_spread = s.has_loaded && sum_spread(fd, &s.spread_crc);
+	return s;
+}
+
+bool filefacts_same_sum(const struct filefacts_sum *a, const struct filefacts_sum *b)
+{
+	bool loaded = a->has_loaded && b->has_loaded, spread = a->has_spread && b->has_spread;
+
+	return (loaded || spread) && (!loaded || a->loaded_crc == b->loaded_crc) &&
+	       (!spread || a->spread_crc == b->spread_crc);
 }

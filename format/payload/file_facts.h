@@ -8,6 +8,7 @@
 #ifndef EBPREC_FORMAT_PAYLOAD_FILE_FACTS_H
 #define EBPREC_FORMAT_PAYLOAD_FILE_FACTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,18 @@ struct filefacts_segment {                     /* executable PT_LOAD */
 	uint64_t vaddr, off_bytes, size_bytes; /* in the file */
 };
 
+/*
+ * What tells a file without a build-id from another one of its size and time.  Not all of a large file is
+ * read: when a program is built anew, nearly all of it moves.
+ * loaded: the first 64 KiB of each PT_LOAD segment that is not writable: headers, tables of symbols, code.
+ * spread: 16 blocks of 4 KiB that lie evenly in the file, and its last 64 KiB.
+ */
+struct filefacts_sum {
+	uint32_t loaded_crc, spread_crc;
+	bool has_loaded,
+		has_spread; /* of what is only in a process's memory, loaded alone is known */
+};
+
 struct filefacts_text {
 	const char *text; /* not NUL-terminated */
 	uint16_t size_bytes;
@@ -33,6 +46,7 @@ struct filefacts {
 	uint64_t size_bytes, mtime_ns;
 	uint64_t mount_namespace; /* of the process that mapped it; inode number, 0: not known */
 	struct buildid build_id;
+	struct filefacts_sum sum;
 	uint32_t segment_count;
 	struct filefacts_segment segments[FILEFACTS_SEGMENTS_MAX];
 	struct filefacts_text path;   /* as that process sees it */
@@ -50,5 +64,10 @@ int filefacts_next(struct cursor *c, struct filefacts *out);
 
 /* The executable segments of an open ELF file.  Returns how many; 0 also when it is none. */
 uint32_t filefacts_segments(int fd, struct filefacts_segment out[FILEFACTS_SEGMENTS_MAX]);
+
+/* The checksums of an open ELF file; none when it is no such file, or cannot be read. */
+struct filefacts_sum filefacts_sum(int fd);
+/* Whether what both know agrees; false also when both know nothing. */
+bool filefacts_same_sum(const struct filefacts_sum *a, const struct filefacts_sum *b);
 
 #endif

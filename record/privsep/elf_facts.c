@@ -16,6 +16,8 @@ void elffacts_read(int fd, struct elffacts *out)
 	memset(out, 0, sizeof(*out)); /* it is sent as it is */
 	if (buildid_from_fd(fd, &out->build_id))
 		out->build_id.size_bytes = 0;
+	if (!out->build_id.size_bytes)
+		out->sum = filefacts_sum(fd);
 	out->segment_count = filefacts_segments(fd, out->segments);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elffacts - what a recording wants to know of each mapped file: its build-id, where its code lies,
- * and which marks it has
+ * elffacts - what a recording wants to know of each mapped file: its build-id, or else its checksum, where
+ * its code lies, and which marks it has
  *
  * A file that somebody else may write is read by the process that reads ELF files (elfworker.h).
  */
@@ -15,7 +15,8 @@
 #include "record/privsep/elf_notes.h"
 
 struct elffacts {
-	struct buildid build_id; /* of no bytes: it has none */
+	struct buildid build_id;  /* of no bytes: it has none */
+	struct filefacts_sum sum; /* of one without a build-id */
 	uint32_t segment_count, site_count;
 	struct filefacts_segment segments[FILEFACTS_SEGMENTS_MAX];
 	struct markelf_site sites[MARKELF_SITES_MAX];

@@ -175,6 +175,7 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, uint32_t see
 
 	f.size_bytes = (uint64_t)st->st_size;
 	f.mtime_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000ULL + (uint64_t)st->st_mtim.tv_nsec;
+	f.sum = facts->sum;
 	f.segment_count = facts->segment_count;
 	memcpy(f.segments, facts->segments, sizeof(f.segments));
 	begin(e);

@@ -14,7 +14,8 @@
 
 #include "record/events/perf_record.h"
 
-#define MAPCOPY_HEADS (64ULL << 10) /* of each mapping: what build-ids and segments are read from */
+/* Of each mapping: what build-ids, segments and checksums are read from; segments begin inside of a page. */
+#define MAPCOPY_HEADS ((64ULL << 10) + 4096)
 #define MAPCOPY_WHOLE (64ULL << 20)
 
 /*

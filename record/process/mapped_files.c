@@ -277,6 +277,8 @@ void mapids_lookup(struct mapids *b, struct siderec_map *m)
 	b->read_count++;
 	if (!r->is_read && elfworker_facts(b->reader, r->fd, &r->facts))
 		r->facts = (struct elffacts){ 0 }; /* then nothing is known of it */
+	if (r->is_copy)
+		r->facts.sum.has_spread = false; /* there are holes in it */
 	b->missing_count += !r->facts.build_id.size_bytes;
 	remember(b, key, &r->facts.build_id);
 	m->build_id = r->facts.build_id;

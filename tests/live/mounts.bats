@@ -139,6 +139,25 @@ not_named() {
 	grep -q third_inner out
 }
 
+# replace_running BY OVER - while OVER runs, another file of its size and time is renamed to its place.
+replace_running() {
+	[ "$(stat -c %s "$1")" = "$(stat -c %s "$2")" ] || fail "sizes differ"
+	cp "$1" new && touch -r "$2" new
+	ebprec record -q -F 499 -o x.data -- sh -c "$2"' & sleep 0.1; mv new '"$2"'; wait'
+}
+
+@test "a program replaced by another of its size and time has no names, and not the other's" {
+	cp upper bin/app
+	replace_running lower bin/app
+	ebprec report --folded -i x.data >out 2>err
+	not_named lower
+	grep -q '\[app\]' out || fail "$(tail -3 out)"
+	contains "$(cat err)" "another file is there now"
+	# The file itself, at another inode, has them.
+	cp --preserve=timestamps upper bin/back && touch -r bin/app bin/back && mv bin/back bin/app
+	named upper
+}
+
 @test "a deleted program has no names, and nobody else's" {
 	cp upper bin/app
 	ebprec record -q -F 499 -o x.data -- sh -c 'bin/app & sleep 0.1; rm bin/app; cp lower bin/app; wait'

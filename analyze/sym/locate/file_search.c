@@ -116,25 +116,37 @@ static bool is_another(const struct resolver_file *f, const struct stat *st)
 	       f->dev_minor == minor(st->st_dev);
 }
 
+bool locate_other_sum(const struct resolver_file *f, int fd)
+{
+	struct filefacts_sum now;
+
+	if (!f->sum.has_loaded && !f->sum.has_spread)
+		return false;
+	now = filefacts_sum(fd);
+	return !filefacts_same_sum(&f->sum, &now);
+}
+
 /*
  * Without a build-id.  The inode alone proves nothing: on btrfs and overlayfs it may be another
- * one, and it may have been given to another file.  deleted: the path had the kernel's mark, so
+ * one, and it may have been given to another file.  Nor do size and time alone: packages and images set
+ * the time to whatever they like.  deleted: the path had the kernel's mark, so
  * what is there now is probably another file.
  */
-static enum name_reason check_stat(const struct resolver_file *f, const struct stat *st,
-				   bool deleted, bool is_host, enum name_trust *trust)
+static enum name_reason check_facts(const struct resolver_file *f, int fd, const struct stat *st,
+				    bool deleted, bool is_host, enum name_trust *trust)
 {
 	uint64_t mtime_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000ULL +
 			    (uint64_t)st->st_mtim.tv_nsec;
-	bool same_inode = f->inode && st->st_ino == f->inode;
+	bool same_inode = f->inode && st->st_ino == f->inode,
+	     has_stat = f->size_bytes || f->mtime_ns;
 
 	*trust = same_inode ? NAME_BY_INODE : NAME_BY_PATH;
-	if (f->size_bytes || f->mtime_ns) {
+	if (has_stat || f->sum.has_loaded)
 		*trust = NAME_BY_STAT;
-		return (uint64_t)st->st_size == f->size_bytes && mtime_ns == f->mtime_ns
-			       ? NAME_FOUND
-			       : NAME_FILE_CHANGED;
-	}
+	if (has_stat && ((uint64_t)st->st_size != f->size_bytes || mtime_ns != f->mtime_ns))
+		return NAME_FILE_CHANGED;
+	if (*trust == NAME_BY_STAT)
+		return locate_other_sum(f, fd) ? NAME_FILE_CHANGED : NAME_FOUND;
 	if (is_host && !same_inode && f->not_read)
 		return NAME_NOT_READ; /* what is there now was there for the recorder, too */
 	if (is_host && is_another(f, st))
@@ -158,7 +170,7 @@ static enum name_reason open_checked(const struct name_roots *roots, const struc
 	if (has_id)
 		reason = check_id(fd, &f->build_id);
 	else
-		reason = check_stat(f, &st, deleted, roots_is_host(roots->symfs), &trust);
+		reason = check_facts(f, fd, &st, deleted, roots_is_host(roots->symfs), &trust);
 	if (reason != NAME_FOUND) {
 		close(fd);
 		return reason;

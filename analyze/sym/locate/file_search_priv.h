@@ -7,6 +7,8 @@
 
 /* Whether the ids are equal but for padding. */
 bool locate_same_id(const struct buildid *a, const struct buildid *b);
+/* Whether the open file lacks the checksum that f was recorded with; false also when there was none. */
+bool locate_other_sum(const struct resolver_file *f, int fd);
 /* Opens path below root and fills *out when its id is the wanted one.  -ENOENT, -ESTALE, -EACCES... */
 int locate_with_id(const char *root, const char *path, const struct buildid *id,
 		   struct located *out);

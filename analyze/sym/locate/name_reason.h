@@ -22,11 +22,11 @@ enum name_reason {
 	NAME_FILE_GONE,        /* the file is not on this machine */
 	NAME_NO_PERMISSION,    /* it is, but may not be read */
 	NAME_BUILD_ID_DIFFERS, /* another version of the file is there now */
-	NAME_FILE_CHANGED,     /* it has no build-id, and another size or time than recorded */
-	NAME_STRIPPED,         /* the file has no symbols, or only its exports and this is none */
-	NAME_DEBUG_STALE,      /* the same, and its debug file is of another build */
-	NAME_BETWEEN,          /* no symbol covers this place */
-	NAME_BAD_ELF,          /* the file is no ELF file (a memory image), or a broken one */
+	NAME_FILE_CHANGED, /* it has no build-id, and another size, time or checksum than recorded */
+	NAME_STRIPPED,     /* the file has no symbols, or only its exports and this is none */
+	NAME_DEBUG_STALE,  /* the same, and its debug file is of another build */
+	NAME_BETWEEN,      /* no symbol covers this place */
+	NAME_BAD_ELF,      /* the file is no ELF file (a memory image), or a broken one */
 	NAME_KERNEL_HIDDEN, /* kernel addresses were hidden (kptr_restrict), or no kallsyms in the capture */
 	NAME_NOT_READ, /* it was gone before the recorder saw it */
 	NAME_IN_MEMORY, /* a program that no folder had (memfd), and no file of its build-id is here */
@@ -66,8 +66,11 @@ struct resolver_file {
 	const char *path; /* as mapped; may end in " (deleted)" */
 	struct buildid build_id;
 	uint64_t inode; /* 0: not known */
+	uint64_t inode_generation;
+	bool any_generation; /* it was not recorded: the file is one of whatever generation */
 	uint32_t dev_major, dev_minor;
 	uint64_t size_bytes, mtime_ns; /* when it was recorded; both 0: not known */
+	struct filefacts_sum sum;      /* of one without a build-id, when it was recorded */
 	bool not_read; /* the recorder tells of the files that it saw, and this is not among them */
 	const struct filefacts_segment *segments; /* executable ones; borrowed from hints */
 	uint32_t segment_count;

@@ -69,7 +69,9 @@ static void bundle_comes_back(void **state)
 
 static void bundle_of_nothing(void **state)
 {
-	struct bundle_head bare = { .file.path = "", .symbols = "" };
+	struct bundle_head bare = { .file.path = "",
+				    .file.inode_generation = 0x123456789,
+				    .symbols = "" };
 	struct bundle_place p;
 	struct bundle *b;
 	size_t size_bytes;
@@ -79,6 +81,14 @@ static void bundle_of_nothing(void **state)
 	assert_int_equal(bundle_decode(data, size_bytes, &b), 0);
 	assert_int_equal(bundle_count(b), 0);
 	assert_false(bundle_find(b, 0, false, &p));
+	assert_true(bundle_head(b)->file.inode_generation == 0x123456789);
+	assert_false(bundle_head(b)->file.any_generation);
+	bundle_free(b);
+	/* As written before generations were. */
+	assert_int_equal(bundle_encode(&bare, NULL, 0, NULL, &data, &size_bytes), 0);
+	data[20] = 0;
+	assert_int_equal(bundle_decode(data, size_bytes, &b), 0);
+	assert_true(bundle_head(b)->file.any_generation);
 	bundle_free(b);
 }
 

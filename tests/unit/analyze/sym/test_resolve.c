@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* resolve, locate: names and reasons for files that are there, changed, gone or no files */
+#include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -344,6 +345,52 @@ static void resolve_without_an_id_size_and_time_decide(void **state)
 	resolver_free(r);
 }
 
+static void resolve_without_an_id_the_checksum_decides(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+	struct resolver_file f = file_of("/app", false), other;
+	struct filefacts_sum sum;
+	struct stat st;
+	char path[128];
+	int fd;
+
+	sh(e, "cp $f/layout.no-id $r/app");
+	snprintf(path, sizeof(path), "%s/app", e->root);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	sum = filefacts_sum(fd);
+	close(fd);
+	assert_true(sum.has_loaded && sum.has_spread);
+	for (unsigned i = 0; i < 8; i++) {
+		bool has_stat = i & 1, loaded_differs = i & 2, spread_differs = i & 4;
+		struct resolver_source source;
+		uint32_t id;
+
+		f.inode = i + 1;
+		f.size_bytes = has_stat ? (uint64_t)st.st_size : 0;
+		f.mtime_ns = has_stat ? (uint64_t)st.st_mtim.tv_sec * 1000000000ULL +
+						(uint64_t)st.st_mtim.tv_nsec
+				      : 0;
+		f.sum = sum;
+		f.sum.loaded_crc ^= loaded_differs;
+		f.sum.spread_crc ^= spread_differs;
+		id = resolver_add_file(r, &f);
+		assert_int_equal(resolver_user(r, id, OFF_F_SIZED, false)->reason,
+				 loaded_differs || spread_differs ? NAME_FILE_CHANGED : NAME_FOUND);
+		assert_true(resolver_source(r, id, &source));
+		assert_true(loaded_differs || spread_differs || source.trust == NAME_BY_STAT);
+	}
+	/* Another file that had the same numbers is one of its own. */
+	other = f;
+	other.inode_generation = 7;
+	other.sum = sum;
+	assert_int_not_equal(resolver_add_file(r, &other), resolver_add_file(r, &f));
+	assert_int_equal(resolver_user(r, resolver_add_file(r, &other), OFF_F_SIZED, false)->reason,
+			 NAME_FOUND);
+	resolver_free(r);
+}
+
 /* What lies at the path on the machine itself, with another inode on the same device. */
 static void resolve_another_inode_at_the_path_is_another_file(void **state)
 {
@@ -522,6 +569,7 @@ int main(void)
 		TEST(resolve_deleted_files_need_proof),
 		TEST(resolve_a_link_in_place_of_the_file_needs_proof),
 		TEST(resolve_without_an_id_size_and_time_decide),
+		TEST(resolve_without_an_id_the_checksum_decides),
 		TEST(resolve_another_inode_at_the_path_is_another_file),
 		cmocka_unit_test(resolve_what_has_no_file_is_anonymous),
 		cmocka_unit_test(resolve_vdso_is_our_own_if_it_is_the_same),

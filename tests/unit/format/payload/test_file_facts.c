@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -28,6 +29,7 @@ static const struct filefacts example = {
 	.mtime_ns = 1700000000123456789,
 	.mount_namespace = 4026531832,
 	.build_id = { "\x01\x02\x03", 3 },
+	.sum = { 0x12345678, 0x9abcdef0, true, true },
 	.segment_count = 2,
 	.segments = { { 0x401000, 0x1000, 0x300 }, { 0x413000, 0x3000, 0x20 } },
 	.path = TEXT("/usr/bin/app"),
@@ -50,6 +52,10 @@ static void assert_facts(const struct filefacts *got, const struct filefacts *wa
 	assert_true(got->mount_namespace == want->mount_namespace);
 	assert_int_equal(got->build_id.size_bytes, want->build_id.size_bytes);
 	assert_memory_equal(got->build_id.bytes, want->build_id.bytes, BUILDID_MAX_BYTES);
+	assert_int_equal(got->sum.loaded_crc, want->sum.loaded_crc);
+	assert_int_equal(got->sum.spread_crc, want->sum.spread_crc);
+	assert_int_equal(got->sum.has_loaded, want->sum.has_loaded);
+	assert_int_equal(got->sum.has_spread, want->sum.has_spread);
 	assert_int_equal(got->segment_count, want->segment_count);
 	assert_memory_equal(got->segments, want->segments,
 			    want->segment_count * sizeof(want->segments[0]));
@@ -152,6 +158,94 @@ static void filefacts_find_the_executable_segments(void **state)
 	assert_int_equal(filefacts_segments(-1, s), 0);
 }
 
+/* A copy of a fixture in memory, of at least size_bytes. */
+static int copy_of(const char *name, off_t size_bytes)
+{
+	char path[FIXTURE_PATH], block[4096];
+	int from, to = memfd_create(name, 0);
+	ssize_t n;
+
+	fixture_path(name, path);
+	from = open(path, O_RDONLY);
+	assert_true(from >= 0 && to >= 0);
+	while ((n = read(from, block, sizeof(block))) > 0)
+		assert_int_equal(write(to, block, (size_t)n), n);
+	close(from);
+	if (lseek(to, 0, SEEK_END) < size_bytes)
+		assert_int_equal(ftruncate(to, size_bytes), 0);
+	return to;
+}
+
+static void change_byte(int fd, off_t at)
+{
+	uint8_t byte;
+
+	assert_int_equal(pread(fd, &byte, 1, at), 1);
+	byte ^= 1;
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+}
+
+static void filefacts_sum_differs_when_headers_code_or_end_do(void **state)
+{
+	static const struct {
+		off_t at;
+		bool loaded; /* that part of the sum differs, too */
+	} changes[] = {
+		{ 16, true },             /* the file's header */
+		{ 0x1000, true },         /* a segment's first byte of code, */
+		{ 0x12ff, true },         /* its last */
+		{ (1 << 20) - 1, false }, /* the file's last byte: names of sections */
+		{ (1 << 19) + 9, false }, /* one of the blocks between */
+	};
+	int fd = copy_of("layout", 1 << 20);
+	struct filefacts_sum was = filefacts_sum(fd), now;
+
+	assert_true(was.has_loaded && was.has_spread && filefacts_same_sum(&was, &was));
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		change_byte(fd, changes[i].at);
+		now = filefacts_sum(fd);
+		assert_false(filefacts_same_sum(&was, &now));
+		assert_int_equal(now.loaded_crc != was.loaded_crc, changes[i].loaded);
+		change_byte(fd, changes[i].at);
+		now = filefacts_sum(fd);
+		assert_true(filefacts_same_sum(&was, &now));
+	}
+	close(fd);
+}
+
+static void filefacts_sum_of_mapped_parts_agrees_with_the_files(void **state)
+{
+	int fd = copy_of("layout", 1 << 20);
+	struct filefacts_sum whole = filefacts_sum(fd), part, none = { 0 };
+
+	assert_int_equal(ftruncate(fd, 0x6000), 0); /* behind all segments */
+	part = filefacts_sum(fd);
+	assert_int_equal(part.loaded_crc, whole.loaded_crc);
+	assert_false(filefacts_same_sum(&whole, &part));
+	part.has_spread = false;
+	assert_true(filefacts_same_sum(&whole, &part));
+	assert_true(filefacts_same_sum(&part, &whole));
+	assert_false(filefacts_same_sum(&whole, &none));
+	assert_false(filefacts_same_sum(&none, &none));
+	close(fd);
+}
+
+static void filefacts_sum_of_no_elf_file_is_none(void **state)
+{
+	int fd = open("/dev/null", O_RDONLY);
+	struct filefacts_sum s = filefacts_sum(fd);
+
+	assert_false(s.has_loaded || s.has_spread);
+	close(fd);
+	s = filefacts_sum(-1);
+	assert_false(s.has_loaded || s.has_spread);
+	fd = memfd_create("text", 0);
+	assert_int_equal(write(fd, "#!/bin/sh\n", 10), 10);
+	s = filefacts_sum(fd);
+	assert_false(s.has_loaded || s.has_spread);
+	close(fd);
+}
+
 static void jitfiles_use_the_innermost_pid(void **state)
 {
 	static const struct {
@@ -180,6 +274,9 @@ int main(void)
 		cmocka_unit_test(filefacts_unknown_ends_are_stepped_over),
 		cmocka_unit_test(filefacts_refuse_what_is_broken),
 		cmocka_unit_test(filefacts_find_the_executable_segments),
+		cmocka_unit_test(filefacts_sum_differs_when_headers_code_or_end_do),
+		cmocka_unit_test(filefacts_sum_of_mapped_parts_agrees_with_the_files),
+		cmocka_unit_test(filefacts_sum_of_no_elf_file_is_none),
 		cmocka_unit_test(jitfiles_use_the_innermost_pid),
 	};
 

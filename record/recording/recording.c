@@ -228,6 +228,24 @@ static void give_up_rights(struct recording *r)
 		note(&r->notes, NOTE_DETAIL, "rights kept while recording: %s", names);
 }
 
+static void end_command(struct recording *r)
+{
+	unsigned long long wait_s = WORKLOAD_TERM_WAIT_NS / 1000000000;
+
+	switch (workload_end(&r->workload)) {
+	case WORKLOAD_ENDED:
+		break;
+	case WORKLOAD_KILLED:
+		note(&r->notes, NOTE_WARNING, "'%s' did not end within %llu s of SIGTERM: killed",
+		     r->opts->command[0], wait_s);
+		break;
+	case WORKLOAD_LEFT:
+		note(&r->notes, NOTE_WARNING,
+		     "'%s' (pid %d) did not end within %llu s of SIGTERM, nor of SIGKILL: left running",
+		     r->opts->command[0], (int)r->workload.pid, wait_s);
+	}
+}
+
 static int run(struct recording *r, bool *command_failed)
 {
 	int err, finish_err;
@@ -253,11 +271,11 @@ static int run(struct recording *r, bool *command_failed)
 	finish_err = stop(r);
 	if (!err && finish_err)
 		err = failed_write(r, finish_err);
-	workload_finish(&r->workload, true);
 	/* Also after a failed write: the head may still be told that the rest is whole. */
 	finish_err = finish_file(r);
 	if (!err && finish_err)
 		err = failed_write(r, finish_err);
+	end_command(r); /* it may take seconds: the capture is complete by now */
 	return err;
 }
 

@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "format/base/clock.h"
 #include "record/privsep/caps.h"
+
+#define KILL_WAIT_NS 1000000000ULL /* a process in an uninterruptible sleep outlives SIGKILL */
 
 /* In the child.  Async-signal-safe calls only would not matter: there is one thread. */
 static _Noreturn void child(char *const *argv, const struct signal_state *signals, int go_fd,
@@ -80,6 +84,27 @@ out:
 	return err;
 }
 
+void workload_reap(struct workload *w)
+{
+	if (w->pid && !w->reaped && waitpid(w->pid, &w->status, WNOHANG) == w->pid)
+		w->reaped = true;
+}
+
+/* Waits for its end until the time is up.  Whether it has ended. */
+static bool await_end(struct workload *w, uint64_t wait_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), until_ns = now_ns + wait_ns;
+	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
+
+	workload_reap(w);
+	while (w->pid && !w->reaped && now_ns < until_ns) {
+		(void)poll(&p, 1, (int)((until_ns - now_ns) / 1000000) + 1);
+		workload_reap(w);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+	}
+	return !w->pid || w->reaped;
+}
+
 int workload_start(struct workload *w)
 {
 	int exec_errno = 0;
@@ -95,35 +120,27 @@ int workload_start(struct workload *w)
 	} while (got < 0 && errno == EINTR);
 	if (got != (ssize_t)sizeof(exec_errno))
 		return 0;
-	workload_finish(w, false);
+	(void)await_end(w, KILL_WAIT_NS);
 	return -exec_errno;
 }
 
-void workload_reap(struct workload *w)
+enum workload_end workload_end(struct workload *w)
 {
-	if (w->pid && !w->reaped && waitpid(w->pid, &w->status, WNOHANG) == w->pid)
-		w->reaped = true;
-}
-
-void workload_finish(struct workload *w, bool kill_it)
-{
-	workload_reap(w); /* One that has ended by itself, even of SIGTERM, keeps its status. */
-	if (!w->pid || w->reaped)
-		return;
-	if (kill_it)
-		w->killed = !kill(w->pid, SIGTERM);
-	while (waitpid(w->pid, &w->status, 0) < 0) {
-		if (errno != EINTR)
-			return;
-	}
-	w->reaped = true;
+	if (await_end(w, 0)) /* one that has ended by itself, even of SIGTERM, keeps its status */
+		return WORKLOAD_ENDED;
+	w->killed = !kill(w->pid, SIGTERM);
+	if (await_end(w, WORKLOAD_TERM_WAIT_NS))
+		return WORKLOAD_ENDED;
+	(void)kill(w->pid, SIGKILL);
+	return await_end(w, KILL_WAIT_NS) ? WORKLOAD_KILLED : WORKLOAD_LEFT;
 }
 
 int workload_exit_status(const struct workload *w)
 {
 	if (!w->pid || !w->reaped)
 		return 0;
-	if (w->killed && WIFSIGNALED(w->status) && WTERMSIG(w->status) == SIGTERM)
+	if (w->killed && WIFSIGNALED(w->status) &&
+	    (WTERMSIG(w->status) == SIGTERM || WTERMSIG(w->status) == SIGKILL))
 		return 0;
 	return WIFSIGNALED(w->status) ? 128 + WTERMSIG(w->status) : WEXITSTATUS(w->status);
 }
@@ -134,7 +151,8 @@ void workload_done(struct workload *w)
 		return;
 	if (w->go_fd >= 0)
 		close(w->go_fd); /* a child that still waits ends now */
-	workload_finish(w, false);
+	if (!w->killed)
+		(void)await_end(w, KILL_WAIT_NS);
 	if (w->pidfd >= 0)
 		close(w->pidfd);
 	if (w->error_fd >= 0)

@@ -34,8 +34,16 @@ int workload_fork(struct workload *w, char *const *argv, const struct signal_sta
 int workload_start(struct workload *w);
 /* Takes note of its end, if it has ended. */
 void workload_reap(struct workload *w);
-/* Waits for its end.  kill_it: asks it to end first (SIGTERM). */
-void workload_finish(struct workload *w, bool kill_it);
+
+#define WORKLOAD_TERM_WAIT_NS 5000000000ULL
+
+enum workload_end {
+	WORKLOAD_ENDED,  /* there is none, it has ended by itself, or it ended after SIGTERM */
+	WORKLOAD_KILLED, /* SIGTERM did not end it within WORKLOAD_TERM_WAIT_NS: SIGKILL did */
+	WORKLOAD_LEFT,   /* SIGKILL did not end it within a second either: it is left running */
+};
+/* Ends a command that runs; takes 6 s at most. */
+enum workload_end workload_end(struct workload *w);
 /* What to pass on: its exit status, 128 + signal; 0 when we ended it, or there is no command. */
 int workload_exit_status(const struct workload *w);
 /* Ends and forgets a command that never ran.  A zeroed struct is fine. */

@@ -71,6 +71,34 @@ setup() {
 		sed -n 's/.*PERF_RECORD_LOST lost \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')"
 }
 
+# stubborn - a command that ignores SIGTERM; its pid is in the file pid
+# shellcheck disable=SC2016 # for perl
+stubborn='$SIG{TERM} = "IGNORE"; open F, ">", "pid"; print F $$; close F; sleep 1 for 1 .. 120'
+
+@test "a command that ignores SIGTERM is killed 5 s after it, when the capture is complete" {
+	status=0
+	timeout -s KILL 60 ebprec-record -a -d 1 -q -o r.data perl -e "$stubborn" 2>err 3>&- || status=$?
+	same 0 "$status"
+	whole r.data
+	same duration "$(account r.data ended)"
+	same "ebprec: 'perl' did not end within 5 s of SIGTERM: killed" "$(grep SIGTERM err)"
+	! kill -0 "$(cat pid)" 2>/dev/null || fail "it still runs"
+}
+
+@test "Ctrl-C while a command is waited for leaves a complete capture" {
+	ebprec-record -a -d 1 -q -o r.data perl -e "$stubborn" 2>err 3>&- &
+	pid=$!
+	is_finished() { ebprec info r.data 2>/dev/null | grep -qx '  state *finished'; }
+	await is_finished
+	kill -0 "$(cat pid)" || fail "the command has ended before"
+	kill -INT $pid
+	status=0
+	wait $pid || status=$?
+	kill -KILL "$(cat pid)"
+	same 130 "$status"
+	whole r.data
+}
+
 @test "inside a time namespace it says that it cannot" {
 	unshare --time true 2>/dev/null || skip "no time namespaces here"
 	refuses unshare --fork --time --monotonic 1000 ebprec-record -a -q -o r.data true

@@ -73,10 +73,20 @@ static void give(int fd, const char *path, struct notes *notes)
 		     (unsigned)uid, strerror(errno));
 }
 
+static int make_nameless(const struct recfile *o)
+{
+	return openat(o->dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
 static int make_fresh(struct recfile *o, const char *path)
 {
 	o->path = strdup(path);
-	if (!o->path || asprintf(&o->fresh, "%s.new-%d", path, (int)getpid()) < 0) {
+	if (!o->path)
+		return -ENOMEM;
+	o->fd = make_nameless(o);
+	if (o->fd >= 0)
+		return 0;
+	if (asprintf(&o->fresh, "%s.new-%d", path, (int)getpid()) < 0) {
 		o->fresh = NULL;
 		return -ENOMEM;
 	}
@@ -105,10 +115,8 @@ int recfile_open(struct recfile *o, const char *path, struct notes *notes)
 	}
 	o->dir_fd = dir_fd;
 	err = make_fresh(o, path);
-	if (!err) {
-		give(o->fd, path, notes);
+	if (!err)
 		return 0;
-	}
 	note_fail(notes, err, "choose another place with -o", "cannot write '%s'", path);
 	free(o->fresh); /* not ours to remove */
 	o->fresh = NULL;
@@ -130,9 +138,18 @@ static int check_ours(const struct recfile *o, const char *name)
 	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino ? 0 : -ESTALE;
 }
 
+/* Fails with EEXIST when somebody has just put another file there. */
+static int link_to(const struct recfile *o, const char *name)
+{
+	char self[40];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
+	return linkat(AT_FDCWD, self, o->dir_fd, name, AT_SYMLINK_FOLLOW);
+}
+
 int recfile_place(struct recfile *o, struct notes *notes)
 {
-	const char *base = base_of(o->path), *fresh = base_of(o->fresh);
+	const char *base = base_of(o->path), *fresh = o->fresh ? base_of(o->fresh) : NULL;
 	char *old = NULL;
 	int err = 0;
 
@@ -144,7 +161,7 @@ int recfile_place(struct recfile *o, struct notes *notes)
 	free(old);
 	if (err)
 		return err;
-	if (renameat(o->dir_fd, fresh, o->dir_fd, base))
+	if (fresh ? renameat(o->dir_fd, fresh, o->dir_fd, base) : link_to(o, base))
 		return note_fail(notes, -errno, NULL, "cannot write '%s'", o->path);
 	err = check_ours(o, base);
 	if (err)
@@ -152,12 +169,14 @@ int recfile_place(struct recfile *o, struct notes *notes)
 				 "cannot write '%s'", o->path);
 	free(o->fresh);
 	o->fresh = NULL;
+	o->in_place = true;
+	give(o->fd, o->path, notes);
 	return 0;
 }
 
 int recfile_spill(const struct recfile *o)
 {
-	return openat(o->dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return make_nameless(o);
 }
 
 void recfile_close(struct recfile *o)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * recfile - the capture's file, from a fresh name into its place
+ * recfile - the capture's file, which takes its place when the recording has started
  *
- * The file is made under a name nobody has (PATH.new-PID), mode 0600: a capture may hold what
- * others must not see.  It takes the place of PATH only when the recording really starts; an older
- * capture becomes PATH.old.  So a recording that cannot start changes nothing.
+ * The file has no name at first (O_TMPFILE), so that a recorded command does not see it; where the file
+ * system has no such files it is PATH.new-PID.  Its mode is 0600: a capture may hold what others must
+ * not see.  It takes the place of PATH only when the recording really starts; an older capture becomes
+ * PATH.old.  So a recording that cannot start changes nothing.
  *
  * Who recorded by way of sudo owns the file.  Links that somebody else put into a folder for all
  * (/tmp) are not followed, and nothing is ever written into a file that was there before.
@@ -18,9 +19,10 @@
 #include "record/base/messages.h"
 
 struct recfile {
-	char *path, *fresh; /* owned; fresh NULL once the file is in its place */
-	int fd;             /* owned; -1: none */
-	int dir_fd;         /* owned while there is a path; what both names are in */
+	char *path, *fresh; /* owned; fresh NULL: the file has no name yet, or is in its place */
+	bool in_place;
+	int fd;     /* owned; -1: none */
+	int dir_fd; /* owned while there is a path: the folder of the file */
 };
 
 /* On failure note_fail() has said why. */

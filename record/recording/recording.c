@@ -52,8 +52,8 @@ int instrument_fail(struct instrument_ctx *c, int err, const char *what)
 
 int recording_fail_write(struct recording *r, int err)
 {
-	const char *hint = r->start_ns && !r->file.fresh ? "what was recorded before is readable"
-							 : NULL;
+	const char *hint = r->start_ns && r->file.in_place ? "what was recorded before is readable"
+							   : NULL;
 
 	if (r->opts->to_pipe)
 		hint = err == -EPIPE       ? "who read it has ended"

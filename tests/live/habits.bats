@@ -33,6 +33,16 @@ finished() {
 	same 126 $status
 }
 
+@test "a command sees no file of the recorder's beside the captures" {
+	mkdir empty
+	cd empty
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		ebprec record -q --without sched,mark -o x.data -- ls -A >>../seen
+	done
+	same "" "$(grep -vx 'x.data\|x.data.old' ../seen || true)"
+	same "x.data x.data.old" "$(echo *)"
+}
+
 @test "perf's way of saying how long" {
 	shares 60 >told 3>&- & # an idle machine has nothing to sample
 	ebprec record -q -a -F 499 -o x.data sleep 0.7

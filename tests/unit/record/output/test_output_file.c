@@ -10,9 +10,29 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* In the place of libc's: a file system without nameless files, when a test wants one. */
+static bool has_nameless_files = true;
+
+int openat(int dir_fd, const char *path, int flags, ...)
+{
+	va_list list;
+	unsigned mode;
+
+	va_start(list, flags);
+	mode = va_arg(list, unsigned);
+	va_end(list);
+	if (!has_nameless_files && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, dir_fd, path, flags, mode);
+}
 
 struct place {
 	char dir[32], path[64], old[64];
@@ -33,8 +53,17 @@ static int make_place(void **state)
 	snprintf(p->path, sizeof(p->path), "%s/x.data", p->dir);
 	snprintf(p->old, sizeof(p->old), "%s/x.data.old", p->dir);
 	p->file.fd = -1;
+	has_nameless_files = true;
 	*state = p;
 	return 0;
+}
+
+static int make_place_without_nameless_files(void **state)
+{
+	int err = make_place(state);
+
+	has_nameless_files = false;
+	return err;
 }
 
 static int remove_place(void **state)
@@ -98,6 +127,41 @@ static void recfile_that_is_not_placed_changes_nothing(void **state)
 	recfile_close(&p->file);
 	holds(p->path, "older");
 	assert_int_equal(access(p->old, F_OK), -1);
+}
+
+static size_t count_files(const char *dir)
+{
+	DIR *d = opendir(dir);
+	size_t count = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		count++;
+	closedir(d);
+	return count - 2; /* . and .. */
+}
+
+static void recfile_has_no_name_before_its_place(void **state)
+{
+	struct place *p = *state;
+
+	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	assert_int_equal(count_files(p->dir), 0);
+	assert_false(p->file.in_place);
+	assert_int_equal(recfile_place(&p->file, &p->notes), 0);
+	assert_int_equal(count_files(p->dir), 1);
+	assert_true(p->file.in_place);
+}
+
+static void recfile_without_nameless_files_has_a_name_of_its_own(void **state)
+{
+	struct place *p = *state;
+
+	assert_int_equal(recfile_open(&p->file, p->path, &p->notes), 0);
+	assert_int_equal(access(p->file.fresh, F_OK), 0);
+	assert_int_equal(access(p->path, F_OK), -1);
+	recfile_close(&p->file);
+	assert_int_equal(count_files(p->dir), 0);
 }
 
 static void recfile_refuses_what_is_no_file(void **state)
@@ -168,8 +232,17 @@ int main(void)
 						make_place, remove_place),
 		cmocka_unit_test_setup_teardown(recfile_that_is_not_placed_changes_nothing,
 						make_place, remove_place),
-		cmocka_unit_test_setup_teardown(recfile_sees_that_its_file_was_replaced, make_place,
+		cmocka_unit_test_setup_teardown(recfile_replaces_and_keeps_the_older_one,
+						make_place_without_nameless_files, remove_place),
+		cmocka_unit_test_setup_teardown(recfile_that_is_not_placed_changes_nothing,
+						make_place_without_nameless_files, remove_place),
+		cmocka_unit_test_setup_teardown(recfile_sees_that_its_file_was_replaced,
+						make_place_without_nameless_files, remove_place),
+		cmocka_unit_test_setup_teardown(recfile_has_no_name_before_its_place, make_place,
 						remove_place),
+		cmocka_unit_test_setup_teardown(
+			recfile_without_nameless_files_has_a_name_of_its_own,
+			make_place_without_nameless_files, remove_place),
 		cmocka_unit_test_setup_teardown(recfile_stays_in_its_folder, make_place,
 						remove_place),
 		cmocka_unit_test(recfile_invoker_is_two_numbers),

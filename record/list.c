@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -66,9 +67,7 @@ const char *instlist_lacks(enum instrument_need needs)
 	return why;
 }
 
-static void print_one(FILE *to, const char *name, const char *summary, bool is_default,
-		      enum instrument_need need, const char *costs, const char *lacks,
-		      const char *less)
+static void print_needs(FILE *to, enum instrument_need need)
 {
 	static const struct {
 		enum instrument_need need;
@@ -80,14 +79,22 @@ static void print_one(FILE *to, const char *name, const char *summary, bool is_d
 	};
 	const char *comma = "";
 
-	fprintf(to, "%-8s %s%s\n", name, summary, is_default ? " (on by default)" : "");
-	fprintf(to, "         needs: %s", need ? "" : "nothing");
+	fputs(need ? "" : "nothing", to);
 	for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++) {
 		if (!(need & needs[k].need))
 			continue;
 		fprintf(to, "%s%s", comma, needs[k].text);
 		comma = ", ";
 	}
+}
+
+static void print_one(FILE *to, const char *name, const char *summary, bool is_default,
+		      enum instrument_need need, const char *costs, const char *lacks,
+		      const char *less)
+{
+	fprintf(to, "%-8s %s%s\n", name, summary, is_default ? " (on by default)" : "");
+	fputs("         needs: ", to);
+	print_needs(to, need);
 	fprintf(to, "\n         costs: %s\n         here:  %s%s\n", costs,
 		lacks  ? "no, "
 		: less ? "yes, with "
@@ -95,6 +102,23 @@ static void print_one(FILE *to, const char *name, const char *summary, bool is_d
 		lacks  ? lacks
 		: less ? less
 		       : "");
+}
+
+/* One that records the same without BPF, where there is one. */
+static void print_fallback(FILE *to, const struct instrument *inst)
+{
+	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
+		const struct instrument *other = recording_instruments[i];
+		const char *lacks;
+
+		if (other == inst || !other->costs || strcmp(other->name, inst->name) != 0)
+			continue;
+		lacks = instlist_lacks(other->needs);
+		fputs("         without BPF it needs: ", to);
+		print_needs(to, other->needs);
+		fprintf(to, "; costs: %s; here: %s%s\n", other->costs, lacks ? "no, " : "yes",
+			lacks ? lacks : "");
+	}
 }
 
 static void print_metric(FILE *to, const struct metricinst *m, const struct btf *kernel)
@@ -123,9 +147,11 @@ void instlist_print(FILE *to)
 
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++) {
 		inst = recording_instruments[i];
-		if (inst->costs)
-			print_one(to, inst->name, inst->summary, inst->needs & NEED_BPF,
-				  inst->needs, inst->costs, instlist_lacks(inst->needs), NULL);
+		if (!inst->costs || !(inst->needs & NEED_BPF))
+			continue;
+		print_one(to, inst->name, inst->summary, true, inst->needs, inst->costs,
+			  instlist_lacks(inst->needs), NULL);
+		print_fallback(to, inst);
 	}
 	for (size_t i = 0; i < metriclist_count; i++)
 		print_metric(to, &metriclist[i], kernel);

@@ -9,7 +9,7 @@
 
 /* What of these needs is not to be had, as one text; NULL: nothing. */
 const char *instlist_lacks(enum instrument_need needs);
-/* `ebprec record --list`: a line an instrument, from the table of the recording. */
+/* `ebprec record --list`: each instrument once, from the table of the recording. */
 void instlist_print(FILE *to);
 
 #endif

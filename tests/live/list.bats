@@ -34,6 +34,11 @@ here() {
 	[ ! -e "$BATS_FILE_TMPDIR/ebprec.data" ] || fail "the list recorded something"
 }
 
+@test "the list names each instrument once" {
+	same "" "$(awk '/^[a-z]/ { print $1 }' list | sort | uniq -d)"
+	same 2 "$(grep -c '^         without BPF it needs: perf events' list)"
+}
+
 # programs_of PID - the names of the BPF programs that a process has loaded or attached, as the kernel cuts them
 programs_of() {
 	local id
@@ -70,6 +75,7 @@ programs_in() {
 		/^ +needs: ./ { needs[name]++; next }
 		/^ +costs: .*[a-z]/ { costs[name]++; next }
 		/^ +here:  (yes$|no, .)/ { here[name]++; next }
+		/^ +without BPF it needs: .*; costs: .*[a-z].*; here: (yes$|no, .)/ { next }
 		{ print "not expected: " $0; bad = 1 }
 		END {
 			for (n in needs) if (needs[n] != costs[n] || costs[n] != here[n]) { print n; bad = 1 }

@@ -44,7 +44,8 @@ static void show_note(void *arg, enum note_level level, const char *text)
 {
 	struct screen *s = arg;
 
-	if ((level == NOTE_INFO && s->quiet) || (level == NOTE_DETAIL && !s->verbose))
+	if (((level == NOTE_INFO || level == NOTE_STATUS) && s->quiet) ||
+	    (level == NOTE_DETAIL && !s->verbose))
 		return;
 	clear_status(s);
 	fprintf(stderr, "ebprec: %s\n", text);

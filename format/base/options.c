@@ -69,7 +69,7 @@ static bool read_seconds(const char *text, uint64_t *out_ns)
 {
 	uint64_t ns;
 
-	if (!duration_read(text, true, &text, &ns) || *text)
+	if (!duration_read(text, true, &text, &ns) || *text || !ns)
 		return false;
 	*out_ns = ns;
 	return true;
@@ -103,7 +103,7 @@ static bool read_size(const char *text, uint64_t *out_bytes)
 		text++;
 		break;
 	}
-	if (*text || v > UINT64_MAX >> shift)
+	if (*text || !v || v > UINT64_MAX >> shift)
 		return false;
 	*out_bytes = v << shift;
 	return true;

@@ -21,12 +21,12 @@ enum option_type {
 	OPT_FLAG,    /* bool */
 	OPT_COUNT,   /* unsigned: times given (-v -v) */
 	OPT_UINT,    /* unsigned, decimal, within [min, max] */
-	OPT_SECONDS, /* uint64_t ns, from a number of seconds such as 2.5, or 300ms, 10m (duration.h) */
-	OPT_SIZE, /* uint64_t bytes; a suffix B, K, M or G (powers of 1024); bare numbers are MiB */
-	OPT_STRING, /* const char *, borrowed from argv */
-	OPT_LIST,   /* struct option_list: may be given several times */
-	OPT_FORM,   /* const char *: NULL, not given; `--long` is "", `--long=FORM` is FORM */
-	OPT_PAIR,   /* struct option_pair: two words, `--long A B` or `--long=A B` */
+	OPT_SECONDS, /* uint64_t ns, not 0, from a number of seconds such as 2.5, or 300ms, 10m */
+	OPT_SIZE,    /* uint64_t bytes, not 0; a suffix B, K, M or G; bare numbers are MiB */
+	OPT_STRING,  /* const char *, borrowed from argv */
+	OPT_LIST,    /* struct option_list: may be given several times */
+	OPT_FORM,    /* const char *: NULL, not given; `--long` is "", `--long=FORM` is FORM */
+	OPT_PAIR,    /* struct option_pair: two words, `--long A B` or `--long=A B` */
 	/* What users of perf type.  Not listed with the others; of two of them the offset is not used. */
 	OPT_SAME, /* value_name is the long name of the option that it is; at the offset, but for 0, a
 		   * const char * gets the long name that was used last of the two */

@@ -14,6 +14,7 @@
 
 enum note_level {
 	NOTE_DETAIL,  /* shown with -v */
+	NOTE_STATUS,  /* not shown with -q, and of no interest later: not in the capture */
 	NOTE_INFO,    /* not shown with -q */
 	NOTE_KEPT,    /* for the capture alone: it is shown as the failure */
 	NOTE_WARNING, /* something is missing from the capture: always shown */

@@ -228,6 +228,30 @@ static void give_up_rights(struct recording *r)
 		note(&r->notes, NOTE_DETAIL, "rights kept while recording: %s", names);
 }
 
+/* "recording until 'make' ends, for 10 s at most, or until Ctrl-C" */
+static void report_end_condition(struct recording *r)
+{
+	const struct record_opts *o = r->opts;
+	char until[80] = "", most[64] = "", size[64] = "", stop[64] = "Ctrl-C";
+
+	if (o->command)
+		snprintf(until, sizeof(until), " until '%.60s' ends,", o->command[0]);
+	else if (o->pid_count == 1)
+		snprintf(until, sizeof(until), " until process %u ends,", o->pids[0]);
+	else if (o->pid_count)
+		snprintf(until, sizeof(until), " until %u processes end,", o->pid_count);
+	if (o->duration_ns)
+		snprintf(most, sizeof(most), " for %.9g s%s,", (double)o->duration_ns / 1e9,
+			 *until ? " at most" : "");
+	if (o->max_file_bytes && !o->rotate)
+		snprintf(size, sizeof(size), " until the capture has %.6g MiB,",
+			 (double)o->max_file_bytes / (1 << 20));
+	if (!isatty(STDIN_FILENO))
+		snprintf(stop, sizeof(stop), "SIGINT (kill -INT %d)", (int)getpid());
+	note(&r->notes, NOTE_STATUS, "recording%s%s%s%s until %s", until, most, size,
+	     *until || *most || *size ? " or" : "", stop);
+}
+
 static void end_command(struct recording *r)
 {
 	unsigned long long wait_s = WORKLOAD_TERM_WAIT_NS / 1000000000;
@@ -264,6 +288,7 @@ static int run(struct recording *r, bool *command_failed)
 		err = segment_place(&r->segment, &r->notes);
 	if (!err) {
 		give_up_rights(r);
+		report_end_condition(r);
 		err = recording_loop(r);
 		if (err)
 			failed_write(r, err);

@@ -165,12 +165,10 @@ static void options_forms_of_numbers(void **state)
 		size_t offset;
 		uint64_t want;
 	} cases[] = {
-		{ "-d 0", offsetof(struct opts, duration_ns), 0 },
 		{ "-d 10", offsetof(struct opts, duration_ns), 10000000000 },
 		{ "-d 0.000000001", offsetof(struct opts, duration_ns), 1 },
 		{ "-d 1.0000000019", offsetof(struct opts, duration_ns), 1000000001 },
 		{ "-d 18446744073", offsetof(struct opts, duration_ns), 18446744073000000000U },
-		{ "-m 0", offsetof(struct opts, ring_bytes), 0 },
 		{ "-m 512K", offsetof(struct opts, ring_bytes), 512 << 10 },
 		{ "-m 3m", offsetof(struct opts, ring_bytes), 3 << 20 },
 		{ "-m2G", offsetof(struct opts, ring_bytes), 2ULL << 30 },
@@ -263,6 +261,10 @@ static void options_errors_say_what_is_wrong(void **state)
 		{ "-Z4x", "option '--pack' needs a number from 3 to 9, not '4x'" },
 		{ "--pack=", "option '--pack' needs a number from 3 to 9, not ''" },
 		{ "-d .", "option '--duration' needs a time such as 2.5, 300ms or 10m, not '.'" },
+		{ "-d 0", "option '--duration' needs a time such as 2.5, 300ms or 10m, not '0'" },
+		{ "-d 0.0s",
+		  "option '--duration' needs a time such as 2.5, 300ms or 10m, not '0.0s'" },
+		{ "-m 0", "option '--ring' needs a size such as 64M or 2G, not '0'" },
 		{ "-d 1.5x",
 		  "option '--duration' needs a time such as 2.5, 300ms or 10m, not '1.5x'" },
 		{ "-d -1s",

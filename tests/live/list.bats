@@ -60,13 +60,13 @@ programs_in() {
 	ebprec record -aq --without sched,mark -o off.data -- bash -c 'programs_of $PPID >off'
 	# shellcheck disable=SC2016
 	ebprec record -aq --with syscalls,kmem -o on.data -- bash -c 'programs_of $PPID >on'
-	programs_in "$bpf"/{block,cache,exits,faults,heap,irq,kmem,locks,mark,net,pmu,runq,sched,syscalls,tcp}.bpf.c >all
+	programs_in "$bpf"/tables/*.bpf.c "$bpf"/core/{mark,sched}.bpf.c >all
 	[ "$(wc -l <all)" -ge 60 ] || fail "only these programs: $(cat all)"
 	same "" "$(comm -12 all off)"
 	same "cpu_sample" "$(grep -x cpu_sample off)"
 	# With them there are theirs, and nobody else's.
-	same "$(programs_in "$bpf"/{kmem,mark,sched,syscalls}.bpf.c | grep -cFxf on)" "$(comm -12 all on | wc -l)"
-	same "$(programs_in "$bpf"/{kmem,syscalls}.bpf.c)" "$(programs_in "$bpf"/{kmem,syscalls}.bpf.c | comm -12 - on)"
+	same "$(programs_in "$bpf"/{tables/kmem,core/mark,core/sched,tables/syscalls}.bpf.c | grep -cFxf on)" "$(comm -12 all on | wc -l)"
+	same "$(programs_in "$bpf"/tables/{kmem,syscalls}.bpf.c)" "$(programs_in "$bpf"/tables/{kmem,syscalls}.bpf.c | comm -12 - on)"
 }
 
 @test "each says what it needs and what it costs, and which are on by default" {

@@ -17,17 +17,32 @@ CLANG	?= clang
 BPFTOOL	?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 INSTALL	?= install
 
+comma	:= ,
 CFLAGS	?= -O2 -g
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wfloat-conversion \
 	   -Wno-unused-parameter $(if $(CI),-Werror)
 EB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DEBPREC_VERSION='"$(VERSION)"' -I. $(WARN)
 EB_LDFLAGS :=
+# These flags, if the compiler takes all of them.
+takes	= $(shell $(CC) -Werror $(1) -fsyntax-only -x c /dev/null 2>/dev/null && echo "$(1)")
 # GCC for x86 clears and copies larger structs by "rep stos", which takes longer than what is done with them.
-STRINGOPS := -mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign \
-	     -mmemcpy-strategy=unrolled_loop:512:noalign,libcall:-1:noalign
-EB_CFLAGS += $(shell $(CC) $(STRINGOPS) -fsyntax-only -x c /dev/null 2>/dev/null && echo "$(STRINGOPS)")
+EB_CFLAGS += $(call takes,-mmemset-strategy=unrolled_loop:512:noalign$(comma)libcall:-1:noalign \
+	-mmemcpy-strategy=unrolled_loop:512:noalign$(comma)libcall:-1:noalign)
 
-comma	:= ,
+# Hardening; docs/SECURITY.md says what each is for, tests/e2e/hardening.bats holds the programs to it.
+# FORTIFY needs an optimizer, and would hide from the sanitizers what they are to see.
+HARDEN	:= -fPIE -fstack-protector-strong $(call takes,-fstack-clash-protection) \
+	   $(or $(call takes,-fcf-protection=full),$(call takes,-mbranch-protection=standard))
+FORTIFY	:= $(shell echo '\#include <features.h>' | $(CC) -Werror -O2 -D_FORTIFY_SOURCE=3 -E - >/dev/null 2>&1 && echo 3 || echo 2)
+ifeq ($(SAN),)
+HARDEN	+= $(if $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS)))),$(if $(findstring _FORTIFY_SOURCE,$(CFLAGS)),,\
+	   -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY)))
+endif
+# A shadow stack suits all code that returns where it was called from, the C library's start files included,
+# which Debian builds without the note that says so.
+HARDEN_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack \
+	   $(if $(findstring -fcf-protection,$(HARDEN)),-Wl$(comma)-z$(comma)shstk)
+
 # One name for a folder, however it is given: what depends on what is known by names.
 override O := $(patsubst $(CURDIR)/%,%,$(O))
 ifneq ($(SAN),)
@@ -89,17 +104,17 @@ $(O)/man/%.1: docs/man/%.1 scripts/man.awk $(O)/ebprec $(O)/ebprec-record
 		awk -f scripts/man.awk - $< >$@
 
 $(O)/ebprec: $(call obj,$(SRCS_analyze)) $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
 
 $(O)/ebprec-record: $(call obj,$(SRCS_record)) $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_format)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_record) $(LIBS_format)
 
 $(O)/libformat.a: $(call obj,$(SRCS_format))
 	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 $(O)/%.o: %.c | $(call have,build-analyzer)
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(EB_CFLAGS) -I$(O) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(EB_CFLAGS) $(HARDEN) -I$(O) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/.have-%: scripts/deps
 	@mkdir -p $(@D)
@@ -170,6 +185,7 @@ $(O)/tests/gen/%: $(O)/tests/gen/%.o $(O)/libsym.a $(O)/libformat.a
 # Workloads whose truth is known.  At -O0 every call stays a call and every function has a frame
 # pointer; from -O1 on gcc leaves it out of leaf functions whatever -f and -m options say.
 $(call obj,$(LIVE)): CFLAGS += -O0
+$(call obj,$(LIVE)): HARDEN :=
 $(O)/tests/live/%: $(O)/tests/live/%.o
 	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -lpthread
 

@@ -2,62 +2,87 @@
 #include "analyze/process/thread_list.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/base/saturate.h"
 #include "analyze/input/event_iter.h"
+#include "format/base/hash_index.h"
 #include "format/base/vec.h"
 
-static uint32_t find(const struct threadlist *l, uint32_t tid)
-{
-	uint64_t hash = hash_pair(tid, 0);
-	uint32_t pos = hashidx_start(&l->index, hash), id;
-
-	while ((id = hashidx_match(&l->index, hash, &pos)) != HASHIDX_NONE)
-		if (l->list[id].tid == tid) /* NOLINT: what the index finds is in the list */
-			return id;
-	return HASHIDX_NONE;
-}
-
-const struct threadlist_entry *threadlist_find(const struct threadlist *l, uint32_t tid)
-{
-	uint32_t id = find(l, tid);
-
-	return id == HASHIDX_NONE ? NULL : &l->list[id];
-}
-
-/* The entry of that thread, made when there is none. */
-static int entry_of(struct threadlist *l, uint32_t tid, struct threadlist_entry **out)
-{
-	uint64_t hash = hash_pair(tid, 0);
-	uint32_t id = find(l, tid), pos;
-
-	if (id == HASHIDX_NONE) {
-		if (l->count >= UINT32_MAX - 1)
-			return -EOVERFLOW;
-		if (vec_reserve(&l->list, &l->capacity, l->count + 1) || hashidx_reserve(&l->index))
-			return -ENOMEM;
-		id = (uint32_t)l->count++;
-		l->list[id] = (struct threadlist_entry){
-			.tid = tid,
-			.ppid = UINT32_MAX,
-			.comm = UINT32_MAX,
-		};
-		pos = hashidx_start(&l->index, hash);
-		while (hashidx_match(&l->index, hash, &pos) != HASHIDX_NONE)
-			;
-		hashidx_put(&l->index, hash, pos, id);
-	}
-	*out = &l->list[id];
-	return 0;
-}
+#define NO_ENTRY UINT32_MAX
 
 struct loader {
 	const struct capture *c;
 	struct threadlist *l;
 	struct strings *names;
+	struct hashidx index; /* tid -> slot */
+	uint32_t *last;       /* of each slot: the last entry of its tid */
+	size_t slot_count, slot_capacity;
 };
+
+/* The slot of that tid, whose entry is NO_ENTRY when it is new. */
+static int slot_of(struct loader *to, uint32_t tid, uint32_t **out)
+{
+	uint64_t hash = hash_pair(tid, 0);
+	uint32_t pos, slot;
+
+	if (hashidx_reserve(&to->index))
+		return -ENOMEM;
+	pos = hashidx_start(&to->index, hash);
+	while ((slot = hashidx_match(&to->index, hash, &pos)) != HASHIDX_NONE) {
+		/* NOLINTNEXTLINE: what the index finds is in the list */
+		if (to->l->list[to->last[slot]].tid == tid) {
+			*out = &to->last[slot];
+			return 0;
+		}
+	}
+	if (vec_reserve(&to->last, &to->slot_capacity, to->slot_count + 1))
+		return -ENOMEM;
+	hashidx_put(&to->index, hash, pos, (uint32_t)to->slot_count);
+	to->last[to->slot_count] = NO_ENTRY;
+	*out = &to->last[to->slot_count++];
+	return 0;
+}
+
+/* Whether a FORK is of another thread than the last one that had the id. */
+static bool begins_anew(const struct threadlist_entry *e, const struct perfrec_side *side)
+{
+	if (side->type != PERF_RECORD_FORK || !side->id.time_ns)
+		return false;
+	/* Its name may have been told before its beginning. */
+	return e->ppid != UINT32_MAX || side->id.time_ns > e->told_ns;
+}
+
+/* The entry of the thread that the record is of. */
+static int entry_of(struct loader *to, uint32_t tid, const struct perfrec_side *side,
+		    struct threadlist_entry **out)
+{
+	struct threadlist *l = to->l;
+	uint32_t *last;
+	int err = 0;
+
+	/* First the list: a slot that is new has an entry from then on. */
+	if (l->count >= NO_ENTRY)
+		return -EOVERFLOW;
+	if (vec_reserve(&l->list, &l->capacity, l->count + 1))
+		return -ENOMEM;
+	err = slot_of(to, tid, &last);
+	if (err)
+		return err;
+	if (*last == NO_ENTRY || begins_anew(&l->list[*last], side)) {
+		*last = (uint32_t)l->count++;
+		l->list[*last] = (struct threadlist_entry){
+			.told_ns = side->id.time_ns,
+			.tid = tid,
+			.ppid = UINT32_MAX,
+			.comm = UINT32_MAX,
+		};
+	}
+	*out = &l->list[*last];
+	return 0;
+}
 
 static void see_lost(struct loader *to, const struct perfrec_lost *lost)
 {
@@ -78,14 +103,14 @@ static int see(void *ctx, const struct perfrec_side *side)
 	int err;
 
 	if (side->type == PERF_RECORD_FORK) {
-		err = entry_of(to->l, side->task.tid, &e);
+		err = entry_of(to, side->task.tid, side, &e);
 		if (err)
 			return err;
 		e->pid = side->task.pid;
 		e->ppid = side->task.ppid;
 		e->time_ns = side->id.time_ns;
 	} else if (side->type == PERF_RECORD_COMM) {
-		err = entry_of(to->l, side->comm.tid, &e);
+		err = entry_of(to, side->comm.tid, side, &e);
 		if (err)
 			return err;
 		e->pid = side->comm.pid;
@@ -96,16 +121,44 @@ static int see(void *ctx, const struct perfrec_side *side)
 	return 0;
 }
 
+static int by_tid(const void *va, const void *vb, void *ctx)
+{
+	const struct threadlist *l = ctx;
+	uint32_t ia = *(const uint32_t *)va, ib = *(const uint32_t *)vb;
+	const struct threadlist_entry *a = &l->list[ia], *b = &l->list[ib];
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return ia < ib ? -1 : ia > ib;
+}
+
+static int sort_by_tid(struct threadlist *l)
+{
+	l->by_tid = calloc(l->count + 1, sizeof(*l->by_tid));
+	if (!l->by_tid)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->count; i++)
+		l->by_tid[i] = (uint32_t)i;
+	qsort_r(l->by_tid, l->count, sizeof(*l->by_tid), by_tid, l);
+	return 0;
+}
+
 int threadlist_load(const struct capture *c, struct strings *names, struct threadlist *out)
 {
 	struct threadlist fresh = { 0 };
-	struct loader to = { c, &fresh, names };
+	struct loader to = { .c = c, .l = &fresh, .names = names };
 	size_t count;
 	int err;
 
 	(void)capture_attrs(c, &count);
 	fresh.lost = calloc(count + 1, sizeof(*fresh.lost));
 	err = fresh.lost ? eventwalk_tasks(c, see, &to) : -ENOMEM;
+	if (!err)
+		err = sort_by_tid(&fresh);
+	hashidx_done(&to.index);
+	free(to.last);
 	if (err) {
 		threadlist_done(&fresh);
 		return err;
@@ -117,7 +170,31 @@ int threadlist_load(const struct capture *c, struct strings *names, struct threa
 void threadlist_done(struct threadlist *l)
 {
 	free(l->list);
+	free(l->by_tid);
 	free(l->lost);
-	hashidx_done(&l->index);
 	*l = (struct threadlist){ 0 };
+}
+
+/* Whether the thread stands behind the place of one that has that id and began at that time. */
+static bool is_behind(const struct threadlist_entry *e, uint32_t tid, uint64_t time_ns)
+{
+	return e->tid != tid ? e->tid > tid : e->time_ns > time_ns;
+}
+
+const struct threadlist_entry *threadlist_at(const struct threadlist *l, uint32_t tid,
+					     uint64_t time_ns)
+{
+	size_t lo = 0, hi = l->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (is_behind(&l->list[l->by_tid[mid]], tid, time_ns))
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	if (lo && l->list[l->by_tid[lo - 1]].tid == tid)
+		return &l->list[l->by_tid[lo - 1]];
+	return lo < l->count && l->list[l->by_tid[lo]].tid == tid ? &l->list[l->by_tid[lo]] : NULL;
 }

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* threadlist - the threads that the side-band of a capture tells of, and what it says is missing */
+/*
+ * threadlist - the threads that the side-band of a capture tells of, and what it says is missing
+ *
+ * An id that is used again is another thread, from its FORK record on.
+ */
 #ifndef EBPREC_ANALYZE_PROCESS_THREAD_LIST_H
 #define EBPREC_ANALYZE_PROCESS_THREAD_LIST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/base/hash_index.h"
 #include "analyze/base/string_table.h"
 #include "format/reader/capture.h"
 
 struct threadlist_entry {        /* a FORK record, or a COMM of a thread without one */
 	uint64_t time_ns;        /* of the fork; 0: before the recording */
+	uint64_t told_ns;        /* of its first record */
 	uint32_t pid, tid, ppid; /* ppid UINT32_MAX: not told */
 	uint32_t comm;           /* its last name; UINT32_MAX: not told */
 };
@@ -20,14 +24,18 @@ struct threadlist_entry {        /* a FORK record, or a COMM of a thread without
 struct threadlist {
 	struct threadlist_entry *list; /* in the order of time; an id may be there again */
 	size_t count, capacity;
-	struct hashidx index; /* tid -> its last entry */
-	uint64_t *lost;       /* by event of the capture: how many the LOST records speak of */
+	uint32_t *by_tid; /* the places in the list, by tid and then by time */
+	uint64_t *lost;   /* by event of the capture: how many the LOST records speak of */
 };
 
 /* -ENOMEM, -EOVERFLOW.  *out: threadlist_done(). */
 int threadlist_load(const struct capture *c, struct strings *names, struct threadlist *out);
 void threadlist_done(struct threadlist *l);
-/* The last entry of that thread; NULL: none. */
-const struct threadlist_entry *threadlist_find(const struct threadlist *l, uint32_t tid);
+/*
+ * The thread that had the id at that time: the last one that was forked by then, else the first.
+ * NULL: none had it.
+ */
+const struct threadlist_entry *threadlist_at(const struct threadlist *l, uint32_t tid,
+					     uint64_t time_ns);
 
 #endif

@@ -11,13 +11,19 @@
 
 /* ---- who is asked for ---- */
 
+const struct threadlist_entry *schedrun_known(const struct schedrun *run,
+					      const struct timeline_thread *th)
+{
+	return threadlist_at(&run->known, th->tid, th->start_ns);
+}
+
 uint32_t schedrun_pid(const struct schedrun *run, const struct timeline_thread *th)
 {
 	const struct threadlist_entry *e;
 
 	if (th->pid != UINT32_MAX)
 		return th->pid;
-	e = threadlist_find(&run->known, th->tid);
+	e = schedrun_known(run, th);
 	return e ? e->pid : UINT32_MAX;
 }
 
@@ -27,7 +33,7 @@ uint32_t schedrun_comm(const struct schedrun *run, const struct timeline_thread 
 
 	if (th->comm != SCHEDEV_NONE)
 		return th->comm;
-	e = threadlist_find(&run->known, th->tid);
+	e = schedrun_known(run, th);
 	return e && e->comm != UINT32_MAX ? e->comm : SCHEDEV_NONE;
 }
 

@@ -54,6 +54,9 @@ int schedrun_make(const struct capture *c, struct strings *names, const struct f
 		  const struct schedrun_user *users, size_t user_count, struct schedrun *run);
 void schedrun_done(struct schedrun *run);
 
+/* What the side-band tells of a thread; NULL: nothing. */
+const struct threadlist_entry *schedrun_known(const struct schedrun *run,
+					      const struct timeline_thread *th);
 /* Of a thread, from its events or from the side-band; UINT32_MAX: not known. */
 uint32_t schedrun_pid(const struct schedrun *run, const struct timeline_thread *th);
 uint32_t schedrun_comm(const struct schedrun *run, const struct timeline_thread *th);

@@ -93,7 +93,7 @@ static int count_event(void *ctx, const struct sched_event *e)
 static void describe(const struct schedstat *s, const struct timeline_thread *from,
 		     struct schedstat_thread *to)
 {
-	const struct threadlist_entry *e = threadlist_find(&s->run->known, from->tid);
+	const struct threadlist_entry *e = schedrun_known(s->run, from);
 
 	to->tid = from->tid;
 	to->pid = schedrun_pid(s->run, from);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/cli.h"
 #include "record/recording/name_bundler.h"
 #include "record/doctor.h"
 #include "record/privsep/elf_reader.h"

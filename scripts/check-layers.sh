@@ -53,48 +53,48 @@ elf='libelf|gelf|elfutils|dwarf|libdw|dwelf'
 names='traceevent|libiberty|demangle'
 
 # The layers, lowest first, a folder a line: FOLDER: the other folders whose headers it may include.
-# Programs see record/ and analyze/; a header of bpf/ itself is a contract with record/.
+# The headers in bpf/ itself are the contract of its programs with record/.
 layers() {
 	cat <<-'END'
 	format/include:
 	format/base:
 	format/unwind: format/base
-	format/contract: format/base
+	format/contract:
 	format/perf: format/base format/unwind
 	format/payload: format/base format/unwind format/perf
 	format/reader: format/base format/perf
 	format/writer: format/base format/perf format/reader
-	bpf: format/unwind
+	bpf:
 	bpf/lib: format/unwind bpf
 	bpf/core: bpf bpf/lib
-	bpf/tables: bpf bpf/lib
-	record/base: format/base
+	bpf/tables: bpf/lib
+	record/base: format/base bpf
 	record/privsep: format/base format/unwind format/payload format/reader bpf
-	record/events: format/base format/perf format/payload format/writer bpf record/base record/privsep record/output
-	record/output: format/base format/unwind format/perf format/payload format/writer bpf record record/base record/events record/process
-	record/process: format/base format/contract format/perf format/payload format/writer bpf record/base record/privsep record/events record/output record/unwind
-	record/kernel: format/base record/base record/privsep record/output record/process record/unwind
-	record/unwind: format/base format/unwind bpf record record/base record/privsep record/events record/output record/process
-	record/instrument: format/base format/unwind format/perf bpf bpf/core record record/base record/privsep record/events record/output record/process record/kernel record/unwind
-	record/metric: format/base format/payload bpf bpf/tables record/base record/privsep record/events record/output record/process record/instrument
-	record/recording: format/base format/perf record record/base record/privsep record/events record/output record/process record/kernel record/unwind record/instrument record/metric
-	record: format/base format/contract bpf bpf/core record/base record/privsep record/events record/output record/process record/kernel record/instrument record/metric record/recording
+	record/events: format/base format/perf format/payload format/writer bpf record/base record/privsep
+	record/output: format/base format/unwind format/perf format/payload format/writer bpf record/base record/events
+	record/process: format/base format/contract format/perf format/payload format/writer bpf record/base record/privsep record/events record/output
+	record/kernel: format/base record/base record/privsep record/output record/process
+	record/unwind: format/base format/unwind bpf record/base record/privsep record/events record/output record/process
+	record/instrument: format/base format/unwind format/perf bpf bpf/core record/base record/privsep record/events record/output record/process record/kernel record/unwind
+	record/metric: format/base format/payload bpf bpf/tables record/base record/events record/output record/process record/instrument
+	record/recording: format/base format/perf record/base record/privsep record/events record/output record/process record/kernel record/unwind record/instrument record/metric
+	record: format/base format/contract record/base record/privsep record/events record/output record/process record/kernel record/instrument record/metric record/recording
 	analyze/base: format/base
 	analyze/out: format/base
-	analyze/sym/elf: format/base analyze/base
+	analyze/sym/elf: format/base
 	analyze/sym/locate: format/base format/payload analyze/sym/elf
 	analyze/sym/dwarf: format/base analyze/sym/elf
 	analyze/sym: format/base format/unwind analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf
 	analyze/input: format/base format/perf format/payload format/reader analyze/base analyze/out
-	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/sym analyze/input
+	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input
 	analyze/fold: format/base format/unwind format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input analyze/process
-	analyze/names: format/base format/contract format/payload format/reader analyze/base analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold
+	analyze/names: format/base format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold
 	analyze/metric: format/base format/perf format/payload format/reader analyze/base analyze/out analyze/input analyze/process
-	analyze/rewrite: format/base format/perf format/payload format/reader format/writer analyze/base analyze/input analyze/fold
-	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input analyze/process analyze/fold analyze/names analyze/rewrite
+	analyze/rewrite: format/base format/perf format/payload format/reader format/writer analyze/base analyze/input
+	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input analyze/process analyze/fold analyze/names
 	analyze/report: format/base format/unwind format/perf format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/sched
 	analyze/export: format/base format/perf format/reader analyze/base analyze/out analyze/input analyze/metric analyze/sched analyze/report
-	analyze/cmd: format/base format/include format/contract format/perf format/reader format/writer analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export
+	analyze/cmd: format/include format/base format/contract format/perf format/reader format/writer analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input analyze/process analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export
 	analyze: format/base analyze/out analyze/cmd
 	END
 }
@@ -122,7 +122,24 @@ files | grep -E '^(format|record|analyze|bpf)/.*\.[ch]$' | xargs -r awk -v rules
 		if (from != to && !((from, to) in allowed))
 			print FILENAME ":" FNR ": " from " may not include " to
 	}' >"$work"
-verdict "each folder includes only the folders below it"
+verdict "each folder includes only the folders that its line names"
+
+# A line names folders of earlier lines only, so the folders have no circle.
+layers | awk -F ': *' '
+	{
+		count = split($2, below, " ")
+		for (i = 1; i <= count; i++)
+			if (!(below[i] in seen))
+				print $1 " stands above " below[i] ", which has no earlier line"
+		seen[$1] = 1
+	}' >"$work"
+verdict "the layers have an order"
+
+# Headers and what they include, as pairs: an error of tsort names a circle.
+files | grep -E '^(format|record|analyze|bpf)/.*\.h$' | xargs -r awk '
+	/^[ \t]*#[ \t]*include[ \t]*"/ { split($0, quoted, "\""); print FILENAME, quoted[2] }' |
+	tsort 2>"$work" >/dev/null || true
+verdict "no header includes itself through others"
 never_system format "$live|$elf|$names|lzma"
 verdict "format/ needs no library but libc, libzstd and libZydis"
 never_system analyze "$live"

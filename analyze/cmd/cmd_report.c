@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* ebprec report - functions by cost, trees of calls, or stacks as folded lines */
+#include "analyze/input/event_of.h"
 #include "analyze/cmd/cmd_report.h"
 
 #include <errno.h>
@@ -293,7 +294,7 @@ static void write_head(const struct report *r, size_t attr, FILE *to)
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
 	const char *host = capture_feature_string(r->capture, PERFFILE_HOSTNAME);
 
-	fprintf(to, "# %" PRIu64 " samples of '%s'", r->picked, load_event_name(&attrs[attr]));
+	fprintf(to, "# %" PRIu64 " samples of '%s'", r->picked, event_name(&attrs[attr]));
 	if (r->picked != r->stats.event_samples)
 		fprintf(to, ", of %" PRIu64 " in the file", r->stats.event_samples);
 	if (host && *host) {

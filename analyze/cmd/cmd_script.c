@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/input/event_of.h"
 #include "analyze/cmd/open_report.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/report_options.h"
@@ -177,7 +178,7 @@ static void prepare_events(const struct capture *c, struct script *s)
 	const struct capture_attr *attrs = capture_attrs(c, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		int width = (int)strlen(load_event_name(&attrs[i]));
+		int width = (int)strlen(event_name(&attrs[i]));
 
 		if (s->event_width < width)
 			s->event_width = width;

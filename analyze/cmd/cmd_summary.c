@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/base/mmap_array.h"
+#include "analyze/input/event_of.h"
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/cmd/cmd_report.h"
 #include "analyze/cmd/cmd_summary_more.h"
@@ -87,7 +88,7 @@ static void show_capture(struct view *v, const struct report *r, const char *pat
 			view_wall_ns(v, "start", wall_ns - sample_ns + r->scan.span.from_ns);
 		view_ns(v, "duration", r->scan.span.to_ns - r->scan.span.from_ns);
 	}
-	view_text(v, "event", load_event_name(attr));
+	view_text(v, "event", event_name(attr));
 }
 
 /* Of nothing there is no share: 0 % would be bad, 100 % good. */
@@ -148,7 +149,7 @@ static void show_events(struct view *v, const struct report *r, const struct tal
 		if (!t->attrs[i].sample_count)
 			continue;
 		view_row(v);
-		view_text(v, "event", load_event_name(&attrs[i]));
+		view_text(v, "event", event_name(&attrs[i]));
 		view_number(v, "samples", t->attrs[i].sample_count);
 	}
 	view_table_end(v);

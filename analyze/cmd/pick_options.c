@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/input/event_of.h"
 #include "analyze/cmd/cmd_fetch.h"
 #include "analyze/input/marks.h"
 #include "analyze/cmd/report_options.h"
@@ -255,10 +256,10 @@ static void say_events(const struct report *r)
 
 	for (size_t i = 0; i < count; i++) {
 		if (r->scan.attr_samples)
-			say_note("  %s (%" PRIu64 " samples)", load_event_name(&attrs[i]),
+			say_note("  %s (%" PRIu64 " samples)", event_name(&attrs[i]),
 				 r->scan.attr_samples[i]);
 		else
-			say_note("  %s", load_event_name(&attrs[i]));
+			say_note("  %s", event_name(&attrs[i]));
 	}
 }
 
@@ -280,7 +281,7 @@ static int choose_event(const char *event, const char *path, bool quiet, const s
 		with_samples += !!r->scan.attr_samples[i];
 	if (!event && !quiet && with_samples > 1)
 		say_note("'%s' has samples of %zu events; these are '%s' (--event NAME for others)",
-			 path, with_samples, load_event_name(&attrs[*attr]));
+			 path, with_samples, event_name(&attrs[*attr]));
 	return 0;
 }
 
@@ -294,7 +295,7 @@ static int choose_time(const struct capture_attr *attr, const char *path, struct
 		return 0;
 	if (!a->freq || !a->sample_freq)
 		return say_error("event '%s' of '%s' says nothing of time (--weight period)",
-				 load_event_name(attr), path);
+				 event_name(attr), path);
 	p->query.sample_ns = NS_PER_SECOND / a->sample_freq;
 	return 0;
 }

@@ -25,33 +25,10 @@
 
 /* ---- which event ---- */
 
-const char *load_event_name(const struct capture_attr *attr)
-{
-	static const char *const hardware[] = { "cycles",       "instructions", "cache-references",
-						"cache-misses", "branches",     "branch-misses",
-						"bus-cycles" };
-	static const char *const software[] = {
-		"cpu-clock",        "task-clock",   "page-faults",  "context-switches",
-		"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
-		"emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
-	};
-	uint64_t config = attr->attr.config;
-
-	if (attr->name && *attr->name)
-		return attr->name;
-	if (attr->attr.type == PERF_TYPE_HARDWARE &&
-	    config < sizeof(hardware) / sizeof(hardware[0]))
-		return hardware[config];
-	if (attr->attr.type == PERF_TYPE_SOFTWARE &&
-	    config < sizeof(software) / sizeof(software[0]))
-		return software[config];
-	return attr->attr.type == PERF_TYPE_TRACEPOINT ? "tracepoint" : "event";
-}
-
 /* Whether name is the event's, as it is or without its modifiers ("cycles:uk"). */
 static bool is_named(const struct capture_attr *attr, const char *name, bool exact)
 {
-	const char *full = load_event_name(attr), *colon = strrchr(full, ':');
+	const char *full = event_name(attr), *colon = strrchr(full, ':');
 
 	if (exact)
 		return !strcmp(full, name);

@@ -46,8 +46,6 @@ int load_model(const struct capture *c, struct strings *names, const struct time
 	       struct model **out, struct load_scan *scan);
 void load_scan_done(struct load_scan *scan);
 
-/* What people call the event, e.g. "cpu-clock"; never NULL. */
-const char *load_event_name(const struct capture_attr *attr);
 /*
  * The attr whose samples are meant: by name ("cycles" also for "cycles:u"), or for NULL the one
  * that the capture is about: the first of ours, in perf's files the first that has samples.

@@ -142,3 +142,20 @@ bool metatext_number(const char *text, const char *key, uint64_t *out)
 	*out = value;
 	return true;
 }
+
+size_t metatext_gaps(const struct capture *c, struct timespan *gaps, size_t max)
+{
+	char *text = metatext_read(c, EBX_META_PARTS);
+	const char *at = text;
+	uint64_t from_ns, to_ns, end_ns = 0;
+	size_t count = 0;
+
+	while (at && (at = metatext_after(at, "from_mono_ns")) &&
+	       metatext_number(at, NULL, &from_ns) && metatext_number(at, "to_mono_ns", &to_ns)) {
+		if (end_ns && from_ns > end_ns && count < max)
+			gaps[count++] = (struct timespan){ end_ns, from_ns };
+		end_ns = to_ns > end_ns ? to_ns : end_ns;
+	}
+	free(text);
+	return count;
+}

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/input/time_span.h"
 #include "format/reader/capture.h"
 
 /* The last META object of that number, with a NUL behind; owned, NULL: there is none. */
@@ -31,5 +32,8 @@ const char *metatext_first(const char *array);
 const char *metatext_next(const char *behind);
 /* The value of the first such key, or for NULL what text begins with; false: it is no number. */
 bool metatext_number(const char *text, const char *key, uint64_t *out);
+
+/* Fills gaps with the times that no part of a merged capture covers; how many, at most max. */
+size_t metatext_gaps(const struct capture *c, struct timespan *gaps, size_t max);
 
 #endif

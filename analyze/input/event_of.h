@@ -56,4 +56,7 @@ static inline const struct capture_attr *attrfinder_find(struct attrfinder *f,
 	return f->last;
 }
 
+/* What people call the event, e.g. "cpu-clock"; never NULL. */
+const char *event_name(const struct capture_attr *attr);
+
 #endif

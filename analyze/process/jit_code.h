@@ -10,7 +10,7 @@
 #define EBPREC_ANALYZE_PROCESS_JIT_CODE_H
 
 #include "analyze/input/embedded_files.h"
-#include "analyze/sym/resolve.h"
+#include "analyze/sym/locate/name_reason.h"
 
 #define JITMAPS_OWN (1ULL << 63) /* no address of a program is there */
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/input/event_of.h"
 #include "analyze/report/script.h"
 
 #include <errno.h>
@@ -511,7 +512,7 @@ static void write_event(const struct script *s, const struct perf_sample *sample
 		putc(' ', to);
 	}
 	if (asked & SCRIPT_EVENT) {
-		name = load_event_name(attr);
+		name = event_name(attr);
 		put_blanks(to, s->event_width - (int)strlen(name));
 		fputs(name, to);
 		fputs(": ", to);

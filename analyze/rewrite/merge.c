@@ -407,20 +407,3 @@ int merge_captures(const struct capture *const *inputs, size_t count, bool any_b
 	free(m);
 	return err;
 }
-
-size_t merge_gaps(const struct capture *c, struct timespan *gaps, size_t max)
-{
-	char *text = metatext_read(c, EBX_META_PARTS);
-	const char *at = text;
-	uint64_t from_ns, to_ns, end_ns = 0;
-	size_t count = 0;
-
-	while (at && (at = metatext_after(at, "from_mono_ns")) &&
-	       metatext_number(at, NULL, &from_ns) && metatext_number(at, "to_mono_ns", &to_ns)) {
-		if (end_ns && from_ns > end_ns && count < max)
-			gaps[count++] = (struct timespan){ end_ns, from_ns };
-		end_ns = to_ns > end_ns ? to_ns : end_ns;
-	}
-	free(text);
-	return count;
-}

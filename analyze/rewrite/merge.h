@@ -35,7 +35,4 @@ struct merge_error {
 int merge_captures(const struct capture *const *inputs, size_t count, bool any_boot, int fd,
 		   struct rewrite_stats *out, struct merge_error *error);
 
-/* Fills gaps with the times that no part of a merged capture covers; how many, at most max. */
-size_t merge_gaps(const struct capture *c, struct timespan *gaps, size_t max);
-
 #endif

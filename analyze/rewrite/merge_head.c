@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/input/event_of.h"
 #include "analyze/rewrite/merge_head.h"
 
 #include <errno.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/fold/count_samples.h"
 #include "format/base/cursor.h"
 
 #define LEVEL        3 /* zstd */
@@ -31,7 +31,7 @@ static bool counts_alike(const struct capture_attr *a, const struct capture_attr
 	/* NOLINTNEXTLINE: both are attrs of captures */
 	return x->type == y->type && x->config == y->config && x->config1 == y->config1 &&
 	       x->config2 == y->config2 && x->freq == y->freq && x->sample_freq == y->sample_freq &&
-	       !strcmp(load_event_name(a), load_event_name(b));
+	       !strcmp(event_name(a), event_name(b));
 }
 
 static bool is_laid_out_alike(const struct perf_event_attr *a, const struct perf_event_attr *b)
@@ -65,7 +65,7 @@ static int check_attrs(const struct capture *first, const struct capture *other,
 		snprintf(text, text_bytes,
 			 "it sampled '%.30s' at %" PRIu64 ", not '%.30s' at %" PRIu64
 			 ": these do not add up",
-			 load_event_name(b), (uint64_t)b->attr.sample_freq, load_event_name(a),
+			 event_name(b), (uint64_t)b->attr.sample_freq, event_name(a),
 			 (uint64_t)a->attr.sample_freq);
 		return -EXDEV;
 	}
@@ -217,7 +217,7 @@ static int describe_events(const struct mergehead *h, char **out, size_t *size_b
 		attr.size = sizeof(attr);
 		fwrite(&attr, 1, sizeof(attr), to);
 		put_u32(to, 1);
-		put_string(to, load_event_name(h->attrs[i]));
+		put_string(to, event_name(h->attrs[i]));
 		put_u64(to, i + 1);
 	}
 	if (fclose(to) || !data) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/input/event_of.h"
 #include "analyze/rewrite/scrub_priv.h"
 
 #include <errno.h>
@@ -6,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/fold/count_samples.h"
 #include "analyze/input/tracepoint_format.h"
 #include "format/base/cursor.h"
 #include "format/perf/perfrec.h"
@@ -252,7 +252,7 @@ static int find_format(const struct scrub *s, const struct capture_attr *attr, c
 					     "ebprec:mark",
 					     "ebprec:counter" };
 	struct capture_bytes section = capture_feature(s->c, PERFFILE_TRACING_DATA);
-	const char *own = load_event_name(attr);
+	const char *own = event_name(attr);
 	char system[64], name[128], *format;
 	uint32_t id;
 	int err;

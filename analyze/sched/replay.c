@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/rewrite/merge.h"
 #include "analyze/input/capture_meta.h"
 
 /* ---- who is asked for ---- */
@@ -112,7 +111,7 @@ static int open_run(struct play *p, const struct capture *c, struct strings *nam
 	run->end_ns = filter->span.to_ns < facts->end_ns ? filter->span.to_ns : facts->end_ns;
 	if (run->end_ns < run->start_ns)
 		run->end_ns = run->start_ns;
-	run->gap_count = merge_gaps(c, run->gaps, SCHEDRUN_GAPS_MAX);
+	run->gap_count = metatext_gaps(c, run->gaps, SCHEDRUN_GAPS_MAX);
 	opts.start_ns = facts->start_ns;
 	opts.end_ns = facts->end_ns;
 	opts.lossy = run->lost || run->broken;

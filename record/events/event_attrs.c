@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "format/base/cursor.h"
-#include "record/output/file_features.h"
+#include "format/perf/header_string.h"
 #include "record/events/perf_record.h"
 
 #define TAIL_TYPE   (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
@@ -248,7 +248,7 @@ void attrs_event_desc(const struct attrs *a, struct outbuf *out)
 			continue;
 		outbuf_add(out, &e->attr, sizeof(e->attr));
 		outbuf_u32(out, (uint32_t)e->id_count);
-		feature_string(out, e->name);
+		header_string(out, e->name);
 		for (k = 0; k < e->id_count; k++)
 			outbuf_u64(out, e->ids[k]);
 	}

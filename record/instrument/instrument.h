@@ -17,7 +17,7 @@
 #include "record/output/sink.h"
 #include "record/kernel/kernel_symbols_index.h"
 #include "record/base/messages.h"
-#include "record/cli.h"
+#include "record/base/config.h"
 #include "record/events/bpf_ring.h"
 #include "record/events/sideband.h"
 #include "record/process/target_set.h"

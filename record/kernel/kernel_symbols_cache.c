@@ -22,9 +22,9 @@
 
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
+#include "record/base/cache_dir.h"
 #include "record/kernel/kernel_symbols_index_priv.h"
 #include "format/base/slurp.h"
-#include "record/unwind/table_cache.h"
 
 #define NAME        "kallsyms"
 #define MAGIC       "EBKSYMS2"
@@ -164,7 +164,7 @@ static int take_file(struct ksyms *k, const uint8_t *head)
 int ksyms_from_kept(const struct ksyms_source *s, struct ksyms **out)
 {
 	uint8_t head[HEAD_BYTES], key[KEY_BYTES];
-	int dir = tablecache_folder(s->folder), err;
+	int dir = cache_dir_open(s->folder), err;
 	struct ksyms *k;
 
 	if (dir < 0)
@@ -242,7 +242,7 @@ static void write_file(int dir, const uint8_t head[HEAD_BYTES], const struct out
 	bool good;
 	int fd;
 
-	snprintf(temp, sizeof(temp), TABLECACHE_TEMP_PREFIX "k%d", (int)getpid());
+	snprintf(temp, sizeof(temp), CACHE_DIR_TEMP_PREFIX "k%d", (int)getpid());
 	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return;
@@ -262,7 +262,7 @@ void ksyms_keep(const struct ksyms *k, const struct ksyms_source *s)
 
 	if (make_key(s, key))
 		return;
-	dir = tablecache_folder(s->folder);
+	dir = cache_dir_open(s->folder);
 	if (dir < 0)
 		return;
 	add_symbols(k, &index, &text);

@@ -254,10 +254,20 @@ int window_each_state(struct window *w,
 	return sidestate_each(w->state, on_record, arg);
 }
 
-void window_drop_cgroups(struct window *w, struct cgroupage *age, uint64_t now_ns)
+size_t window_cgroup_count(const struct window *w)
 {
-	if (cgroupage_begin(age, sidestate_cgroup_count(w->state), w->from_ns, now_ns))
-		sidestate_drop_cgroups(w->state, cgroupage_may_go, age);
+	return sidestate_cgroup_count(w->state);
+}
+
+uint64_t window_from_ns(const struct window *w)
+{
+	return w->from_ns;
+}
+
+void window_drop_cgroups(struct window *w, bool (*may_go)(void *arg, uint64_t id, const char *path),
+			 void *arg)
+{
+	sidestate_drop_cgroups(w->state, may_go, arg);
 }
 
 size_t window_part_count(const struct window *w)

@@ -13,11 +13,11 @@
 #ifndef EBPREC_RECORD_OUTPUT_BACKLOG_H
 #define EBPREC_RECORD_OUTPUT_BACKLOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "format/writer/writer.h"
-#include "record/process/cgroup_age.h"
 #include "record/output/sink.h"
 
 struct window; /* opaque */
@@ -42,8 +42,11 @@ int window_begin(struct window *w, struct writer *to, uint64_t *record_count);
 int window_each_state(struct window *w,
 		      int (*on_record)(void *arg, const uint8_t *record, size_t size_bytes),
 		      void *arg);
-/* Forgets the cgroups of the state that may go, when there are many. */
-void window_drop_cgroups(struct window *w, struct cgroupage *age, uint64_t now_ns);
+/* Of the state: how many cgroups it names, since when, and which of these to forget. */
+size_t window_cgroup_count(const struct window *w);
+uint64_t window_from_ns(const struct window *w);
+void window_drop_cgroups(struct window *w, bool (*may_go)(void *arg, uint64_t id, const char *path),
+			 void *arg);
 /* Parts, oldest first; part 0 is the first one. */
 size_t window_part_count(const struct window *w);
 int window_put_part(const struct window *w, size_t part, struct writer *to);

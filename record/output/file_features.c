@@ -7,19 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "format/perf/header_string.h"
 #include "format/perf/perffile.h"
-
-#define STRING_ALIGN 64
-
-void feature_string(struct outbuf *out, const char *text)
-{
-	size_t bytes = strlen(text);
-	size_t padded = (bytes + STRING_ALIGN) & ~(size_t)(STRING_ALIGN - 1);
-
-	outbuf_u32(out, (uint32_t)padded);
-	outbuf_add(out, text, bytes);
-	outbuf_zeros(out, padded - bytes);
-}
 
 struct outbuf *features_add(struct features *f, unsigned bit)
 {
@@ -43,7 +32,7 @@ static void cpu_lists(struct outbuf *out, char *const *lists, size_t count)
 
 	outbuf_u32(out, (uint32_t)count);
 	for (i = 0; i < count; i++)
-		feature_string(out, lists[i]);
+		header_string(out, lists[i]);
 }
 
 /*
@@ -71,15 +60,15 @@ void features_host(struct features *f, const struct hostinfo *h)
 {
 	struct outbuf *b;
 
-	feature_string(features_add(f, PERFFILE_HOSTNAME), h->hostname);
-	feature_string(features_add(f, PERFFILE_OSRELEASE), h->kernel_release);
-	feature_string(features_add(f, PERFFILE_VERSION), "ebprec " EBPREC_VERSION);
-	feature_string(features_add(f, PERFFILE_ARCH), h->arch);
+	header_string(features_add(f, PERFFILE_HOSTNAME), h->hostname);
+	header_string(features_add(f, PERFFILE_OSRELEASE), h->kernel_release);
+	header_string(features_add(f, PERFFILE_VERSION), "ebprec " EBPREC_VERSION);
+	header_string(features_add(f, PERFFILE_ARCH), h->arch);
 	b = features_add(f, PERFFILE_NRCPUS);
 	outbuf_u32(b, (uint32_t)h->cpus_present);
 	outbuf_u32(b, (uint32_t)h->cpus_online);
-	feature_string(features_add(f, PERFFILE_CPUDESC), h->cpu_model);
-	feature_string(features_add(f, PERFFILE_CPUID), h->cpuid);
+	header_string(features_add(f, PERFFILE_CPUDESC), h->cpu_model);
+	header_string(features_add(f, PERFFILE_CPUID), h->cpuid);
 	outbuf_u64(features_add(f, PERFFILE_TOTAL_MEM), h->memory_bytes / 1024);
 	cpu_topology(features_add(f, PERFFILE_CPU_TOPOLOGY), h);
 }
@@ -91,7 +80,7 @@ void features_cmdline(struct features *f, int argc, char *const *argv)
 
 	outbuf_u32(b, (uint32_t)argc);
 	for (i = 0; i < argc; i++)
-		feature_string(b, argv[i]);
+		header_string(b, argv[i]);
 }
 
 void features_clock(struct features *f, uint64_t mono_ns, uint64_t wall_ns)

@@ -17,9 +17,6 @@
 
 #define FEATURES_MAX 24
 
-/* perf's string: u32 length with the padding, text, NULs up to a multiple of 64. */
-void feature_string(struct outbuf *out, const char *text);
-
 struct features {
 	struct outbuf section[FEATURES_MAX];
 	unsigned bit[FEATURES_MAX];

@@ -15,7 +15,7 @@
 #include "record/output/sink.h"
 #include "record/output/machine_env.h"
 #include "record/output/machine_info.h"
-#include "record/cli.h"
+#include "record/base/config.h"
 #include "format/base/outbuf.h"
 
 struct meta_start {

@@ -14,7 +14,7 @@
 #include "format/payload/container_record.h"
 #include "record/process/cgroup_paths.h"
 #include "record/process/container_stores.h"
-#include "record/process/proc_scan.h"
+#include "record/process/proc_stat.h"
 #include "format/base/slurp.h"
 
 #define COUNT_MAX     8192

@@ -21,35 +21,6 @@ const struct instrument *const recording_instruments[INSTRUMENT_COUNT] = {
 	&inst_copy,   &inst_sched, &inst_mark, &inst_metric,
 };
 
-const char *instrument_hint(int err)
-{
-	switch (err) {
-	case -EPERM:
-	case -EACCES:
-		return rights_hint_bpf();
-	case -ENOSYS:
-	case -EINVAL:
-		return "does this kernel have BPF? ebprec needs 6.1 or later";
-	case -ENOMEM:
-		return "out of memory, or kernel rings too large: try a smaller -m";
-	default:
-		return NULL;
-	}
-}
-
-int instrument_fail(struct instrument_ctx *c, int err, const char *what)
-{
-	if (err != -EPERM && err != -EACCES && access("/sys/kernel/btf/vmlinux", R_OK))
-		return note_fail(c->notes, -errno, "a kernel with CONFIG_DEBUG_INFO_BTF is needed",
-				 "%s: no BTF: cannot read '/sys/kernel/btf/vmlinux'", what);
-	/* Programs that read the kernel's memory are taken for broken ones then. */
-	if (err == -EINVAL && rights_locked_down())
-		return note_fail(c->notes, err,
-				 "the kernel is locked down: boot without lockdown=confidentiality",
-				 "%s", what);
-	return note_fail(c->notes, err, instrument_hint(err), "%s", what);
-}
-
 int recording_fail_write(struct recording *r, int err)
 {
 	const char *hint = r->start_ns && r->file.in_place ? "what was recorded before is readable"

@@ -11,7 +11,7 @@
 
 #include "record/output/sink.h"
 #include "record/base/messages.h"
-#include "record/cli.h"
+#include "record/base/config.h"
 
 struct recording; /* opaque */
 

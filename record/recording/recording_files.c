@@ -103,7 +103,7 @@ static int finish(struct recording *r, struct segment *s, const char *reason, bo
 	struct segment_end end = {
 		.all = &all,
 		.attrs = &r->attrs,
-		.ids = &r->buildids,
+		.build_ids = r->buildids.named,
 		.meta = end_of(r, failed ? "failed" : reason),
 		.failed = failed,
 	};
@@ -231,7 +231,9 @@ int recording_keep(struct recording *r)
 	from_ns = r->opts->ring ? window_dropped_ns(r->window) : r->segment_ns;
 	argkeep_drop(&r->args, from_ns);
 	prune_facts(r, from_ns, now_ns);
-	window_drop_cgroups(r->window, &r->cgroups, now_ns);
+	if (cgroupage_begin(&r->cgroups, window_cgroup_count(r->window), window_from_ns(r->window),
+			    now_ns))
+		window_drop_cgroups(r->window, cgroupage_may_go, &r->cgroups);
 	emit_round(&r->emit);
 	if (r->segment.writer && !r->segment_failed)
 		return keep_in_segment(r, now_ns);

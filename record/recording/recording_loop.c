@@ -9,7 +9,7 @@
 
 #include "format/base/cursor.h"
 #include "format/base/clock.h"
-#include "record/process/proc_scan.h"
+#include "record/recording/proc_scan.h"
 #include "record/recording/recording_priv.h"
 
 #define PASS_NS      100000000ULL  /* the rings are looked at this often */

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "record/process/cgroup_age.h"
 #include "record/process/container_watch.h"
 #include "record/process/cmdline_log.h"
 #include "record/kernel/bpf_programs.h"
@@ -21,7 +22,7 @@
 #include "record/process/hugepage_text.h"
 #include "record/output/output_file.h"
 #include "record/recording/recording.h"
-#include "record/output/rotated_file.h"
+#include "record/recording/rotated_file.h"
 #include "record/process/vdso.h"
 #include "record/recording/workload.h"
 

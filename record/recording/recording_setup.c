@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "format/perf/trace_data.h"
+#include "record/base/cache_dir.h"
 #include "record/recording/recording_priv.h"
 #include "record/privsep/caps.h"
 #include "format/base/slurp.h"
@@ -103,7 +104,7 @@ static const char *cache_folder(const struct record_opts *o, char standard[PATH_
 {
 	if (o->table_cache)
 		return strcmp(o->table_cache, "none") ? o->table_cache : "";
-	tablecache_default_path(standard, PATH_MAX);
+	cache_dir_default(standard, PATH_MAX);
 	return standard;
 }
 

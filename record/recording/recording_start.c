@@ -16,7 +16,7 @@
 #include "record/kernel/kernel_maps.h"
 #include "record/output/meta.h"
 #include "record/metric/catalogue.h"
-#include "record/process/proc_scan.h"
+#include "record/recording/proc_scan.h"
 #include "record/recording/recording_priv.h"
 #include "record/events/tracefs.h"
 

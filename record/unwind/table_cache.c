@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/base/cache_dir.h"
+
 #define SUFFIX        ".unw"
 #define TEMP_OLD_S    3600  /* who wrote it is gone */
 #define TOUCH_AFTER_S 86400 /* a day's order is enough to know what is old */
@@ -23,71 +25,9 @@ struct tablecache {
 	unsigned temp_count;
 };
 
-/* ---- the folder ---- */
-
-/* Makes all folders of an absolute path; those that are there stay as they are. */
-static int make_folders(const char *path)
-{
-	char part[PATH_MAX];
-	size_t i, len = strlen(path);
-
-	if (path[0] != '/')
-		return -EINVAL;
-	if (len >= sizeof(part))
-		return -ENAMETOOLONG;
-	memcpy(part, path, len + 1);
-	for (i = 1; i <= len; i++) {
-		if (path[i] != '/' && path[i])
-			continue;
-		part[i] = 0;
-		if (mkdir(part, 0700) && errno != EEXIST)
-			return -errno;
-		part[i] = path[i];
-	}
-	return 0;
-}
-
-void tablecache_default_path(char *path, size_t room_bytes)
-{
-	const char *asked = getenv("EBPREC_TABLE_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
-	int n = 0;
-
-	*path = 0;
-	if (asked)
-		n = snprintf(path, room_bytes, "%s", asked);
-	else if (!geteuid())
-		n = snprintf(path, room_bytes, "/var/cache/ebprec");
-	else if (xdg && *xdg)
-		n = snprintf(path, room_bytes, "%s/ebprec", xdg);
-	else if (home && *home)
-		n = snprintf(path, room_bytes, "%s/.cache/ebprec", home);
-	if (n < 0 || (size_t)n >= room_bytes)
-		*path = 0;
-}
-
-int tablecache_folder(const char *path)
-{
-	struct stat st;
-	int err = make_folders(path), fd;
-
-	if (err)
-		return err;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = fstat(fd, &st) ? -errno : 0;
-	if (!err && (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH)))
-		err = -EPERM;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
-
 int tablecache_open(const char *path, uint64_t max_bytes, struct tablecache **out)
 {
-	int fd = tablecache_folder(path);
+	int fd = cache_dir_open(path);
 	struct tablecache *c;
 
 	if (fd < 0)
@@ -217,7 +157,7 @@ static bool ends_with(const char *name, const char *suffix)
 /* Describes one of our files; removes what a recorder that died left behind. */
 static bool look_at(const struct tablecache *c, const char *name, struct entry *e)
 {
-	bool temp = !strncmp(name, TABLECACHE_TEMP_PREFIX, strlen(TABLECACHE_TEMP_PREFIX));
+	bool temp = !strncmp(name, CACHE_DIR_TEMP_PREFIX, strlen(CACHE_DIR_TEMP_PREFIX));
 	struct stat st;
 
 	if ((!temp && !ends_with(name, SUFFIX)) || strlen(name) >= sizeof(e->name) ||
@@ -325,8 +265,7 @@ int tablecache_put(struct tablecache *c, const struct unwtable_key *key, const s
 		return err;
 	}
 	name_of(key, name);
-	snprintf(temp, sizeof(temp), TABLECACHE_TEMP_PREFIX "%d-%u", (int)getpid(),
-		 c->temp_count++);
+	snprintf(temp, sizeof(temp), CACHE_DIR_TEMP_PREFIX "%d-%u", (int)getpid(), c->temp_count++);
 	fd = openat(c->dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	err = fd < 0 ? -errno : write_all(fd, &bytes);
 	if (fd >= 0 && close(fd) && !err)

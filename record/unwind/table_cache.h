@@ -23,21 +23,7 @@
 struct tablecache; /* opaque */
 
 /*
- * Where it is when nobody says: $EBPREC_TABLE_CACHE, or for root /var/cache/ebprec, else
- * $XDG_CACHE_HOME/ebprec or ~/.cache/ebprec; "" when there is none of these, or it is too long.
- */
-void tablecache_default_path(char *path, size_t room_bytes);
-
-#define TABLECACHE_TEMP_PREFIX ".new-" /* of files that are being written: removed when they stay */
-
-/*
- * A descriptor of the folder alone, for others who keep something there; or as tablecache_open().
- */
-int tablecache_folder(const char *path);
-
-/*
- * Opens the folder, which is made when it is not there.  -EPERM: it is not ours, or others may
- * write into it; -EINVAL: no absolute path; else errno.
+ * Opens the cache in that folder (cache_dir.h); the errors are those of cache_dir_open().
  */
 int tablecache_open(const char *path, uint64_t max_bytes, struct tablecache **out);
 void tablecache_close(struct tablecache *c); /* NULL is fine */

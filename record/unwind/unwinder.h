@@ -14,7 +14,7 @@
 
 #include "bpf/events.h"
 #include "record/output/sink.h"
-#include "record/cli.h"
+#include "record/base/config.h"
 #include "record/unwind/process_maps.h"
 #include "record/process/vdso.h"
 

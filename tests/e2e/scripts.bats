@@ -59,7 +59,7 @@ licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
 
 @test "the analyzer may not include the recorder" {
 	broken_tree analyze/x.c <<<"$licence"$'\n#include "record/ring.h"'
-	same "each folder includes only the folders below it" "$(broken_rule)"
+	same "each folder includes only the folders that its line names" "$(broken_rule)"
 }
 
 @test "the analyzer may not know libbpf" {
@@ -77,23 +77,35 @@ licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
 
 @test "a folder may not include one above it" {
 	broken_tree analyze/fold/x.c <<<"$licence"$'\n#include "analyze/report/flat_profile.h"'
-	same "each folder includes only the folders below it" "$(broken_rule)"
+	same "each folder includes only the folders that its line names" "$(broken_rule)"
 	cd - && broken_tree analyze/sched/y.c <<<"$licence"$'\n#include "analyze/cmd/usage.h"'
 	rm analyze/fold/x.c
-	same "each folder includes only the folders below it" "$(broken_rule)"
+	same "each folder includes only the folders that its line names" "$(broken_rule)"
 	cd - && broken_tree analyze/cmd/z.c <<<"$licence"$'\n#include "analyze/report/flat_profile.h"'
 	rm analyze/sched/y.c
 	same "" "$(broken_rule)"
 }
 
+@test "headers that include each other are found" {
+	broken_tree format/base/a.h <<<"$licence"$'\n#ifndef EBPREC_FORMAT_BASE_A_H\n#define EBPREC_FORMAT_BASE_A_H\n#include "format/base/b.h"\n#endif'
+	cd - && broken_tree format/base/b.h <<<"$licence"$'\n#ifndef EBPREC_FORMAT_BASE_B_H\n#define EBPREC_FORMAT_BASE_B_H\n#include "format/base/a.h"\n#endif'
+	same "no header includes itself through others" "$(broken_rule)"
+}
+
+@test "a layer whose line names a later one is found" {
+	broken_tree format/base/x.c <<<"$licence"
+	sed -i 's|^\tformat/unwind: format/base$|& analyze/base|' scripts/check-layers.sh
+	same "the layers have an order" "$(broken_rule)"
+}
+
 @test "a folder that no layer names is found" {
 	broken_tree format/new/x.c <<<"$licence"
-	same "each folder includes only the folders below it" "$(broken_rule)"
+	same "each folder includes only the folders that its line names" "$(broken_rule)"
 }
 
 @test "the recorder may not include the analyzer" {
 	broken_tree record/x.c <<<"$licence"$'\n#include "analyze/process/process_model.h"'
-	same "each folder includes only the folders below it" "$(broken_rule)"
+	same "each folder includes only the folders that its line names" "$(broken_rule)"
 }
 
 @test "a header must compile alone" {

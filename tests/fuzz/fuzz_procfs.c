@@ -16,7 +16,7 @@
 #include "record/process/jit_symbols.h"
 #include "record/kernel/kernel_symbols_index.h"
 #include "record/process/proc_maps.h"
-#include "record/process/proc_scan.h"
+#include "record/process/proc_stat.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

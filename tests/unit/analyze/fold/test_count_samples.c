@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "analyze/input/event_of.h"
 #include "analyze/input/embedded_files.h"
 #include "analyze/fold/count_samples.h"
 #include "analyze/input/capture_stats.h"
@@ -328,14 +329,14 @@ static void event_names_need_no_modifiers(void **state)
 {
 	struct capture_attr attr = { .name = "cycles:u" };
 
-	assert_string_equal(load_event_name(&attr), "cycles:u");
+	assert_string_equal(event_name(&attr), "cycles:u");
 	attr = (struct capture_attr){ .name = "", .attr.type = PERF_TYPE_SOFTWARE };
-	assert_string_equal(load_event_name(&attr), "cpu-clock");
+	assert_string_equal(event_name(&attr), "cpu-clock");
 	attr.attr.config = 1000;
-	assert_string_equal(load_event_name(&attr), "event");
+	assert_string_equal(event_name(&attr), "event");
 	attr.name = NULL;
 	attr.attr.type = PERF_TYPE_TRACEPOINT;
-	assert_string_equal(load_event_name(&attr), "tracepoint");
+	assert_string_equal(event_name(&attr), "tracepoint");
 }
 
 /* A frame whose bytes are spoiled: its samples are gone, the others stay, and it is told. */

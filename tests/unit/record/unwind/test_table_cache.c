@@ -16,6 +16,7 @@
 
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
+#include "record/base/cache_dir.h"
 #include "record/unwind/table_cache.h"
 
 enum { HEAD_BYTES = 80, CRC_AT = 12, SUMMED_AT = 16 };
@@ -537,12 +538,12 @@ static void cache_is_where_the_environment_says(void **state)
 	char path[64];
 
 	setenv("EBPREC_TABLE_CACHE", "/some/where", 1);
-	tablecache_default_path(path, sizeof(path));
+	cache_dir_default(path, sizeof(path));
 	assert_string_equal(path, "/some/where");
-	tablecache_default_path(path, 5); /* too long */
+	cache_dir_default(path, 5); /* too long */
 	assert_string_equal(path, "");
 	unsetenv("EBPREC_TABLE_CACHE");
-	tablecache_default_path(path, sizeof(path));
+	cache_dir_default(path, sizeof(path));
 	if (!geteuid())
 		assert_string_equal(path, "/var/cache/ebprec");
 }

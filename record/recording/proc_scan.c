@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/process/proc_scan.h"
+#include "record/recording/proc_scan.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +14,7 @@
 
 #include "format/base/clock.h"
 #include "record/process/proc_maps.h"
+#include "record/process/proc_stat.h"
 #include "format/base/slurp.h"
 
 /* What is needed of one process after the other: buffers that are used again. */
@@ -25,38 +26,6 @@ struct walk {
 	int64_t boot_to_mono_ns;
 	uint64_t ns_a_tick;
 };
-
-int procstat_parse(const char *text, struct procstat *out)
-{
-	const char *open = strchr(text, '('), *close = strrchr(text, ')');
-	unsigned long long ppid, start = 0;
-	size_t bytes;
-	char *end;
-	int field;
-
-	/* The name may hold anything, also ") ": it ends at the last one. */
-	if (!open || !close || close < open || close[1] != ' ' || !close[2] || close[3] != ' ')
-		return -EBADMSG;
-	ppid = strtoull(close + 4, &end, 10);
-	if (end == close + 4 || ppid > UINT32_MAX)
-		return -EBADMSG;
-	for (field = 5; field <= 22; field++) { /* ppid was field 4, the start time is 22 */
-		text = end;
-		if (*text != ' ')
-			return -EBADMSG;
-		start = strtoull(text, &end, 10);
-		if (end == text)
-			return -EBADMSG;
-	}
-	bytes = (size_t)(close - open - 1);
-	if (bytes > sizeof(out->comm) - 1)
-		bytes = sizeof(out->comm) - 1;
-	memcpy(out->comm, open + 1, bytes);
-	out->comm[bytes] = '\0';
-	out->ppid = (uint32_t)ppid;
-	out->start_ticks = start;
-	return 0;
-}
 
 static uint64_t start_ns(const struct walk *w, const struct procstat *stat)
 {

@@ -5,12 +5,13 @@
  * Has a file and a writer of its own, with the head of the recording's writer.  It begins with what
  * the window knows of the time before, takes parts, and ends with the account of what is in it.
  */
-#ifndef EBPREC_RECORD_OUTPUT_ROTATED_FILE_H
-#define EBPREC_RECORD_OUTPUT_ROTATED_FILE_H
+#ifndef EBPREC_RECORD_RECORDING_ROTATED_FILE_H
+#define EBPREC_RECORD_RECORDING_ROTATED_FILE_H
 
 #include <stdbool.h>
 
-#include "record/process/mapped_files.h"
+#include "format/perf/build_id_feature.h"
+#include "record/process/file_origin.h"
 #include "record/output/meta.h"
 #include "record/output/output_file.h"
 #include "record/output/backlog.h"
@@ -36,7 +37,7 @@ int segment_flush(struct segment *s, const struct account *upto);
 struct segment_end {
 	const struct account *all; /* counted so far; what s->before has is not of this file */
 	const struct attrs *attrs;
-	const struct mapids *ids;
+	const struct buildidlist *build_ids; /* of the files that samples are of */
 	struct meta_end meta;
 	bool failed; /* a write did: what was not flushed counts as lost */
 };

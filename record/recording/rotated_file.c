@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/output/rotated_file.h"
+#include "record/recording/rotated_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ int segment_finish(struct segment *s, const struct segment_end *end, struct acco
 						       meta.data, meta.size_bytes)
 				       : -ENOMEM;
 	outbuf_done(&meta);
-	build_ids.data = buildidlist_section(end->ids->named, &build_ids.size_bytes);
+	build_ids.data = buildidlist_section(end->build_ids, &build_ids.size_bytes);
 	if (!err)
 		err = writer_finish(s->writer, &build_ids, build_ids.size_bytes ? 1 : 0);
 	writer_get_stats(s->writer, &stats);

@@ -7,8 +7,8 @@
  * and MMAP2 of its executable mappings, with build-ids; for each thread FORK and COMM; all of
  * time 0.
  */
-#ifndef EBPREC_RECORD_PROCESS_PROC_SCAN_H
-#define EBPREC_RECORD_PROCESS_PROC_SCAN_H
+#ifndef EBPREC_RECORD_RECORDING_PROC_SCAN_H
+#define EBPREC_RECORD_RECORDING_PROC_SCAN_H
 
 #include "record/process/cmdline_log.h"
 #include "record/process/mapped_files.h"
@@ -34,13 +34,5 @@ struct procscan {
 
 /* A process that ends while it is read is no error.  errno of /proc, or of the writer. */
 int procscan_run(struct procscan *s);
-
-struct procstat {      /* of /proc/PID/stat */
-	char comm[64]; /* kernel threads may have more than 15 characters here */
-	uint32_t ppid;
-	uint64_t start_ticks; /* since boot */
-};
-/* Pure.  text is NUL-terminated.  -EBADMSG. */
-int procstat_parse(const char *text, struct procstat *out);
 
 #endif

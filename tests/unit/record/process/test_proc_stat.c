@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/process/proc_scan.h"
+#include "record/process/proc_stat.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #define TAIL " 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 "
 
-static void procscan_reads_a_stat_line(void **state)
+static void procstat_reads_a_stat_line(void **state)
 {
 	static const struct {
 		const char *text, *comm;
@@ -36,7 +36,7 @@ static void procscan_reads_a_stat_line(void **state)
 	}
 }
 
-static void procscan_refuses_a_broken_stat_line(void **state)
+static void procstat_refuses_a_broken_stat_line(void **state)
 {
 	static const char *const cases[] = {
 		"",
@@ -66,8 +66,8 @@ static void procscan_refuses_a_broken_stat_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(procscan_reads_a_stat_line),
-		cmocka_unit_test(procscan_refuses_a_broken_stat_line),
+		cmocka_unit_test(procstat_reads_a_stat_line),
+		cmocka_unit_test(procstat_refuses_a_broken_stat_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

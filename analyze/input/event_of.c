@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/input/event_of.h"
+
+#include <linux/perf_event.h>
+
+const char *event_name(const struct capture_attr *attr)
+{
+	static const char *const hardware[] = { "cycles",       "instructions", "cache-references",
+						"cache-misses", "branches",     "branch-misses",
+						"bus-cycles" };
+	static const char *const software[] = {
+		"cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+		"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+		"emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
+	};
+	uint64_t config = attr->attr.config;
+
+	if (attr->name && *attr->name)
+		return attr->name;
+	if (attr->attr.type == PERF_TYPE_HARDWARE &&
+	    config < sizeof(hardware) / sizeof(hardware[0]))
+		return hardware[config];
+	if (attr->attr.type == PERF_TYPE_SOFTWARE &&
+	    config < sizeof(software) / sizeof(software[0]))
+		return software[config];
+	return attr->attr.type == PERF_TYPE_TRACEPOINT ? "tracepoint" : "event";
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* config - what a recording was asked to do: plain values, that the command line fills */
+#ifndef EBPREC_RECORD_BASE_CONFIG_H
+#define EBPREC_RECORD_BASE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/events.h"
+#include "format/base/options.h"
+
+enum record_event { RECORD_AUTO, RECORD_CYCLES, RECORD_CPU_CLOCK };
+
+#define RECORD_PIDS_MAX 256
+
+#define RECORD_LIMIT_MIN_BYTES (512 << 10) /* of a file, and of what --ring keeps */
+
+struct gonefiles;
+
+struct record_opts {
+	/* As given; the defaults are opts_parse()'s.  table_cache NULL: where it is by default. */
+	bool all, quiet, version, list, doctor, bpf, bundle, command_lines, environment,
+		each; /* packet is a row */
+	unsigned verbose;
+	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;
+	const char *ring, *rotate, *slower, *pmu;
+	const char *rotate_name; /* of the option that gave rotate: perf calls it otherwise */
+	uint64_t duration_ns;    /* 0: until it is stopped */
+	uint64_t ring_bytes;     /* of all CPUs together; 0: the default */
+	unsigned level;          /* zstd */
+	unsigned max_frames;
+	unsigned
+		sample_bytes; /* of allocations, of which one is drawn; 0: as the instrument has it */
+	struct option_list pid_list, with, without, bpf_objects, heap_libs, triggers,
+		marks; /* markspec.h */
+	/* What follows from it. */
+	unsigned freq_hz;
+	enum record_event event;
+	enum cpu_stacks stacks;
+	unsigned copy_bytes;        /* of a stack; a multiple of 8 */
+	uint64_t table_bytes;       /* of unwind tables, at most */
+	uint64_t stack_ns_a_second; /* what stacks of switches may cost, on all CPUs; 0: none */
+	bool sched, mark, kallsyms;
+	/* --ring, in memory; --rotate, into the next file: 0, 0: not asked for. */
+	struct record_limit {
+		uint64_t ns, bytes;
+	} keep, turn;
+	unsigned keep_files;     /* of those that were rotated; 0: all */
+	uint64_t max_file_bytes; /* 0: no limit */
+	uint32_t metrics;        /* bits 1 << place in metriclist */
+	uint64_t interval_ns;    /* of their tables */
+	uint64_t late_ns;        /* of --trigger runq; 0: there is none */
+	uint64_t slower_ns;      /* single events that took as long are rows; 0: none */
+	uint32_t pids[RECORD_PIDS_MAX];
+	unsigned pid_count;
+	char **command; /* NULL: none; borrowed from argv */
+	bool system_wide;
+	bool to_pipe; /* -o -: output is only its name */
+	/* This program, for helpers that do one thing alone (helper.h); main.c's.  NULL: no helpers. */
+	const char *self_program;
+	struct gonefiles *gone; /* main.c's; keeps nothing unless it has a folder */
+	/* For the capture. */
+	int argc;
+	char **argv;
+};
+
+#endif

@@ -90,7 +90,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all analyze record man unit tests check check-live check-waits check-exports check-kernels check-kills check-foreign \
-	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage storm bench lint fuzz mutate mutate-four install clean help
+	check-mixed check-lines check-memory check-go check-soak check-valgrind check-containers check-faults check-damage storm bench graph lint fuzz mutate mutate-four install clean help
 
 all: analyze record man			## ebprec, ebprec-record and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -257,6 +257,9 @@ check-kernels: all tests $(call have,kernels)	## record under Debian's stock ker
 
 bench: all tests $(call prog,$(wildcard tests/bench/bench_*.c)) $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/bench/run $(O)
+
+graph: all $(call have,graph)		## docs/layers.svg: the folders and their includes
+	$(Q)scripts/draw-layers.sh $(O) docs/layers.svg
 
 lint: $(call have,lint)			## clang-format, cppcheck, clang-tidy, gcc -fanalyzer, shellcheck
 	$(Q)scripts/lint.sh

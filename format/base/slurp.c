@@ -10,7 +10,7 @@
 /* The kernel hands out /proc files page by page or so: a larger step only saves calls. */
 #define STEP_BYTES (64u << 10)
 
-static int read_all(int fd, struct outbuf *out)
+static int read_all(int fd, size_t max_bytes, struct outbuf *out)
 {
 	size_t start = out->size_bytes;
 	size_t step = 4096;
@@ -29,7 +29,7 @@ static int read_all(int fd, struct outbuf *out)
 		if (!got)
 			break;
 		out->size_bytes += (size_t)got;
-		if (out->size_bytes - start > SLURP_MAX_BYTES)
+		if (out->size_bytes - start > max_bytes)
 			return -EOVERFLOW;
 		if (out->size_bytes - start >= STEP_BYTES)
 			step = STEP_BYTES;
@@ -40,12 +40,17 @@ static int read_all(int fd, struct outbuf *out)
 
 int slurp_at(int dir_fd, const char *path, struct outbuf *out)
 {
+	return slurp_some(dir_fd, path, SLURP_MAX_BYTES, out);
+}
+
+int slurp_some(int dir_fd, const char *path, size_t max_bytes, struct outbuf *out)
+{
 	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	err = read_all(fd, out);
+	err = read_all(fd, max_bytes, out);
 	close(fd);
 	return err;
 }

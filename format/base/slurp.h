@@ -11,6 +11,11 @@
 int slurp(const char *path, struct outbuf *out);
 /* The same from a file relative to dir_fd. */
 int slurp_at(int dir_fd, const char *path, struct outbuf *out);
+/*
+ * The same with a limit of the caller's.  -EOVERFLOW: the file is longer; *out has more than max_bytes of it, and
+ * no NUL.
+ */
+int slurp_some(int dir_fd, const char *path, size_t max_bytes, struct outbuf *out);
 /* The file's text without its last newline, owned; NULL when it cannot be read. */
 char *slurp_line(const char *path);
 

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,8 @@
 #define REST_NS      1000000000ULL
 
 struct elfworker {
+	pthread_mutex_t lock; /* one question at a time */
+	atomic_uint users;
 	const char *program, *option;
 	pid_t pid; /* 0: none runs */
 	int socket;
@@ -138,7 +142,7 @@ static int answer(struct elfworker *w, struct ruleset *set, struct unwtable **ou
 	return err;
 }
 
-int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unwtable **out)
+static int ask_table(struct elfworker *w, int fd, struct ruleset *set, struct unwtable **out)
 {
 	int err = start(w);
 
@@ -150,7 +154,7 @@ int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unw
 	return answer(w, set, out, clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS);
 }
 
-int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out)
+static int ask_facts(struct elfworker *w, int fd, struct elffacts *out)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + FACTS_MAX_NS;
 	struct elffacts facts;
@@ -170,7 +174,7 @@ int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out)
 	return 0;
 }
 
-int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out)
+static int ask_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS;
 	char room[ELFSYMBOL_NAME_MAX] = "";
@@ -196,8 +200,8 @@ int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *ou
 	return (int)place.err;
 }
 
-int elfworker_probe(struct elfworker *w, int fd, const char *provider, const char *name,
-		    struct usdtelf_probe *out)
+static int ask_probe(struct elfworker *w, int fd, const char *provider, const char *name,
+		     struct usdtelf_probe *out)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + TABLE_MAX_NS;
 	struct elfworker_probe ask = { 0 };
@@ -226,6 +230,47 @@ int elfworker_probe(struct elfworker *w, int fd, const char *provider, const cha
 	return found.err;
 }
 
+int elfworker_table(struct elfworker *w, int fd, struct ruleset *set, struct unwtable **out)
+{
+	int err;
+
+	pthread_mutex_lock(&w->lock);
+	err = ask_table(w, fd, set, out);
+	pthread_mutex_unlock(&w->lock);
+	return err;
+}
+
+int elfworker_facts(struct elfworker *w, int fd, struct elffacts *out)
+{
+	int err;
+
+	pthread_mutex_lock(&w->lock);
+	err = ask_facts(w, fd, out);
+	pthread_mutex_unlock(&w->lock);
+	return err;
+}
+
+int elfworker_symbol(struct elfworker *w, int fd, const char *name, uint64_t *out)
+{
+	int err;
+
+	pthread_mutex_lock(&w->lock);
+	err = ask_symbol(w, fd, name, out);
+	pthread_mutex_unlock(&w->lock);
+	return err;
+}
+
+int elfworker_probe(struct elfworker *w, int fd, const char *provider, const char *name,
+		    struct usdtelf_probe *out)
+{
+	int err;
+
+	pthread_mutex_lock(&w->lock);
+	err = ask_probe(w, fd, provider, name, out);
+	pthread_mutex_unlock(&w->lock);
+	return err;
+}
+
 uint64_t elfworker_cpu_ns(struct elfworker *w)
 {
 	return w->dead_cpu_ns + (w->pid ? cpu_ns_of(w->pid) : 0);
@@ -242,19 +287,29 @@ int elfworker_new(const char *program, const char *option, struct elfworker **ou
 
 	if (!w)
 		return -ENOMEM;
+	pthread_mutex_init(&w->lock, NULL);
+	atomic_init(&w->users, 1);
 	w->program = program;
 	w->option = option;
 	*out = w;
 	return 0;
 }
 
+struct elfworker *elfworker_share(struct elfworker *w)
+{
+	if (w)
+		atomic_fetch_add(&w->users, 1);
+	return w;
+}
+
 void elfworker_free(struct elfworker *w)
 {
 	int status;
 
-	if (!w)
+	if (!w || atomic_fetch_sub(&w->users, 1) != 1)
 		return;
 	if (w->pid)
 		end(w, &status);
+	pthread_mutex_destroy(&w->lock);
 	free(w);
 }

@@ -10,7 +10,7 @@
  *
  * The process is this program itself, started anew: it has nothing of the recorder's memory.  It is
  * started when first needed, and again when it died; a file it died over costs that file's table.
- * Not safe for more than one thread.
+ * Threads may share one, and are answered one after the other.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_READER_H
 #define EBPREC_RECORD_PRIVSEP_ELF_READER_H
@@ -29,7 +29,8 @@ struct elfworker; /* opaque */
 
 /* program: the path of one that serves, option: its first word; borrowed. */
 int elfworker_new(const char *program, const char *option, struct elfworker **out);
-void elfworker_free(struct elfworker *w); /* NULL is fine */
+void elfworker_free(struct elfworker *w); /* the last of those who share it; NULL is fine */
+struct elfworker *elfworker_share(struct elfworker *w); /* for one more elfworker_free() */
 
 /*
  * The table of an open ELF file, as unwtable_from_fd() makes it; NULL in *out, and 0, when there is

@@ -2,6 +2,7 @@
 #include "record/privsep/io_timeout.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -9,141 +10,334 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "format/base/clock.h"
-#include "record/privsep/caps.h"
 #include "format/base/slurp.h"
+#include "record/privsep/caps.h"
 
-#define TURNS_MAX 10 /* of a machine that is slow; then something else is wrong */
+#define STACK_BYTES     (512u << 10)
+#define TURNS_MAX       10 /* limits that a thread may wait for a CPU; then something else is wrong */
+#define FINISH_STEP_NS  10000000ULL
+#define SLOW_NS         20000000ULL
+#define THREADS_AT_WORK 4u /* but for those that are slow */
+#define FREE_NS         1000000000ULL
 
-/* What those that are left behind still know of the others. */
-struct shared {
-	atomic_uint stuck, users;
+struct queue {
+	struct io_job *first, **end;
 };
 
-/* A thread, and the one job that it has. */
-struct hand {
-	struct shared *shared;
+struct worker {
+	struct io_timeout *io;
 	pthread_t thread;
-	atomic_int tid;       /* 0: it has not begun */
-	pthread_mutex_t lock; /* for what follows */
+	int tid;            /* 0: it has not begun */
+	struct io_job *job; /* NULL: idle */
+	uint64_t key;       /* the job's */
+	uint32_t user;
+	bool hangs; /* its job was given up */
+	unsigned turns;
+	uint64_t begun_ns;
+	struct worker *next;
+};
+
+struct io_timeout {
+	pthread_mutex_t lock; /* for all below */
 	pthread_cond_t wake, ready;
-	struct aside_job *job;
-	bool done, quit;
-	bool left; /* nobody waits for it: it frees itself */
+	struct queue todo, done;
+	struct worker *workers;
+	struct io_timeout_stats stats;
+	uint32_t pending_count;
+	uint32_t users; /* the owner, and threads */
+	bool quit, no_more_threads;
+	int event_fd;
+	/* The owner's: */
+	uint64_t wait_ns;
+	unsigned vain_waits; /* since the last pass */
 };
 
-struct aside {
-	struct hand *hand; /* NULL: none yet, or the last one is stuck */
-	struct shared *shared;
-};
+/* ---- queues ---- */
 
-static void put(struct shared *s)
+static void push(struct queue *q, struct io_job *job)
 {
-	if (atomic_fetch_sub(&s->users, 1) == 1)
-		free(s);
+	job->next = NULL;
+	*q->end = job;
+	q->end = &job->next;
 }
 
-static void hand_free(struct hand *h)
+/* Takes *at, a link of the queue, out of it. */
+static struct io_job *unlink_job(struct queue *q, struct io_job **at)
 {
-	put(h->shared);
-	pthread_mutex_destroy(&h->lock);
-	pthread_cond_destroy(&h->wake);
-	pthread_cond_destroy(&h->ready);
-	free(h);
+	struct io_job *job = *at;
+
+	*at = job->next;
+	if (q->end == &job->next)
+		q->end = at;
+	return job;
 }
 
-/* ---- the thread ---- */
-
-/* True: it was left behind over this one. */
-static bool do_job(struct hand *h)
+static struct queue empty_queue(struct queue *q)
 {
-	struct aside_job *job = h->job;
-	bool left;
+	struct queue all = *q;
 
-	pthread_mutex_unlock(&h->lock);
+	if (!all.first)
+		all.end = NULL;
+	q->first = NULL;
+	q->end = &q->first;
+	return all;
+}
+
+uint64_t io_key(enum io_kind kind, uint64_t a, uint64_t b)
+{
+	uint64_t key = (uint64_t)kind << 60 ^ a * 0x9e3779b97f4a7c15ULL ^
+		       (b + 1) * 0xc2b2ae3d27d4eb4fULL;
+
+	key ^= key >> 29;
+	return key ? key : 1;
+}
+
+static const struct worker *worker_of_key(const struct io_timeout *io, uint64_t key)
+{
+	const struct worker *w = key ? io->workers : NULL;
+
+	while (w && (!w->job || w->key != key))
+		w = w->next;
+	return w;
+}
+
+static bool key_hangs(const struct io_timeout *io, uint64_t key)
+{
+	const struct worker *w = worker_of_key(io, key);
+
+	return w && w->hangs;
+}
+
+static bool user_hangs(const struct io_timeout *io, uint32_t user)
+{
+	uint32_t count = 0;
+
+	for (const struct worker *w = user ? io->workers : NULL; w; w = w->next)
+		count += w->job && w->hangs && w->user == user;
+	return count >= IO_HANGING_PER_USER;
+}
+
+/* ---- the threads ---- */
+
+static void release(struct io_timeout *io)
+{
+	pthread_mutex_destroy(&io->lock);
+	pthread_cond_destroy(&io->wake);
+	pthread_cond_destroy(&io->ready);
+	close(io->event_fd);
+	free(io);
+}
+
+/* The first job whose key no thread works on; NULL: none. */
+static struct io_job *next_job(struct io_timeout *io)
+{
+	struct io_job **at = &io->todo.first;
+
+	while (*at && worker_of_key(io, (*at)->key))
+		at = &(*at)->next;
+	return *at ? unlink_job(&io->todo, at) : NULL;
+}
+
+/* The lock is held on entry and on return. */
+static void do_job(struct worker *w, struct io_job *job)
+{
+	struct io_timeout *io = w->io;
+	uint64_t one = 1;
+	bool drop;
+
+	w->job = job;
+	w->key = job->key;
+	w->user = job->user;
+	w->turns = 0;
+	w->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	job->state = IO_RUNNING;
+	pthread_mutex_unlock(&io->lock);
 	job->work(job);
-	pthread_mutex_lock(&h->lock);
-	h->job = NULL;
-	h->done = true;
-	left = h->left;
-	pthread_cond_signal(&h->ready);
-	if (left)
+	pthread_mutex_lock(&io->lock);
+	w->job = NULL;
+	io->stats.hanging_count -= w->hangs;
+	w->hangs = false;
+	drop = job->state == IO_GIVEN_UP;
+	if (job->state == IO_RUNNING) {
+		job->state = IO_DONE;
+		push(&io->done, job);
+		pthread_cond_signal(&io->ready);
+		(void)!write(io->event_fd, &one, sizeof(one));
+	} else if (job->state == IO_GIVING_UP) {
+		job->state = IO_RETURNED; /* the owner frees it */
+	}
+	if (drop) {
+		pthread_mutex_unlock(&io->lock);
 		job->drop(job);
-	return left;
+		pthread_mutex_lock(&io->lock);
+	}
+	pthread_cond_signal(&io->wake); /* another job of this key may begin */
+}
+
+static void forget_worker(struct worker *w)
+{
+	struct worker **at = &w->io->workers;
+
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
 }
 
 static void *run(void *arg)
 {
-	struct hand *h = arg;
-	bool left = false;
+	struct worker *w = arg;
+	struct io_timeout *io = w->io;
+	struct io_job *job;
+	bool last;
 
-	atomic_store(&h->tid, (int)gettid());
 	(void)rights_drop(RIGHTS_READING); /* a thread has its own */
-	pthread_mutex_lock(&h->lock);
-	while (!left && !h->quit) {
-		if (h->job)
-			left = do_job(h);
-		else
-			pthread_cond_wait(&h->wake, &h->lock);
+	pthread_mutex_lock(&io->lock);
+	w->tid = (int)gettid();
+	while (!io->quit) {
+		job = next_job(io);
+		if (job) {
+			do_job(w, job);
+			continue;
+		}
+		pthread_cond_wait(&io->wake, &io->lock);
 	}
-	pthread_mutex_unlock(&h->lock);
-	if (left) {
-		atomic_fetch_sub(&h->shared->stuck, 1);
-		hand_free(h);
-	}
+	forget_worker(w);
+	pthread_cond_signal(&io->ready); /* for io_timeout_free() */
+	last = !--io->users;
+	pthread_mutex_unlock(&io->lock);
+	free(w);
+	if (last)
+		release(io);
 	return NULL;
 }
 
 /* All signals are the owner's. */
-static int start(struct hand *h)
+static int start_thread(struct worker *w)
 {
+	pthread_attr_t attr;
 	sigset_t all, before;
-	int err;
+	int err = pthread_attr_init(&attr);
 
+	if (err)
+		return -err;
+	(void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&h->thread, NULL, run, h);
+	err = pthread_create(&w->thread, &attr, run, w);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
 	return -err;
+}
+
+static void add_thread(struct io_timeout *io)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->io = io;
+	io->no_more_threads = !w || start_thread(w);
+	if (io->no_more_threads) {
+		free(w);
+		return;
+	}
+	w->next = io->workers; /* it cannot go on before the lock is free */
+	io->workers = w;
+	io->users++;
+	io->stats.thread_count++;
+}
+
+/*
+ * One more thread when jobs wait, and not enough threads are at work that will be back in a moment: what
+ * is slow shall not hold up others.  False: there is no thread at all.
+ */
+static bool have_threads(struct io_timeout *io, uint64_t now_ns)
+{
+	uint32_t waiting = 0, idle = 0, quick = 0;
+
+	for (const struct io_job *job = io->todo.first; job; job = job->next)
+		waiting++;
+	for (const struct worker *w = io->workers; w; w = w->next) {
+		idle += !w->job;
+		quick += w->job && !w->hangs && now_ns < w->begun_ns + SLOW_NS;
+	}
+	if (waiting > idle && idle + quick < THREADS_AT_WORK &&
+	    io->stats.thread_count < IO_THREADS_MAX)
+		add_thread(io);
+	return io->stats.thread_count > 0;
 }
 
 /* ---- the owner's side ---- */
 
-static struct hand *hand_of(struct aside *a)
+/* Waits for the job with the lock held; true: it is done, and not in the queue any more. */
+static bool await_job(struct io_timeout *io, struct io_job *job)
 {
-	struct hand *h = a->hand;
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + io->wait_ns;
+	struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000),
+				  .tv_nsec = (long)(until_ns % 1000000000) };
+	struct io_job **at;
 
-	if (h || atomic_load(&a->shared->stuck) >= ASIDE_STUCK_MAX)
-		return h;
-	h = calloc(1, sizeof(*h));
-	if (!h)
-		return NULL;
-	h->shared = a->shared;
-	atomic_fetch_add(&a->shared->users, 1);
-	pthread_mutex_init(&h->lock, NULL);
-	pthread_cond_init(&h->wake, NULL);
-	pthread_cond_init(&h->ready, NULL);
-	if (start(h)) {
-		hand_free(h);
-		return NULL;
+	while (job->state != IO_DONE &&
+	       pthread_cond_clockwait(&io->ready, &io->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
+		;
+	if (job->state != IO_DONE) {
+		io->vain_waits++;
+		return false;
 	}
-	a->hand = h;
-	return h;
+	for (at = &io->done.first; *at != job; at = &(*at)->next)
+		;
+	(void)unlink_job(&io->done, at);
+	io->pending_count--;
+	return true;
+}
+
+int io_timeout_run(struct io_timeout *io, struct io_job *job, bool wait, uint64_t max_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	bool done, taken;
+
+	pthread_mutex_lock(&io->lock);
+	taken = io->pending_count < IO_JOBS_MAX && !key_hangs(io, job->key) &&
+		!user_hangs(io, job->user);
+	if (taken) {
+		push(&io->todo, job);
+		taken = have_threads(io, now_ns);
+		if (!taken)
+			(void)empty_queue(
+				&io->todo); /* it is the only one: there was never a thread */
+	}
+	if (!taken) {
+		io->stats.refused_count++;
+		pthread_mutex_unlock(&io->lock);
+		return -EBUSY;
+	}
+	job->max_ns = max_ns;
+	job->queued_ns = now_ns;
+	job->state = IO_QUEUED;
+	io->pending_count++;
+	pthread_cond_signal(&io->wake);
+	done = wait && io->vain_waits < IO_WAITS_MAX && await_job(io, job);
+	pthread_mutex_unlock(&io->lock);
+	if (!done)
+		return -EINPROGRESS;
+	job->done(job);
+	return 0;
 }
 
 /* The thread would go on if it had a CPU: then it is the machine that is slow. */
-static bool is_runnable(const struct hand *h)
+static bool is_runnable(const struct worker *w)
 {
-	int tid = atomic_load(&h->tid);
 	const char *state;
 	bool runs = true;
 	char path[48], *stat;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	stat = tid ? slurp_line(path) : NULL;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", w->tid);
+	stat = w->tid ? slurp_line(path) : NULL;
 	state = stat ? strrchr(stat, ')') : NULL;
 	if (state && state[1] == ' ')
 		runs = state[2] == 'R';
@@ -151,79 +345,200 @@ static bool is_runnable(const struct hand *h)
 	return runs;
 }
 
-/* Until the job is done, or the time is up; the lock is held. */
-static void await(struct hand *h, uint64_t max_ns)
+static bool is_late(struct worker *w, uint64_t now_ns)
 {
-	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + max_ns;
-	struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000),
-				  .tv_nsec = (long)(until_ns % 1000000000) };
-
-	while (!h->done &&
-	       pthread_cond_clockwait(&h->ready, &h->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
-		;
+	if (now_ns < w->begun_ns + w->job->max_ns)
+		return false;
+	if (w->turns >= TURNS_MAX || !is_runnable(w))
+		return true;
+	w->turns++;
+	w->begun_ns = now_ns;
+	return false;
 }
 
-int aside_run(struct aside *a, struct aside_job *job, uint64_t max_ns)
+/* All threads hang, and there will be no other. */
+static bool all_hang(const struct io_timeout *io)
 {
-	struct hand *h = hand_of(a);
-	unsigned turns = 0;
-	bool done;
+	return io->stats.hanging_count == io->stats.thread_count &&
+	       (io->stats.thread_count == IO_THREADS_MAX || io->no_more_threads);
+}
 
-	if (!h) {
+static bool cannot_begin(const struct io_timeout *io, const struct io_job *job, uint64_t now_ns)
+{
+	return key_hangs(io, job->key) || (all_hang(io) && now_ns >= job->queued_ns + job->max_ns);
+}
+
+static void collect_late(struct io_timeout *io, bool all, uint64_t now_ns, struct queue *late)
+{
+	struct io_job **at = &io->todo.first;
+
+	for (struct worker *w = io->workers; w; w = w->next) {
+		if (!w->job || w->hangs || !(all || is_late(w, now_ns)))
+			continue;
+		w->hangs = true;
+		w->job->state = IO_GIVING_UP;
+		io->stats.hanging_count++;
+		io->stats.given_up_count++;
+		push(late, w->job);
+	}
+	while (*at) {
+		if (!all && !cannot_begin(io, *at, now_ns)) {
+			at = &(*at)->next;
+			continue;
+		}
+		io->stats.refused_count++;
+		push(late, unlink_job(&io->todo, at)); /* remains IO_QUEUED */
+	}
+}
+
+static void give_up(struct io_timeout *io, struct io_job *job)
+{
+	bool drop;
+
+	if (job->given_up)
+		job->given_up(job);
+	pthread_mutex_lock(&io->lock);
+	drop = job->state != IO_GIVING_UP;
+	job->state = IO_GIVEN_UP;
+	io->pending_count--;
+	pthread_mutex_unlock(&io->lock);
+	if (drop)
 		job->drop(job);
-		return -EBUSY;
+}
+
+static void pass(struct io_timeout *io, bool all)
+{
+	struct queue done, late = { .end = &late.first };
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), ticks;
+	struct io_job *job, *next;
+
+	io->vain_waits = 0;
+	pthread_mutex_lock(&io->lock);
+	(void)!read(io->event_fd, &ticks, sizeof(ticks));
+	collect_late(io, all, now_ns, &late);
+	(void)have_threads(io, now_ns);
+	done = empty_queue(&io->done);
+	for (job = done.first; job; job = job->next)
+		io->pending_count--;
+	pthread_mutex_unlock(&io->lock);
+	for (job = done.first; job; job = next) {
+		next = job->next;
+		job->done(job);
 	}
-	pthread_mutex_lock(&h->lock);
-	h->job = job;
-	h->done = false;
-	pthread_cond_signal(&h->wake);
-	do {
-		await(h, max_ns);
-	} while (!h->done && ++turns < TURNS_MAX && is_runnable(h));
-	done = h->done;
-	if (!done) {
-		h->left = true;
-		a->hand = NULL;
-		atomic_fetch_add(&a->shared->stuck, 1);
-		pthread_detach(h->thread);
+	for (job = late.first; job; job = next) {
+		next = job->next;
+		give_up(io, job);
 	}
-	pthread_mutex_unlock(&h->lock); /* from here on it may free itself */
-	return done ? 0 : -ETIMEDOUT;
+}
+
+void io_timeout_pass(struct io_timeout *io)
+{
+	pass(io, false);
+}
+
+uint32_t io_timeout_pending(const struct io_timeout *io)
+{
+	return io->pending_count; /* written by the owner alone */
+}
+
+int io_timeout_fd(const struct io_timeout *io)
+{
+	return io->event_fd;
+}
+
+void io_timeout_wait(const struct io_timeout *io, uint64_t max_ns)
+{
+	struct timespec most = { .tv_sec = (time_t)(max_ns / 1000000000),
+				 .tv_nsec = (long)(max_ns % 1000000000) };
+	struct pollfd p = { .fd = io->event_fd, .events = POLLIN };
+
+	(void)ppoll(&p, 1, &most, NULL);
+}
+
+void io_timeout_finish(struct io_timeout *io, uint64_t max_ns)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + max_ns;
+
+	for (pass(io, false); io->pending_count && clock_ns(CLOCK_MONOTONIC) < end_ns;
+	     pass(io, false))
+		io_timeout_wait(io, FINISH_STEP_NS);
+	while (io->pending_count)
+		pass(io, true); /* callbacks may begin others */
+}
+
+void io_timeout_get_stats(struct io_timeout *io, struct io_timeout_stats *out)
+{
+	pthread_mutex_lock(&io->lock);
+	*out = io->stats;
+	pthread_mutex_unlock(&io->lock);
 }
 
 /* ---- life ---- */
 
-int aside_new(struct aside **out)
+int io_timeout_new(uint64_t wait_ns, struct io_timeout **out)
 {
-	struct aside *a = calloc(1, sizeof(*a));
-	struct shared *s = calloc(1, sizeof(*s));
+	struct io_timeout *io = calloc(1, sizeof(*io));
 
-	if (!a || !s) {
-		free(a);
-		free(s);
+	if (!io)
 		return -ENOMEM;
+	io->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (io->event_fd < 0) {
+		free(io);
+		return -errno;
 	}
-	atomic_init(&s->users, 1);
-	a->shared = s;
-	*out = a;
+	pthread_mutex_init(&io->lock, NULL);
+	pthread_cond_init(&io->wake, NULL);
+	pthread_cond_init(&io->ready, NULL);
+	(void)empty_queue(&io->todo);
+	(void)empty_queue(&io->done);
+	io->users = 1;
+	io->wait_ns = wait_ns;
+	*out = io;
 	return 0;
 }
 
-void aside_free(struct aside *a)
+static void drop_all(struct queue *q)
 {
-	struct hand *h;
+	struct io_job *next;
 
-	if (!a)
-		return;
-	h = a->hand;
-	if (h) {
-		pthread_mutex_lock(&h->lock);
-		h->quit = true;
-		pthread_cond_signal(&h->wake);
-		pthread_mutex_unlock(&h->lock);
-		pthread_join(h->thread, NULL);
-		hand_free(h);
+	for (struct io_job *job = empty_queue(q).first; job; job = next) {
+		next = job->next;
+		job->drop(job);
 	}
-	put(a->shared);
-	free(a);
+}
+
+/* A thread without a job that has not ended. */
+static bool is_any_idle(const struct io_timeout *io)
+{
+	const struct worker *w = io->workers;
+
+	while (w && w->job)
+		w = w->next;
+	return w;
+}
+
+void io_timeout_free(struct io_timeout *io)
+{
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + FREE_NS;
+	struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000),
+				  .tv_nsec = (long)(until_ns % 1000000000) };
+	bool last;
+
+	if (!io)
+		return;
+	pthread_mutex_lock(&io->lock);
+	io->quit = true;
+	pthread_cond_broadcast(&io->wake);
+	drop_all(&io->todo);
+	drop_all(&io->done);
+	for (struct worker *w = io->workers; w; w = w->next)
+		if (w->job)
+			w->job->state = IO_GIVEN_UP;
+	while (is_any_idle(io) &&
+	       pthread_cond_clockwait(&io->ready, &io->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
+		;
+	last = !--io->users;
+	pthread_mutex_unlock(&io->lock);
+	if (last)
+		release(io);
 }

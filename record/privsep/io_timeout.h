@@ -1,38 +1,92 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * aside - what may never come back is done by a thread that can be left behind
+ * io_timeout - I/O that may never return, in threads that nobody has to wait for
  *
- * Opening a file, asking what it is and reading it wait for as long as its file system likes: for ever,
- * when it is a network's and the network is gone, or a program's that does not answer.  A recorder that
- * waited, too, would lose what comes in, and be ended by SIGKILL alone.
- * The thread keeps the rights to read and no others.  Used by one thread.
+ * Opening a file, asking what it is and reading it take as long as its file system likes: for ever when
+ * that is a network's and the network is gone, or a program's (FUSE) that does not answer.  The same holds
+ * for /proc/PID/maps, cmdline and mem of a process whose mmap lock is held.  A recorder that waited, too,
+ * would lose events, and only SIGKILL would end it.
+ *
+ * A job is worked on by a thread, and its owner gets it back by a callback.  A job that takes longer than
+ * its limit is given up: its owner is called at once, and the thread frees the job whenever it returns.
+ * Jobs with equal keys run one after the other; while a thread hangs in one of them no other is begun.
+ * So a file system, or a process, that hangs costs one thread.  Limits: IO_THREADS_MAX threads, of which
+ * those of one user (but root) that hang are at most IO_HANGING_PER_USER; IO_JOBS_MAX jobs.
+ *
+ * The threads keep the capabilities for reading and no others.  One thread, the owner, makes all calls.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_IO_TIMEOUT_H
 #define EBPREC_RECORD_PRIVSEP_IO_TIMEOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define ASIDE_STUCK_MAX \
-	8 /* threads that are left behind; then nothing is begun that may stay, too */
+#define IO_THREADS_MAX      32u
+#define IO_HANGING_PER_USER 8u
+#define IO_WAIT_NS          5000000u /* most files are in memory */
+#define IO_WAITS_MAX        10u      /* in vain, between two passes; then nothing is waited for */
+#define IO_JOBS_MAX         4096u    /* that wait, run, or are done and not yet collected */
 
-struct aside; /* opaque */
+struct io_timeout; /* opaque */
 
-struct aside_job {
-	void (*work)(struct aside_job *job);
-	void (*drop)(
-		struct aside_job *job); /* frees it, and what it got; in the thread, much later */
+enum io_state { IO_QUEUED, IO_RUNNING, IO_DONE, IO_GIVING_UP, IO_RETURNED, IO_GIVEN_UP };
+
+struct io_job {
+	void (*work)(struct io_job *job); /* in a thread */
+	/* In the owner's thread; the job is the callee's to free.  May begin other jobs. */
+	void (*done)(struct io_job *job);
+	/*
+	 * In the owner's thread, while work() may still run: the job was given up, or was not begun.  Reads what
+	 * work() does not write, frees nothing.  NULL: nobody has to know.
+	 */
+	void (*given_up)(struct io_job *job);
+	void (*drop)(struct io_job *job); /* frees the job and what it got; in any thread */
+	uint64_t key;                     /* io_key(); 0: of nobody else's */
+	uint32_t user;                    /* whose file or process it is */
+	/* The module's own: */
+	struct io_job *next;
+	uint64_t max_ns, queued_ns;
+	enum io_state state;
 };
 
-/* Makes no thread before it is needed.  -ENOMEM. */
-int aside_new(struct aside **out);
-/* Leaves behind what is stuck.  NULL is fine. */
-void aside_free(struct aside *a);
+struct io_timeout_stats {
+	uint64_t given_up_count; /* began, and did not return in time */
+	uint64_t refused_count;  /* were not begun, as an earlier one hangs or there are too many */
+	uint32_t thread_count, hanging_count;
+};
+
+/* wait_ns: the owner waits so long for one job at most, IO_WAIT_NS.  Starts no thread.  -ENOMEM. */
+int io_timeout_new(uint64_t wait_ns, struct io_timeout **out);
+/* Gives up all that is left, without callbacks; a thread that hangs is not waited for.  NULL is fine. */
+void io_timeout_free(struct io_timeout *io);
+
+/* Never 0.  kind: what the two numbers are. */
+enum io_kind {
+	IO_KIND_FILE = 1,
+	IO_KIND_PROCESS,
+	IO_KIND_CODE,
+	IO_KIND_STORE,
+	IO_KIND_LAYERS,
+	IO_KIND_TABLE
+};
+uint64_t io_key(enum io_kind kind, uint64_t a, uint64_t b);
 
 /*
- * 0: job->work() has been done, and the job is the caller's.  -ETIMEDOUT: not in time, and it waits for
- * something (for a CPU it may wait ten times as long); -EBUSY: too many are stuck already; or no thread.
- * Then the job was taken, and is dropped.
+ * Takes the job, which is given up after max_ns.  wait: for a moment, as it will most likely be done then.
+ * 0: job->done() has been called.  -EINPROGRESS: done() or given_up() will be, by io_timeout_pass().  -EBUSY: the
+ * job was not taken.
  */
-int aside_run(struct aside *a, struct aside_job *job, uint64_t max_ns);
+int io_timeout_run(struct io_timeout *io, struct io_job *job, bool wait, uint64_t max_ns);
+/* Calls back for all that is done, or has taken too long. */
+void io_timeout_pass(struct io_timeout *io);
+/* Jobs whose owner has not been called back. */
+uint32_t io_timeout_pending(const struct io_timeout *io);
+/* Readable when a job is done; io_timeout_pass() makes it unreadable. */
+int io_timeout_fd(const struct io_timeout *io);
+/* Waits until a job is done, or for max_ns. */
+void io_timeout_wait(const struct io_timeout *io, uint64_t max_ns);
+/* Passes until nothing is pending; what still is after max_ns is given up, with callbacks. */
+void io_timeout_finish(struct io_timeout *io, uint64_t max_ns);
+void io_timeout_get_stats(struct io_timeout *io, struct io_timeout_stats *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/process/file_origin.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@
 
 #define OWN_MOUNTS      0            /* the object number that no namespace has */
 #define MOUNTS_NS       500000000ULL /* of a scan of /proc, or a burst */
-#define NAMESPACES_MANY 1024         /* then all are forgotten, and told again */
+#define LAYERS_NS       2000000000ULL
+#define NAMESPACES_MANY 1024 /* then all are forgotten, and told again */
 
 void evidence_done(struct evidence *e)
 {
@@ -29,25 +31,109 @@ void evidence_done(struct evidence *e)
 	*e = (struct evidence){ 0 };
 }
 
-/* Adds the mounts when they are others than those of this checksum; the new checksum. */
-static uint32_t add_mounts(struct evidence *e, uint64_t object, const char *path, uint32_t was)
+static void put_mounts(struct evidence *e, uint64_t object, const struct outbuf *text)
 {
-	struct outbuf text = { 0 };
+	outbuf_u64(&e->mounts, object);
+	outbuf_u32(&e->mounts, (uint32_t)text->size_bytes);
+	outbuf_add(&e->mounts, text->data, text->size_bytes);
+	if (e->in_window)
+		(void)factkeep_add_mounts(&e->kept, object, text->data, text->size_bytes);
+}
+
+/* ---- layers of a fuse-overlayfs, which the command line of its server has ---- */
+
+struct layers {
+	struct io_job base;
+	struct evidence *to;
+	uint64_t object;
+	struct outbuf text, with_layers;
+};
+
+static void find_layers(struct io_job *job)
+{
+	struct layers *l = (struct layers *)job;
+
+	outbuf_add(&l->with_layers, l->text.data, l->text.size_bytes);
+	outbuf_add(&l->with_layers, "", 1);
+	if (!outbuf_ok(&l->with_layers))
+		return;
+	l->with_layers.size_bytes--;
+	fuselayers_add(&l->with_layers);
+}
+
+static void drop_layers(struct io_job *job)
+{
+	struct layers *l = (struct layers *)job;
+
+	outbuf_done(&l->text);
+	outbuf_done(&l->with_layers);
+	free(l);
+}
+
+static void put_layers(struct io_job *job)
+{
+	struct layers *l = (struct layers *)job;
+
+	put_mounts(l->to, l->object, outbuf_ok(&l->with_layers) ? &l->with_layers : &l->text);
+	drop_layers(job);
+}
+
+static void put_without_layers(struct io_job *job)
+{
+	struct layers *l = (struct layers *)job;
+
+	put_mounts(l->to, l->object, &l->text);
+	l->to->layers_missing_count++;
+}
+
+/* The mounts with the layers, as soon as they are there; takes the text. */
+static void put_with_layers(struct evidence *e, uint64_t object, struct outbuf *text)
+{
+	struct layers *l = e->io && fuselayers_are_in(text) ? calloc(1, sizeof(*l)) : NULL;
+
+	if (!l) {
+		put_mounts(e, object, text);
+		outbuf_done(text);
+		return;
+	}
+	*l = (struct layers){
+		.base = { .work = find_layers,
+			  .done = put_layers,
+			  .given_up = put_without_layers,
+			  .drop = drop_layers,
+			  .key = io_key(IO_KIND_LAYERS, 0, 0) },
+		.to = e,
+		.object = object,
+		.text = *text,
+	};
+	*text = (struct outbuf){ 0 };
+	if (io_timeout_run(e->io, &l->base, false, LAYERS_NS) == -EBUSY) {
+		put_without_layers(&l->base);
+		drop_layers(&l->base);
+	}
+}
+
+/* Adds the mounts when they are others than those of this checksum, and takes them; the new checksum. */
+static uint32_t add_mounts(struct evidence *e, uint64_t object, struct outbuf *text, uint32_t was)
+{
 	uint32_t crc = was;
 
-	if (!slurp(path, &text) && text.size_bytes && text.size_bytes < UINT32_MAX)
-		crc = crc32c(0, text.data, text.size_bytes);
+	if (outbuf_ok(text) && text->size_bytes && text->size_bytes < UINT32_MAX)
+		crc = crc32c(0, text->data, text->size_bytes);
 	if (crc != was) {
-		fuselayers_add(&text);
-		outbuf_u64(&e->mounts, object);
-		outbuf_u32(&e->mounts, (uint32_t)text.size_bytes);
-		outbuf_add(&e->mounts, text.data, text.size_bytes);
-		if (e->in_window)
-			(void)factkeep_add_mounts(&e->kept, object, text.data, text.size_bytes);
+		put_with_layers(e, object, text);
 		e->namespace_count++;
 	}
-	outbuf_done(&text);
+	outbuf_done(text);
 	return crc;
+}
+
+static void add_own_mounts(struct evidence *e, uint64_t object)
+{
+	struct outbuf text = { 0 };
+
+	(void)slurp("/proc/self/mountinfo", &text);
+	(void)add_mounts(e, object, &text, 0);
 }
 
 /* The recorder's own mounts come first, and are not those of some chroot. */
@@ -59,11 +145,11 @@ static void begin(struct evidence *e)
 		return;
 	e->begun = true;
 	e->begun_ns = clock_ns(CLOCK_MONOTONIC);
-	add_mounts(e, OWN_MOUNTS, "/proc/self/mountinfo", 0);
+	add_own_mounts(e, OWN_MOUNTS);
 	if (stat("/proc/self/ns/mnt", &st))
 		return;
 	e->own_namespace = st.st_ino;
-	add_mounts(e, st.st_ino, "/proc/self/mountinfo", 0);
+	add_own_mounts(e, st.st_ino);
 }
 
 /* Users can make namespaces of 100,000 mounts, and files in them: no more than a twentieth of the time. */
@@ -92,47 +178,86 @@ static void keep_peer(struct evidence *e, uint64_t mount_namespace, uint32_t pid
 	*p = (struct evidence_peer){ mount_namespace, pid };
 }
 
-/*
- * The process's mount namespace, 0 when it cannot be told.  Whoever makes a namespace mounts things
- * in it afterwards, so it is looked at again with each file that is new in it.
- */
-static uint64_t see_namespace(struct evidence *e, uint32_t pid)
+/* Whoever makes a namespace mounts things in it afterwards, so its mounts come with each file that is new in it. */
+static void see_namespace(struct evidence *e, struct evidence_seen *s)
 {
 	uint32_t *was, crc;
+
+	if (!s->mount_namespace || s->mount_namespace == e->own_namespace)
+		return;
+	keep_peer(e, s->mount_namespace, s->pid);
+	e->mounts_ns += s->mounts_ns;
+	if (!s->mounts.size_bytes)
+		return;
+	was = keymap_get(&e->namespaces, s->mount_namespace, 0);
+	crc = add_mounts(e, s->mount_namespace, &s->mounts, was ? *was : 0);
+	if (e->namespaces.key_count >= NAMESPACES_MANY)
+		keymap_done(&e->namespaces);
+	(void)keymap_put(&e->namespaces, s->mount_namespace, 0,
+			 crc); /* without memory it is added again */
+}
+
+/* ---- looking at a process ---- */
+
+void evidence_prepare(struct evidence *e, struct evidence_seen *out)
+{
+	begin(e);
+	*out = (struct evidence_seen){ .own_namespace = e->own_namespace,
+				       .with_mounts = may_read_mounts(e) };
+}
+
+static void read_namespace(struct evidence_seen *s)
+{
 	uint64_t start_ns;
 	char path[64];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", s->pid);
 	if (stat(path, &st))
-		return 0;
-	if (st.st_ino == e->own_namespace)
-		return st.st_ino;
-	keep_peer(e, st.st_ino, pid);
-	if (!may_read_mounts(e))
-		return st.st_ino;
+		return;
+	s->mount_namespace = st.st_ino;
+	if (!s->with_mounts || st.st_ino == s->own_namespace)
+		return;
 	start_ns = clock_ns(CLOCK_MONOTONIC);
-	was = keymap_get(&e->namespaces, st.st_ino, 0);
-	snprintf(path, sizeof(path), "/proc/%u/mountinfo", pid);
-	crc = add_mounts(e, st.st_ino, path, was ? *was : 0);
-	if (e->namespaces.key_count >= NAMESPACES_MANY)
-		keymap_done(&e->namespaces);
-	(void)keymap_put(&e->namespaces, st.st_ino, 0, crc); /* without memory it is told again */
-	e->mounts_ns += clock_ns(CLOCK_MONOTONIC) - start_ns;
-	return st.st_ino;
+	snprintf(path, sizeof(path), "/proc/%u/mountinfo", s->pid);
+	if (slurp(path, &s->mounts))
+		outbuf_clear(&s->mounts);
+	s->mounts_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
 }
 
-/* The process's path of the unified hierarchy, else its first one. */
-static struct filefacts_text cgroup_of(uint32_t pid, struct outbuf *text)
+void evidence_look(struct evidence_seen *s)
 {
-	char path[48], *line, *name, *end;
+	char path[48];
+	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
-	if (slurp(path, text) || !text->size_bytes)
+	if (s->pid)
+		read_namespace(s);
+	else
+		s->mount_namespace = s->own_namespace;
+	snprintf(path, sizeof(path), "/proc/%u/root", s->pid);
+	n = readlink(path, s->root, sizeof(s->root));
+	s->root_bytes = n > 1 && s->root[0] == '/' ? (uint16_t)n : 0;
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", s->pid);
+	if (slurp(path, &s->cgroup))
+		outbuf_clear(&s->cgroup);
+}
+
+void evidence_seen_done(struct evidence_seen *s)
+{
+	outbuf_done(&s->cgroup);
+	outbuf_done(&s->mounts);
+}
+
+/* The path of the unified hierarchy in the text of a /proc/PID/cgroup, else the first one. */
+static struct filefacts_text cgroup_in(const struct outbuf *text)
+{
+	const char *line, *name, *end;
+
+	if (!text->size_bytes)
 		return (struct filefacts_text){ "", 0 };
-	line = strstr((char *)text->data, "0::");
-	if (!line || (line != (char *)text->data && line[-1] != '\n'))
-		line = (char *)text->data;
+	line = strstr((const char *)text->data, "0::");
+	if (!line || (line != (const char *)text->data && line[-1] != '\n'))
+		line = (const char *)text->data;
 	name = strchr(line, ':');
 	name = name ? strchr(name + 1, ':') : NULL;
 	if (!name)
@@ -144,24 +269,10 @@ static struct filefacts_text cgroup_of(uint32_t pid, struct outbuf *text)
 	};
 }
 
-static struct filefacts_text root_of(uint32_t pid, char buf[FILEFACTS_TEXT_MAX])
-{
-	char path[48];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%u/root", pid);
-	n = readlink(path, buf, FILEFACTS_TEXT_MAX);
-	if (n <= 1 || buf[0] != '/')
-		n = 0;
-	return (struct filefacts_text){ buf, (uint16_t)n };
-}
-
-void evidence_file(struct evidence *e, const struct siderec_map *m, uint32_t seen_by,
+void evidence_file(struct evidence *e, const struct siderec_map *m, struct evidence_seen *seen,
 		   const struct stat *st, const struct elffacts *facts)
 {
 	uint8_t entry[FILEFACTS_MAX_BYTES];
-	char root[FILEFACTS_TEXT_MAX];
-	struct outbuf cgroup = { 0 };
 	struct filefacts f = {
 		.dev_major = m->dev_major,
 		.dev_minor = m->dev_minor,
@@ -169,6 +280,9 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, uint32_t see
 		.inode_generation = m->inode_generation,
 		.build_id = m->build_id,
 		.path = { m->path, (uint16_t)strnlen(m->path, FILEFACTS_TEXT_MAX) },
+		.mount_namespace = seen->mount_namespace,
+		.root = { seen->root, seen->root_bytes },
+		.cgroup = cgroup_in(&seen->cgroup),
 	};
 	struct factkeep_file kept = { .build_id = m->build_id };
 	size_t size;
@@ -178,10 +292,7 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, uint32_t see
 	f.sum = facts->sum;
 	f.segment_count = facts->segment_count;
 	memcpy(f.segments, facts->segments, sizeof(f.segments));
-	begin(e);
-	f.mount_namespace = seen_by ? see_namespace(e, seen_by) : e->own_namespace;
-	f.root = root_of(seen_by, root);
-	f.cgroup = cgroup_of(seen_by, &cgroup);
+	see_namespace(e, seen);
 	size = filefacts_encode(&f, entry);
 	outbuf_add(&e->files, entry, size);
 	mapids_key(m, kept.key);
@@ -190,7 +301,6 @@ void evidence_file(struct evidence *e, const struct siderec_map *m, uint32_t see
 		(void)factkeep_add(&e->kept, &kept, entry,
 				   size); /* the file has a build-id all the same */
 	e->file_count++;
-	outbuf_done(&cgroup);
 }
 
 static int write_mounts(struct evidence *e)

@@ -10,12 +10,14 @@
 #ifndef EBPREC_RECORD_PROCESS_FILE_ORIGIN_H
 #define EBPREC_RECORD_PROCESS_FILE_ORIGIN_H
 
+#include "format/payload/file_facts.h"
 #include "format/writer/writer.h"
 #include "record/privsep/elf_facts.h"
 #include "record/process/file_origin_cache.h"
 #include "record/base/u64map.h"
 #include "format/base/outbuf.h"
 #include "record/events/perf_record.h"
+#include "record/privsep/io_timeout.h"
 
 struct stat;
 
@@ -29,6 +31,7 @@ struct evidence_peer {
 
 struct evidence {
 	struct writer *writer; /* borrowed; NULL until there is one */
+	struct io_timeout *io; /* borrowed; NULL: layers of fuse-overlayfs are not looked for */
 	uint64_t own_namespace;
 	struct keymap namespaces;                   /* the checksum of what was written of each */
 	struct evidence_peer peers[EVIDENCE_PEERS]; /* of those seen last */
@@ -41,14 +44,31 @@ struct evidence {
 	bool in_window; /* captures begin later, too: all is kept for them */
 	struct factkeep kept;
 	uint64_t file_count, namespace_count;
+	uint64_t
+		layers_missing_count; /* mounts whose layers were not looked for: an earlier look hangs */
 };
 
 void evidence_done(struct evidence *e);
-/*
- * What it is (st) and what is in it.  seen_by: the process by whose path it was found, m->pid or one of its
- * mount namespace; 0: the recorder itself, of a process that is gone.  What cannot be read is left out; memory that lacks, too.
- */
-void evidence_file(struct evidence *e, const struct siderec_map *m, uint32_t seen_by,
+
+/* A process by whose path a file was seen: its mount namespace, root, cgroup. */
+struct evidence_seen {
+	uint32_t pid;             /* 0: the recorder itself, of a process that is gone */
+	uint64_t own_namespace;   /* the recorder's */
+	bool with_mounts;         /* mounts of another namespace are wanted */
+	uint64_t mount_namespace; /* 0: not known */
+	uint16_t root_bytes;
+	char root[FILEFACTS_TEXT_MAX];
+	struct outbuf cgroup, mounts;
+	uint64_t mounts_ns; /* it took to read them */
+};
+
+/* Prepares a look at a process, whose pid is still to be filled in. */
+void evidence_prepare(struct evidence *e, struct evidence_seen *out);
+/* Reads /proc/PID; in any thread, while the process is there. */
+void evidence_look(struct evidence_seen *s);
+void evidence_seen_done(struct evidence_seen *s);
+/* Takes down the file: what it is (st) and what is in it.  What could not be read is left out, and so is all without memory. */
+void evidence_file(struct evidence *e, const struct siderec_map *m, struct evidence_seen *seen,
 		   const struct stat *st, const struct elffacts *facts);
 /* Writes what has come together, first of all the recorder's own mounts. */
 int evidence_flush(struct evidence *e);

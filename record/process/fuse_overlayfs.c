@@ -198,13 +198,18 @@ static void add_line(const char *line, size_t size_bytes, const struct servers *
 	}
 }
 
+bool fuselayers_are_in(const struct outbuf *mounts)
+{
+	return outbuf_ok(mounts) && mounts->size_bytes && strstr((const char *)mounts->data, TYPE);
+}
+
 void fuselayers_add(struct outbuf *mounts)
 {
 	struct outbuf out = { 0 };
 	struct servers *all;
 	const char *line;
 
-	if (!outbuf_ok(mounts) || !mounts->size_bytes || !strstr((const char *)mounts->data, TYPE))
+	if (!fuselayers_are_in(mounts))
 		return;
 	all = find_servers();
 	if (!all)

@@ -10,6 +10,7 @@
 #ifndef EBPREC_RECORD_PROCESS_FUSE_OVERLAYFS_H
 #define EBPREC_RECORD_PROCESS_FUSE_OVERLAYFS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/base/outbuf.h"
@@ -27,6 +28,8 @@ int fuselayers_parse(const char *words, size_t size_bytes, struct outbuf *out, c
 /* The id of the device that is mounted at a point, of the text of a mountinfo; "" when there is none. */
 void fuselayers_device(const char *mounts, const char *point, char *out, size_t out_bytes);
 
+/* A fuse-overlayfs is among the mounts. */
+bool fuselayers_are_in(const struct outbuf *mounts);
 /* The text of a /proc/PID/mountinfo with the layers of each fuse-overlayfs that can be found. */
 void fuselayers_add(struct outbuf *mounts);
 

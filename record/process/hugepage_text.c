@@ -4,21 +4,42 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "record/process/map_file.h"
+#include "record/process/proc_maps.h"
+#include "record/process/process_user.h"
 #include "format/base/slurp.h"
 
 #define ANON        "//anon" /* the kernel's name for it */
+#define LOOK_NS     2000000000ULL
 #define PAGE        4096u
 #define PAGES_MAX   64u /* that are compared */
 #define ODD_ONES_IN 16u /* one of so many may differ */
 
+/* A look at one mapping, in a thread. */
+struct look {
+	struct io_job base;
+	struct movedtext *owner;
+	struct siderec_map *now; /* the mapping that is waited for; NULL: it is late */
+	struct siderec_map map;
+	uint64_t now_ns;
+	bool has_maps; /* their text came with it */
+	struct outbuf maps;
+	struct procmap line, below, above;
+	int result; /* 1: map is of a file; 0: it never will be; -EAGAIN */
+};
+
 void movedtext_done(struct movedtext *t)
 {
-	outbuf_done(&t->maps);
+	for (unsigned i = 0; i < t->found_count; i++)
+		free((char *)t->found[i].map.path);
+	t->found_count = 0;
+	free(t->path);
+	t->path = NULL;
 }
 
 static bool is_candidate(const struct siderec_map *m)
@@ -37,7 +58,7 @@ static bool is_same_file(const struct procmap *a, const struct procmap *b)
  * Whether the nearest mappings of files below and above are of one file: t->below and t->above.  The range must still be
  * one without a file.
  */
-static bool find_neighbours(struct movedtext *t, const struct siderec_map *m, const char *maps)
+static bool find_neighbours(struct look *t, const struct siderec_map *m, const char *maps)
 {
 	uint64_t end = m->start + m->size_bytes;
 	int more;
@@ -95,58 +116,54 @@ static bool has_code_of(int mem, int file, uint64_t addr, uint64_t offset, uint6
 	return odd * ODD_ONES_IN <= count && empty * 2 <= count;
 }
 
-/* A file to compare with; the neighbour itself is mapped, and so tells which inode it is. */
-static int open_file(struct movedtext *t, const struct siderec_map *m, const struct procmap *beside)
+/* A file to compare with: the neighbour itself is mapped, and so says which inode it is. */
+static int open_file(const struct siderec_map *m, const struct procmap *beside)
 {
 	struct siderec_map of = as_of_file(m, beside);
 
 	of.start = beside->start;
 	of.size_bytes = beside->end - beside->start;
-	mapids_lookup(t->ids, &of);
-	return of.is_stuck ? -ETIMEDOUT : mapfile_open(&of);
+	return mapfile_open(&of);
 }
 
 /* With both neighbours' distance to the file: segments need not be as far apart there as in memory. */
-static bool compare(struct movedtext *t, struct siderec_map *m)
+static bool compare(struct look *l)
 {
-	const struct procmap *beside[] = { &t->below, &t->above };
+	const struct procmap *beside[] = { &l->below, &l->above };
 	struct siderec_map of;
 	bool found = false;
 	char path[48];
 	int mem, file;
 
-	file = open_file(t, m, &t->below);
+	file = open_file(&l->map, &l->below);
 	if (file < 0)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%u/mem", m->pid);
+	snprintf(path, sizeof(path), "/proc/%u/mem", l->map.pid);
 	mem = open(path, O_RDONLY | O_CLOEXEC);
 	for (unsigned i = 0; mem >= 0 && !found && i < 2; i++) {
-		of = as_of_file(m, beside[i]);
+		of = as_of_file(&l->map, beside[i]);
 		found = has_code_of(mem, file, of.start, of.file_off_bytes, of.size_bytes);
 	}
 	if (mem >= 0)
 		close(mem);
 	close(file);
 	if (found)
-		*m = of;
+		l->map = of;
 	return found;
 }
 
-/* 1: *m is of a file; 0: it never will be; -EAGAIN. */
-static int look(struct movedtext *t, struct siderec_map *m, const char *maps)
+static void work(struct io_job *job)
 {
+	struct look *l = (struct look *)job;
 	char path[48];
 
-	if (!maps) {
-		outbuf_clear(&t->maps);
-		snprintf(path, sizeof(path), "/proc/%u/maps", m->pid);
-		if (slurp(path, &t->maps) || !t->maps.size_bytes)
-			return 0;
-		maps = (const char *)t->maps.data;
+	if (!l->has_maps) {
+		snprintf(path, sizeof(path), "/proc/%u/maps", l->map.pid);
+		if (slurp_some(AT_FDCWD, path, PROCMAPS_TEXT_MAX, &l->maps) || !l->maps.size_bytes)
+			return;
 	}
-	if (!find_neighbours(t, m, maps))
-		return 0;
-	return compare(t, m) ? 1 : -EAGAIN;
+	if (find_neighbours(l, &l->map, (const char *)l->maps.data))
+		l->result = compare(l) ? 1 : -EAGAIN;
 }
 
 /* Of this mapping among those that wait, or behind them. */
@@ -160,11 +177,12 @@ static unsigned place_of(const struct movedtext *t, const struct siderec_map *m)
 	return i;
 }
 
+/* One that waits already keeps its turns. */
 static void wait_for(struct movedtext *t, unsigned at, const struct siderec_map *m, uint64_t now_ns)
 {
-	if (at == MOVEDTEXT_WAITING)
+	if (at == MOVEDTEXT_WAITING || at < t->waiting_count)
 		return;
-	t->waiting_count += at == t->waiting_count;
+	t->waiting_count++;
 	t->waiting[at] = (struct movedtext_waiting){ .map = *m,
 						     .due_ns = now_ns + MOVEDTEXT_AGAIN_NS };
 	t->waiting[at].map.path = ANON;
@@ -175,36 +193,113 @@ static void forget(struct movedtext *t, unsigned i)
 	t->waiting[i] = t->waiting[--t->waiting_count];
 }
 
-bool movedtext_look(struct movedtext *t, struct siderec_map *m, const char *maps, uint64_t now_ns)
+static void drop(struct io_job *job)
 {
-	unsigned at;
-	int what;
+	struct look *l = (struct look *)job;
 
-	if (!is_candidate(m))
+	outbuf_done(&l->maps);
+	free(l);
+}
+
+/* *out is the mapping, with a path of its own; false: no memory. */
+static bool copy_map(const struct siderec_map *m, struct siderec_map *out)
+{
+	char *path = strdup(m->path);
+
+	if (!path)
 		return false;
-	at = place_of(t, m);
-	what = look(t, m, maps);
-	if (what == -EAGAIN)
-		wait_for(t, at, m, now_ns);
+	*out = *m;
+	out->path = path;
+	return true;
+}
+
+static void done(struct io_job *job)
+{
+	struct look *l = (struct look *)job;
+	struct movedtext *t = l->owner;
+	unsigned at = place_of(t, &l->map);
+
+	if (l->result == -EAGAIN &&
+	    (at == t->waiting_count || t->waiting[at].turns < MOVEDTEXT_TURNS))
+		wait_for(t, at, &l->map, l->now_ns);
 	else if (at < t->waiting_count)
 		forget(t, at);
-	return what == 1;
+	if (l->result == 1 && l->now) {
+		free(t->path);
+		t->path = NULL;
+		if (copy_map(&l->map, l->now))
+			t->path = (char *)l->now->path;
+	} else if (l->result == 1 && t->found_count < MOVEDTEXT_WAITING) {
+		t->found_count += copy_map(&l->map, &t->found[t->found_count].map);
+	}
+	drop(job);
+}
+
+/* Its process, or the file beside it, does not answer. */
+static void given_up(struct io_job *job)
+{
+	struct look *l = (struct look *)job;
+	unsigned at = place_of(l->owner, &l->map);
+
+	if (at < l->owner->waiting_count)
+		forget(l->owner, at);
+}
+
+/* True: *m is now a mapping of a file. */
+static bool look(struct movedtext *t, struct siderec_map *m, const char *maps, uint64_t now_ns)
+{
+	struct look *l = calloc(1, sizeof(*l));
+	int err;
+
+	if (!l)
+		return false;
+	*l = (struct look){ .base = { .work = work,
+				      .done = done,
+				      .given_up = given_up,
+				      .drop = drop,
+				      .key = io_key(IO_KIND_PROCESS, m->pid, 0),
+				      .user = process_user(m->pid) },
+			    .owner = t,
+			    .now = m,
+			    .map = *m,
+			    .now_ns = now_ns,
+			    .has_maps = maps };
+	l->map.path = ANON;
+	if (maps)
+		outbuf_add(&l->maps, maps, strlen(maps) + 1);
+	err = outbuf_ok(&l->maps) ? io_timeout_run(t->io, &l->base, true, LOOK_NS) : -ENOMEM;
+	if (err == -EINPROGRESS)
+		l->now = NULL;
+	else if (err)
+		drop(&l->base);
+	return !err && m->inode;
+}
+
+bool movedtext_look(struct movedtext *t, struct siderec_map *m, const char *maps, uint64_t now_ns)
+{
+	return is_candidate(m) && look(t, m, maps, now_ns);
 }
 
 bool movedtext_again(struct movedtext *t, struct siderec_map *m, uint64_t now_ns)
 {
+	if (t->found_count) {
+		free(t->path);
+		*m = t->found[--t->found_count].map;
+		t->path = (char *)m->path;
+		return true;
+	}
 	for (unsigned i = t->waiting_count; i-- > 0;) {
 		struct movedtext_waiting *w = &t->waiting[i];
-		int what;
 
 		if (w->due_ns > now_ns)
 			continue;
+		if (w->turns == MOVEDTEXT_TURNS) { /* its last look was not begun */
+			forget(t, i);
+			continue;
+		}
 		w->due_ns = now_ns + (MOVEDTEXT_AGAIN_NS << ++w->turns);
 		*m = w->map;
-		what = look(t, m, NULL);
-		if (what != -EAGAIN || w->turns == MOVEDTEXT_TURNS)
-			forget(t, i);
-		if (what == 1)
+		if (look(t, m, NULL, now_ns))
 			return true;
 	}
 	return false;

@@ -17,9 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/process/mapped_files.h"
-#include "format/base/outbuf.h"
-#include "record/process/proc_maps.h"
+#include "record/events/perf_record.h"
+#include "record/privsep/io_timeout.h"
 
 #define MOVEDTEXT_MIN_BYTES (2u << 20) /* a large page; JIT compilers mostly take less at once */
 #define MOVEDTEXT_WAITING   32         /* mappings that are looked at again, */
@@ -33,13 +32,19 @@ struct movedtext_waiting {
 	unsigned turns;
 };
 
-/* All zero, but for ids. */
+/* That was found when nobody waited for it any more. */
+struct movedtext_found {
+	struct siderec_map map; /* its path is owned */
+};
+
+/* All zero, but for io. */
 struct movedtext {
-	struct mapids *ids; /* borrowed: asked whether the file's system answers */
-	struct procmap line, below, above;
-	struct outbuf maps;
+	struct io_timeout *io; /* borrowed: files and memory of strangers are read there */
 	struct movedtext_waiting waiting[MOVEDTEXT_WAITING];
 	unsigned waiting_count;
+	struct movedtext_found found[MOVEDTEXT_WAITING];
+	unsigned found_count;
+	char *path; /* of the mapping that was given out last */
 };
 
 void movedtext_done(struct movedtext *t);
@@ -49,7 +54,7 @@ void movedtext_done(struct movedtext *t);
  * next call.  False: it is not, or not yet.  maps: the text of /proc/PID/maps, NULL: to be read.
  */
 bool movedtext_look(struct movedtext *t, struct siderec_map *m, const char *maps, uint64_t now_ns);
-/* The same of one that waits; false: none of them is due, or was found. */
+/* The same of one that waits, or was late; false: none of them is due, or was found. */
 bool movedtext_again(struct movedtext *t, struct siderec_map *m, uint64_t now_ns);
 
 #endif

@@ -11,19 +11,24 @@
 #include "record/process/inode_file.h"
 #include "record/process/map_copy.h"
 #include "record/process/map_file.h"
+#include "record/process/process_user.h"
 
-#define READING_MAX_NS 2000000000ULL  /* a few reads, of a disk that has much to do */
-#define STUCK_REST_NS  30000000000ULL /* before it is asked again */
+#define READING_MAX_NS 2000000000ULL /* a few reads, of a disk that has much to do */
+#define SILENT_MANY    256           /* then all are forgotten, and reported again */
 
-int mapids_init(struct mapids *b, const char *program)
+/* A mapping whose file is being read. */
+struct mapids_late {
+	struct siderec_map map; /* path is owned */
+	uint64_t key[2], time_ns;
+};
+
+int mapids_init(struct mapids *b, struct io_timeout *io, const char *program)
 {
 	int err = 0;
 
-	*b = (struct mapids){ .kept_max = MAPIDS_KEPT };
+	*b = (struct mapids){ .kept_max = MAPIDS_KEPT, .io = io };
 	if (program)
 		err = elfworker_new(program, ELFWORKER_FACTS_OPTION, &b->reader);
-	if (!err)
-		err = aside_new(&b->aside);
 	return err ? err : buildidlist_new(&b->named);
 }
 
@@ -36,7 +41,11 @@ static void forget(struct mapids_files *f)
 
 void mapids_done(struct mapids *b)
 {
-	aside_free(b->aside);
+	for (size_t i = 0; i < b->late_count; i++)
+		free((char *)b->late[i].map.path);
+	free(b->late);
+	keymap_done(&b->reading);
+	keymap_done(&b->silent);
 	elfworker_free(b->reader);
 	forget(&b->fresh);
 	forget(&b->old);
@@ -98,19 +107,21 @@ static bool recall(struct mapids *b, const uint64_t key[2], struct buildid *out)
 	return true;
 }
 
-/* ---- reading ---- */
+/* ---- reading, in a thread ---- */
 
 struct reading {
-	struct aside_job base;
-	struct siderec_map map;                     /* path is owned */
-	bool by_process;                            /* files of others are */
-	struct evidence_peer peers[EVIDENCE_PEERS]; /* by whose roots it is opened; none: its own */
-	unsigned peer_count;
-	uint32_t seen_by; /* the process by which it was opened; 0: the recorder, at `found` */
-	char *found;      /* owned, or NULL */
-	int fd;           /* owned; or negative errno */
-	bool is_copy;     /* nobody may open the file: it is what the process has of it */
-	bool is_read;
+	struct io_job base;
+	struct mapids *ids;
+	struct siderec_map *now; /* the mapping that is waited for; NULL: it is late */
+	struct siderec_map map;  /* path is owned */
+	uint64_t key[2];
+	struct elfworker *reader; /* of files of others; NULL: all are read here */
+	struct evidence_peer peers[EVIDENCE_PEERS]; /* of the process's, when it is gone */
+	struct evidence_seen seen;                  /* of the process by which it was opened */
+	bool is_seen;                               /* and is wanted */
+	char *found;  /* owned, the path at which the recorder found it; or NULL */
+	int fd;       /* owned; or negative errno */
+	bool is_copy; /* nobody may open the file: it is what the process has of it */
 	struct stat st;
 	struct elffacts facts;
 };
@@ -119,150 +130,242 @@ static void reading_free(struct reading *r)
 {
 	if (r->fd >= 0)
 		close(r->fd);
+	evidence_seen_done(&r->seen);
+	elfworker_free(r->reader);
 	free((char *)r->map.path);
 	free(r->found);
 	free(r);
 }
 
-static void drop(struct aside_job *job)
+static void drop(struct io_job *job)
 {
 	reading_free((struct reading *)job);
 }
 
-static void work(struct aside_job *job)
+static void open_own(struct reading *r)
 {
-	struct reading *r = (struct reading *)job;
-
-	if (!r->peer_count)
-		r->fd = mapfile_open(&r->map);
-	if (r->fd < 0 && !r->peer_count) {
+	r->seen.pid = r->map.pid;
+	r->fd = mapfile_open(&r->map);
+	if (r->fd < 0) {
 		r->fd = inodefile_open(&r->map, &r->found);
-		r->seen_by = r->found ? 0 : r->seen_by;
+		r->seen.pid = r->found ? 0 : r->map.pid;
 	}
-	if (r->fd < 0 && !r->peer_count) {
+	if (r->fd < 0) {
 		r->fd = mapcopy_open(&r->map, MAPCOPY_HEADS);
 		r->is_copy = r->fd >= 0;
 	}
-	for (unsigned i = 0; r->fd < 0 && i < r->peer_count; i++) {
-		r->fd = mapfile_open_by(&r->map, r->peers[i].pid);
-		r->seen_by = r->peers[i].pid;
-	}
-	if (r->fd < 0 || fstat(r->fd, &r->st))
-		return;
-	r->is_read = !r->by_process || !elffacts_is_of_others(&r->st);
-	if (r->is_copy)
-		r->st = (struct stat){ 0 }; /* those of the file are not known */
-	if (r->is_read)
-		elffacts_read(r->fd, &r->facts);
-}
-
-static struct mapids_stuck *stuck_on(struct mapids *b, const struct siderec_map *m)
-{
-	for (unsigned i = 0; i < b->stuck_count; i++)
-		if (b->stuck[i].dev_major == m->dev_major && b->stuck[i].dev_minor == m->dev_minor)
-			return &b->stuck[i];
-	return NULL;
-}
-
-static void is_stuck(struct mapids *b, const struct siderec_map *m)
-{
-	struct mapids_stuck *s = stuck_on(b, m);
-
-	if (!s && b->notes)
-		note(b->notes, NOTE_WARNING,
-		     "the file system of '%s' does not answer: its files have no build-ids and no unwind tables, skipping",
-		     m->path);
-	if (!s)
-		s = &b->stuck[b->stuck_count < ASIDE_STUCK_MAX ? b->stuck_count++ : 0];
-	*s = (struct mapids_stuck){ m->dev_major, m->dev_minor, clock_ns(CLOCK_MONOTONIC) };
-}
-
-/* By the process itself, or by peers. */
-static struct reading *reading_new(const struct mapids *b, const struct siderec_map *m)
-{
-	struct reading *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return NULL;
-	*r = (struct reading){ .base = { work, drop },
-			       .map = *m,
-			       .by_process = b->reader,
-			       .seen_by = m->pid,
-			       .fd = -ENOENT };
-	r->map.path = strdup(m->path);
-	if (r->map.path)
-		return r;
-	free(r);
-	return NULL;
-}
-
-/* 0, and the reading in *r; else it is gone, and *r is NULL. */
-static int run(struct mapids *b, struct reading **r)
-{
-	int err = aside_run(b->aside, &(*r)->base, READING_MAX_NS);
-
-	if (!err && (*r)->fd >= 0)
-		return 0;
-	if (!err)
-		reading_free(*r); /* gone, or not ours to see: another process may still have it */
-	*r = NULL;
-	return err ? err : -ENOENT;
 }
 
 /*
  * A program of a container that has ended already: others of its mount namespace may still see its files.
  * The inode says whether they are the same.
  */
-static struct reading *read_by_peers(struct mapids *b, const struct siderec_map *m)
+static void open_by_peers(struct reading *r)
 {
-	const struct evidence *e = b->evidence;
-	struct reading *r;
-
-	if (!e || !e->next_peer ||
-	    (b->peers_stuck_ns && clock_ns(CLOCK_MONOTONIC) - b->peers_stuck_ns < STUCK_REST_NS))
-		return NULL;
-	r = reading_new(b, m);
-	if (!r)
-		return NULL;
-	for (unsigned i = 0; i < EVIDENCE_PEERS; i++)
-		if (e->peers[i].pid)
-			r->peers[r->peer_count++] = e->peers[i];
-	if (run(b, &r) == -ETIMEDOUT)
-		b->peers_stuck_ns = clock_ns(CLOCK_MONOTONIC);
-	return r;
+	for (unsigned i = 0; r->fd < 0 && i < EVIDENCE_PEERS; i++) {
+		if (!r->peers[i].pid)
+			continue;
+		r->fd = mapfile_open_by(&r->map, r->peers[i].pid);
+		r->seen.pid = r->peers[i].pid;
+	}
 }
 
-/* The file, and what is in it; NULL: not to be had, at the moment at least. */
-static struct reading *read_file(struct mapids *b, const struct siderec_map *m)
+static void work(struct io_job *job)
 {
-	const struct mapids_stuck *s = stuck_on(b, m);
-	struct reading *r;
-	int err;
+	struct reading *r = (struct reading *)job;
 
-	if (s && clock_ns(CLOCK_MONOTONIC) - s->since_ns < STUCK_REST_NS)
-		return NULL;
-	r = reading_new(b, m);
-	if (!r)
-		return NULL;
-	err = run(b, &r);
-	if (err == -ETIMEDOUT)
-		is_stuck(b, m);
-	return err == -ENOENT ? read_by_peers(b, m) : r;
+	open_own(r);
+	if (r->fd < 0)
+		open_by_peers(r);
+	if (r->fd < 0 || fstat(r->fd, &r->st))
+		return;
+	if (!r->reader || !elffacts_is_of_others(&r->st))
+		elffacts_read(r->fd, &r->facts);
+	else if (elfworker_facts(r->reader, r->fd, &r->facts))
+		r->facts = (struct elffacts){ 0 }; /* then nothing is known of it */
+	if (r->is_copy) {
+		r->st = (struct stat){ 0 };      /* those of the file are not known */
+		r->facts.sum.has_spread = false; /* there are holes in it */
+	}
+	if (r->is_seen)
+		evidence_look(&r->seen);
 }
+
+/* ---- and what is made of it ---- */
 
 /* By the path that led to it. */
-static void tell_evidence(struct evidence *e, const struct siderec_map *m, const struct reading *r)
+static void report_evidence(struct mapids *b, struct reading *r)
 {
-	struct siderec_map as = *m;
+	struct siderec_map as = r->map;
 
+	as.build_id = r->facts.build_id;
 	if (r->found)
 		as.path = r->found;
-	evidence_file(e, &as, r->seen_by, &r->st, &r->facts);
+	evidence_file(b->evidence, &as, &r->seen, &r->st, &r->facts);
 }
 
-void mapids_lookup(struct mapids *b, struct siderec_map *m)
+static void take_file(struct mapids *b, struct reading *r)
 {
-	struct reading *r;
+	if (r->fd < 0)
+		return; /* gone, or not ours to see */
+	b->read_count++;
+	b->missing_count += !r->facts.build_id.size_bytes;
+	remember(b, r->key, &r->facts.build_id);
+	if (b->evidence && r->is_seen)
+		report_evidence(b, r);
+	if (b->on_file && !r->is_copy)
+		b->on_file(b->on_file_arg, r->map.path, r->fd, &r->facts);
+}
+
+static void fill(const struct reading *r, struct siderec_map *m)
+{
+	m->is_stuck = false;
+	if (r->fd < 0)
+		return;
+	m->build_id = r->facts.build_id;
+	m->seen_by = r->seen.pid != m->pid ? r->seen.pid : 0;
+}
+
+static void add_late(struct mapids *b, const uint64_t key[2], const struct siderec_map *m,
+		     uint64_t time_ns)
+{
+	size_t room = b->late_room ? 2 * b->late_room : 16;
+	struct mapids_late *late = b->late;
+	char *path;
+
+	if (b->late_count == b->late_room && b->late_count < MAPIDS_LATE) {
+		late = reallocarray(late, room, sizeof(*late));
+		if (late) {
+			b->late = late;
+			b->late_room = room;
+		}
+	}
+	path = b->on_late && b->late_count < b->late_room ? strdup(m->path) : NULL;
+	if (!path) {
+		b->unanswered_count++;
+		return;
+	}
+	b->late[b->late_count] = (struct mapids_late){ .map = *m, .time_ns = time_ns };
+	b->late[b->late_count].map.path = path;
+	memcpy(b->late[b->late_count++].key, key, sizeof(b->late->key));
+}
+
+/* Takes one that waits for this file out of the list; false: there is none. */
+static bool take_late(struct mapids *b, const uint64_t key[2], struct mapids_late *out)
+{
+	for (size_t i = 0; i < b->late_count; i++) {
+		if (b->late[i].key[0] != key[0] || b->late[i].key[1] != key[1])
+			continue;
+		*out = b->late[i];
+		b->late[i] = b->late[--b->late_count];
+		return true;
+	}
+	return false;
+}
+
+static void done(struct io_job *job)
+{
+	struct reading *r = (struct reading *)job;
+	struct mapids *b = r->ids;
+	struct mapids_late late;
+
+	keymap_remove(&b->reading, r->key[0], r->key[1]);
+	take_file(b, r);
+	if (r->now)
+		fill(r, r->now);
+	while (take_late(b, r->key, &late)) {
+		fill(r, &late.map);
+		b->on_late(b->on_late_arg, &late.map, late.time_ns);
+		free((char *)late.map.path);
+	}
+	reading_free(r);
+}
+
+static void report_silence(struct mapids *b, const struct siderec_map *m, uint32_t user)
+{
+	uint64_t device = (uint64_t)m->dev_major << 32 | m->dev_minor;
+
+	if (keymap_get(&b->silent, device, user))
+		return;
+	if (b->silent.key_count >= SILENT_MANY)
+		keymap_done(&b->silent);
+	(void)keymap_put(&b->silent, device, user, 0);
+	if (b->notes)
+		note(b->notes, NOTE_WARNING,
+		     "the file system of '%s' does not answer: its files have no build-ids and no unwind tables, skipping",
+		     m->path);
+}
+
+static void given_up(struct io_job *job)
+{
+	struct reading *r = (struct reading *)job;
+	struct mapids *b = r->ids;
+	struct mapids_late late;
+
+	keymap_remove(&b->reading, r->key[0], r->key[1]);
+	report_silence(b, &r->map, r->base.user);
+	while (take_late(b, r->key, &late)) {
+		b->unanswered_count++;
+		free((char *)late.map.path);
+	}
+}
+
+static struct reading *reading_new(struct mapids *b, struct siderec_map *m, const uint64_t key[2])
+{
+	struct reading *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	*r = (struct reading){ .base = { .work = work,
+					 .done = done,
+					 .given_up = given_up,
+					 .drop = drop,
+					 .user = process_user(m->pid) },
+			       .ids = b,
+			       .now = m,
+			       .map = *m,
+			       .key = { key[0], key[1] },
+			       .reader = elfworker_share(b->reader),
+			       .fd = -ENOENT };
+	/* By user: whoever can make a path hang that leads to others' files, shall do so for himself alone. */
+	r->base.key = io_key(IO_KIND_FILE, (uint64_t)m->dev_major << 32 | m->dev_minor,
+			     r->base.user);
+	if (b->evidence) {
+		r->is_seen = true;
+		memcpy(r->peers, b->evidence->peers, sizeof(r->peers));
+		evidence_prepare(b->evidence, &r->seen);
+	}
+	r->map.path = strdup(m->path);
+	if (r->map.path)
+		return r;
+	reading_free(r);
+	return NULL;
+}
+
+static void read_file(struct mapids *b, struct siderec_map *m, const uint64_t key[2],
+		      uint64_t time_ns)
+{
+	struct reading *r = reading_new(b, m, key);
+	int err = r ? keymap_put(&b->reading, key[0], key[1], 0) : -ENOMEM;
+
+	if (!err)
+		err = io_timeout_run(b->io, &r->base, true, READING_MAX_NS);
+	else if (r)
+		reading_free(r);
+	if (err == -EINPROGRESS) {
+		r->now = NULL;
+		m->is_stuck = true;
+		add_late(b, key, m, time_ns);
+	} else if (err == -EBUSY) {
+		keymap_remove(&b->reading, key[0], key[1]);
+		reading_free(r);
+		m->is_stuck = true;
+		b->unanswered_count++;
+	}
+}
+
+void mapids_lookup(struct mapids *b, struct siderec_map *m, uint64_t time_ns)
+{
 	uint64_t key[2];
 
 	if (!m->inode || m->path[0] != '/')
@@ -270,24 +373,12 @@ void mapids_lookup(struct mapids *b, struct siderec_map *m)
 	mapids_key(m, key);
 	if (recall(b, key, &m->build_id))
 		return;
-	r = read_file(b, m);
-	m->is_stuck = !r && stuck_on(b, m);
-	if (!r)
+	if (!keymap_get(&b->reading, key[0], key[1])) {
+		read_file(b, m, key, time_ns);
 		return;
-	b->read_count++;
-	if (!r->is_read && elfworker_facts(b->reader, r->fd, &r->facts))
-		r->facts = (struct elffacts){ 0 }; /* then nothing is known of it */
-	if (r->is_copy)
-		r->facts.sum.has_spread = false; /* there are holes in it */
-	b->missing_count += !r->facts.build_id.size_bytes;
-	remember(b, key, &r->facts.build_id);
-	m->build_id = r->facts.build_id;
-	m->seen_by = r->seen_by != m->pid ? r->seen_by : 0;
-	if (b->evidence)
-		tell_evidence(b->evidence, m, r);
-	if (b->on_file && !r->is_copy)
-		b->on_file(b->on_file_arg, m->path, r->fd, &r->facts);
-	reading_free(r);
+	}
+	m->is_stuck = true;
+	add_late(b, key, m, time_ns);
 }
 
 void mapids_name(struct mapids *b, const struct buildid *id, const char *path, bool kernel)

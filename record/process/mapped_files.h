@@ -9,8 +9,10 @@
  * A file is read once for each device, inode and generation, not once a process.  Thousands are
  * remembered, those that were mapped last; one that was forgotten is read again when it comes back.
  *
- * A file system that does not answer (a network's that is gone) is waited for once, two seconds, and then
- * left alone for a while.
+ * Files are read by threads (io_timeout.h): the caller waits a few milliseconds at most.  A mapping whose file
+ * takes longer is remembered, and its owner is called when the file's build-id is known.  A file system that
+ * does not answer (a network's that is gone) is given up after two seconds, and nobody is waited for again before
+ * it answers; mappings of its files have no build-id, and are counted.
  */
 #ifndef EBPREC_RECORD_PROCESS_MAPPED_FILES_H
 #define EBPREC_RECORD_PROCESS_MAPPED_FILES_H
@@ -27,6 +29,7 @@
 #include "record/events/perf_record.h"
 
 #define MAPIDS_KEPT  4096  /* files; twice as many at most */
+#define MAPIDS_LATE  4096  /* mappings that wait for their files */
 #define MAPIDS_NAMED 16384 /* in the BUILD_ID section: mappings have their ids besides */
 
 /* Files by device and generation, and inode. */
@@ -35,6 +38,8 @@ struct mapids_files {
 	struct buildid *ids;
 	size_t count, room;
 };
+
+struct mapids_late; /* in mapped_files.c */
 
 struct mapids {
 	struct mapids_files fresh,
@@ -45,28 +50,31 @@ struct mapids {
 	struct evidence *evidence; /* borrowed: told of each file; NULL: nobody */
 	struct elfworker *reader;  /* of files of others; NULL: without a process */
 	struct notes *notes;       /* borrowed; NULL: nobody is told */
-	struct aside *aside;
-	struct mapids_stuck {
-		uint32_t dev_major, dev_minor;
-		uint64_t since_ns;
-	} stuck[ASIDE_STUCK_MAX]; /* devices that did not answer */
-	unsigned stuck_count;
-	uint64_t peers_stuck_ns; /* when a peer's root did not answer; 0: never */
+	struct io_timeout *io;     /* borrowed */
+	struct mapids_late *late;
+	size_t late_count, late_room;
+	struct keymap reading; /* files that are being read */
+	struct keymap silent;  /* device and user whose file system was reported not to answer */
+	uint64_t unanswered_count; /* mappings without a build-id, for that */
+	/* A mapping of mapids_lookup(), whose file is known now; with a build-id if it has one.  Or NULL. */
+	void (*on_late)(void *arg, struct siderec_map *m, uint64_t time_ns);
+	void *on_late_arg;
 	/* Told of each file, too; or NULL. */
 	void (*on_file)(void *arg, const char *path, int fd, const struct elffacts *facts);
 	void *on_file_arg;
 	uint64_t read_count, missing_count; /* files read, and those among them without an id */
 };
 
-/* program: what reads files of others in a process of its own (elfworker.h), or NULL.  -ENOMEM. */
-int mapids_init(struct mapids *b, const char *program);
+/* io: borrowed.  program: what reads files of others in a process of its own (elf_reader.h), or NULL.  -ENOMEM. */
+int mapids_init(struct mapids *b, struct io_timeout *io, const char *program);
 void mapids_done(struct mapids *b);
 
 /*
  * Fills m->build_id of a file-backed mapping of process m->pid, from the file when it is new.
- * Leaves it empty when there is none or the file cannot be read.
+ * Leaves it empty when there is none or the file cannot be read.  m->is_stuck: the file did not answer yet, and
+ * on_late() may be called for the mapping, with this time.
  */
-void mapids_lookup(struct mapids *b, struct siderec_map *m);
+void mapids_lookup(struct mapids *b, struct siderec_map *m, uint64_t time_ns);
 
 /* What a file is known by, and whether it is: if not, evidence will be told of it again. */
 void mapids_key(const struct siderec_map *m, uint64_t key[2]);

@@ -8,6 +8,9 @@
 
 #define PROCMAPS_PATH_MAX 4096 /* with the NUL; a longer one is cut */
 
+#define PROCMAPS_TEXT_MAX \
+	(64u << 20) /* of a /proc/PID/maps that is read: 65530 mappings of long paths */
+
 struct procmap {
 	uint64_t start, end, file_off_bytes;
 	uint32_t prot;  /* PROT_READ | PROT_WRITE | PROT_EXEC */

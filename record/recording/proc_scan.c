@@ -93,7 +93,7 @@ static int emit_map(struct walk *w, uint32_t pid, const struct procmap *map)
 	if (vdso_is(w->scan->vdso, m.path, m.size_bytes))
 		m.build_id = w->scan->vdso->build_id;
 	else
-		mapids_lookup(w->scan->buildids, &m);
+		mapids_lookup(w->scan->buildids, &m, clock_ns(CLOCK_MONOTONIC));
 	if (w->scan->jitfiles)
 		jitfiles_map(w->scan->jitfiles, &m);
 	mapids_name(w->scan->buildids, &m.build_id, m.path, false);

@@ -141,6 +141,7 @@ static void release(struct recording *r)
 	writer_free(r->writer);
 	recfile_close(&r->file);
 	ksyms_free(r->kallsyms);
+	io_timeout_free(r->io);
 	movedtext_done(&r->moved);
 	mapids_done(&r->buildids);
 	evidence_done(&r->evidence);

@@ -28,7 +28,8 @@ enum origin {
 	SOURCE_COMMAND,
 	SOURCE_CONTROL,
 	SOURCE_TRIGGER,
-	SOURCE_PID
+	SOURCE_PID,
+	SOURCE_IO
 };
 
 /* ---- what comes out of the rings ---- */
@@ -57,7 +58,7 @@ static int on_event(void *arg, const struct event_header *ev)
  * Puts the file's build-id in the place of device and inode, where it has one.  False: the record
  * is not whole, *out is not filled.  out->path lies in the record.
  */
-static bool complete_mmap2(struct recording *r, struct perf_event_header *h,
+static bool complete_mmap2(struct recording *r, struct perf_event_header *h, uint64_t time_ns,
 			   struct siderec_map *out)
 {
 	uint8_t *rec = (uint8_t *)h;
@@ -83,7 +84,7 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h,
 	if (vdso_is(&r->vdso, m.path, m.size_bytes))
 		m.build_id = r->vdso.build_id;
 	else
-		mapids_lookup(&r->buildids, &m);
+		mapids_lookup(&r->buildids, &m, time_ns);
 	*out = m;
 	if (!m.build_id.size_bytes)
 		return true;
@@ -132,6 +133,24 @@ static void note_cgroup(struct recording *r, const struct perf_event_header *h)
 		containerwatch_saw(&r->containers, path);
 }
 
+/*
+ * The mapping again, with the build-id that its record lacks: as of the same time, so that it is true of what
+ * came after it.  Where that is too long ago only BPF and the list of build-ids learn of it.
+ */
+void recording_late_file(void *recording, struct siderec_map *m, uint64_t time_ns)
+{
+	struct recording *r = recording;
+	struct siderec rec = { .id = emit_side_id(&r->emit), .time_ns = time_ns };
+	int err = 0;
+
+	mapids_name(&r->buildids, &m->build_id, m->path, false);
+	if (r->walker)
+		err = unwmaps_renew(walker_maps(r->walker), m);
+	if (!err && m->build_id.size_bytes && time_ns && time_ns >= r->emit.floor_ns)
+		err = emit_side(&r->emit, &rec, siderec_mmap2(&rec, m));
+	r->late_err = r->late_err ? r->late_err : err;
+}
+
 /* A mapping that the kernel told otherwise, or not at all. */
 static int tell_mapping(struct recording *r, struct siderec_map *m, uint64_t time_ns)
 {
@@ -139,7 +158,7 @@ static int tell_mapping(struct recording *r, struct siderec_map *m, uint64_t tim
 	size_t size_bytes;
 	int err = 0;
 
-	mapids_lookup(&r->buildids, m);
+	mapids_lookup(&r->buildids, m, time_ns);
 	mapids_name(&r->buildids, &m->build_id, m->path, false);
 	size_bytes = siderec_mmap2(&rec, m);
 	if (r->walker)
@@ -175,7 +194,7 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 	if (h->type == PERF_RECORD_CGROUP)
 		note_cgroup(r, h);
 	attrs_settle_ids(&r->attrs, h);
-	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, &m);
+	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, time_ns, &m);
 	if (mapped && movedtext_look(&r->moved, &m, NULL, time_ns))
 		return tell_mapping(r, &m, time_ns);
 	if (mapped)
@@ -241,6 +260,9 @@ static int take_events(struct recording *r, bool last)
 	 * its rings by now and lands in the same round.
 	 */
 	err = r->bpf ? rings_drain(r->rings, on_event, r) : 0;
+	io_timeout_pass(r->io);
+	if (!err)
+		err = r->late_err;
 	if (!last)
 		until_ns = clock_ns(CLOCK_MONOTONIC) - (r->targets.all ? 0 : LATE_NS);
 	if (!err)
@@ -379,6 +401,8 @@ static int watch_all(struct recording *r)
 		err = watch(r, r->workload.pidfd, EPOLLIN, SOURCE_COMMAND, 0);
 	if (!err && r->walker)
 		err = watch(r, walker_fd(r->walker), EPOLLIN, SOURCE_TABLES, 0);
+	if (!err)
+		err = watch(r, io_timeout_fd(r->io), EPOLLIN, SOURCE_IO, 0);
 	if (!err && r->control.fd >= 0)
 		err = watch(r, r->control.fd, EPOLLIN, SOURCE_CONTROL, 0);
 	for (i = 0; !err && i < r->triggers.count; i++) {
@@ -446,6 +470,7 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 	case SOURCE_RING:
 	case SOURCE_SIDE:
 	case SOURCE_TABLES:
+	case SOURCE_IO:
 		break;
 	}
 }

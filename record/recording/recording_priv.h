@@ -56,6 +56,8 @@ struct recording {
 	struct walker *walker; /* NULL: stacks are not walked by tables */
 	struct ksyms *kallsyms;
 	struct vdso vdso;
+	struct io_timeout *io;
+	int late_err; /* of what was emitted when I/O was done */
 	struct mapids buildids;
 	struct evidence evidence;
 	struct containerwatch containers;
@@ -115,6 +117,8 @@ int recording_embed(struct recording *r, uint64_t object, const char *name, cons
 int recording_loop(struct recording *r);
 /* One pass over all rings.  last: hand over everything. */
 int recording_pass(struct recording *r, bool last);
+/* The build-id of a mapped file that took long: on_late of mapped_files.h. */
+void recording_late_file(void *recording, struct siderec_map *m, uint64_t time_ns);
 /* For instruments: what came in while one of them is busy. */
 int recording_meanwhile(void *recording);
 int recording_flush(struct recording *r);

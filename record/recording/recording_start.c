@@ -345,9 +345,14 @@ int recording_start(struct recording *r)
 		err = fork_command(r);
 	hurry_init(&r->hurry); /* the command was forked before and keeps its own priority */
 	if (!err)
-		err = mapids_init(&r->buildids, r->opts->self_program);
+		err = io_timeout_new(IO_WAIT_NS, &r->io);
+	if (!err)
+		err = mapids_init(&r->buildids, r->io, r->opts->self_program);
 	r->buildids.notes = &r->notes;
-	r->moved.ids = &r->buildids;
+	r->buildids.on_late = recording_late_file;
+	r->buildids.on_late_arg = r;
+	r->evidence.io = r->io;
+	r->moved.io = r->io;
 	if (!err)
 		err = hostinfo_read(&r->host);
 	if (!err)

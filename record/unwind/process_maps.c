@@ -270,6 +270,22 @@ int unwmaps_map(struct unwmaps *u, const struct siderec_map *m)
 	return err;
 }
 
+int unwmaps_renew(struct unwmaps *u, const struct siderec_map *m)
+{
+	const struct proc *p = proc_of(u, m->pid);
+	const struct map *was;
+	uint32_t at;
+
+	if (!p || !p->run)
+		return 0;
+	at = run_place(p->run, m->start);
+	was = &p->run->map[at];
+	if (at == p->run->count || was->start != m->start || was->end != m->start + m->size_bytes ||
+	    was->file_off_bytes != m->file_off_bytes || was->table != UNWTABLES_NONE)
+		return 0;
+	return unwmaps_map(u, m);
+}
+
 void unwmaps_fork(struct unwmaps *u, uint32_t parent, uint32_t child)
 {
 	struct proc *from, *p = proc_make(u, child);

@@ -31,6 +31,8 @@ void unwmaps_free(struct unwmaps *u); /* NULL is fine */
 
 /* Only executable mappings.  -ENOMEM: the process is as before. */
 int unwmaps_map(struct unwmaps *u, const struct siderec_map *m);
+/* The same of one that is known without its file; does nothing where something else is mapped by now. */
+int unwmaps_renew(struct unwmaps *u, const struct siderec_map *m);
 /* A new process; or, when both are the same, a thread. */
 void unwmaps_fork(struct unwmaps *u, uint32_t parent, uint32_t child);
 void unwmaps_exec(struct unwmaps *u, uint32_t pid, uint64_t time_ns);

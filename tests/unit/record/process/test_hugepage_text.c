@@ -22,7 +22,7 @@
 
 /* A file of 10 MiB that is mapped as it is; from 4 MiB on lie 4 MiB of our own. */
 struct fixture {
-	struct mapids ids;
+	struct io_timeout *io;
 	struct movedtext t;
 	char path[64], other[64];
 	uint8_t *at, *moved;
@@ -73,8 +73,8 @@ static int setup(void **state)
 		f->content[i] = (uint8_t)next_random(&seed);
 	write_file(f->path, f->content);
 	write_file(f->other, f->content);
-	assert_int_equal(mapids_init(&f->ids, NULL), 0);
-	f->t.ids = &f->ids;
+	assert_int_equal(io_timeout_new(60000000000ULL, &f->io), 0);
+	f->t.io = f->io;
 	f->at = mmap(NULL, FILE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(f->at, MAP_FAILED);
 	map_file(f->path, f->at, 0, FILE_SIZE);
@@ -91,8 +91,8 @@ static int teardown(void **state)
 	munmap(f->at, FILE_SIZE);
 	unlink(f->path);
 	unlink(f->other);
+	io_timeout_free(f->io);
 	movedtext_done(&f->t);
-	mapids_done(&f->ids);
 	free(f->content);
 	free(f);
 	return 0;

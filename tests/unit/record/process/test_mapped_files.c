@@ -22,9 +22,11 @@
 #include "record/process/mapped_files.h"
 #include "tests/unit/stays.h"
 
-#define FILES 12
+#define FILES   12
+#define LONG_NS 60000000000ULL
 
 static struct mapids ids;
+static struct io_timeout *io;
 static char dir[64], path[FILES][96];
 static unsigned told[FILES];
 
@@ -42,11 +44,13 @@ static int setup(void **state)
 		fclose(f);
 	}
 	memset(told, 0, sizeof(told));
-	return mapids_init(&ids, NULL);
+	assert_int_equal(io_timeout_new(LONG_NS, &io), 0);
+	return mapids_init(&ids, io, NULL);
 }
 
 static int teardown(void **state)
 {
+	io_timeout_free(io);
 	mapids_done(&ids);
 	for (unsigned i = 0; i < FILES; i++)
 		unlink(path[i]);
@@ -67,7 +71,7 @@ static void look_up(unsigned file)
 	m.dev_major = major(st.st_dev);
 	m.dev_minor = minor(st.st_dev);
 	m.inode = st.st_ino;
-	mapids_lookup(&ids, &m);
+	mapids_lookup(&ids, &m, 1000);
 	assert_int_equal(m.build_id.size_bytes, 0);
 }
 
@@ -146,7 +150,7 @@ static uint64_t read_as(uint32_t pid, unsigned file, const char *as)
 	m.dev_major = major(st.st_dev);
 	m.dev_minor = minor(st.st_dev);
 	m.inode = st.st_ino;
-	mapids_lookup(&ids, &m);
+	mapids_lookup(&ids, &m, 1000);
 	return ids.read_count - before;
 }
 

@@ -52,15 +52,6 @@ static void show_note(void *arg, enum note_level level, const char *text)
 	fprintf(stderr, "ebprec: %s\n", text);
 }
 
-static uint64_t lost_events(const struct account *a)
-{
-	return a->lost_count[EBPREC_EV_CPU] + a->lost_count[EBPREC_EV_SWITCH] +
-	       a->lost_count[EBPREC_EV_TASK] + a->lost_count[EBPREC_EV_EXIT] +
-	       a->lost_count[EBPREC_EV_WAKER] + a->lost_count[EBPREC_EV_MARK] +
-	       a->lost_count[EBPREC_EV_PROBE] + a->lost_count[EBPREC_EV_METRIC] +
-	       a->lost_count[EBPREC_EV_EXEC] + a->side_lost_count + a->interrupted_count;
-}
-
 static double seconds(uint64_t ns)
 {
 	return (double)ns / 1e9;
@@ -85,7 +76,7 @@ static void show_status(void *arg, const struct account *a)
 		return;
 	fprintf(stderr, "\r\033[K%.0f s, %llu samples, %.1f MiB, %llu lost, %.1f %% of a CPU",
 		seconds(a->duration_ns), (unsigned long long)a->sample_count, mib(a->file_bytes),
-		(unsigned long long)lost_events(a), share);
+		(unsigned long long)account_lost(a), share);
 	fflush(stderr);
 	s->status_shown = true;
 }
@@ -93,7 +84,7 @@ static void show_status(void *arg, const struct account *a)
 static void show_summary(struct screen *s, const char *output, const struct account *a)
 {
 	clear_status(s);
-	if (s->quiet && !lost_events(a))
+	if (s->quiet && !account_lost(a))
 		return;
 	fprintf(stderr, "ebprec: %.1f s, %llu samples, ", seconds(a->duration_ns),
 		(unsigned long long)a->sample_count);
@@ -102,7 +93,7 @@ static void show_summary(struct screen *s, const char *output, const struct acco
 	if (a->mark_count)
 		fprintf(stderr, "%llu marks, ", (unsigned long long)a->mark_count);
 	fprintf(stderr, "%.2f MiB in %s, %llu lost, %.2f s of CPU\n", mib(a->file_bytes), output,
-		(unsigned long long)lost_events(a), seconds(a->own_user_ns + a->own_system_ns));
+		(unsigned long long)account_lost(a), seconds(a->own_user_ns + a->own_system_ns));
 }
 
 /* Where user stacks come from and why they end, for -v. */

@@ -142,6 +142,32 @@ account() {
 		print $v;' "${@:2}"
 }
 
+# counts_agree FILE - the account counts what is in the file, and as lost what LOST records report
+counts_agree() {
+	ebprec info --json "$1" | perl -MJSON::PP -e '
+		my $info = decode_json(join "", <STDIN>);
+		my $account = decode_json($info->{account}{text});
+		my %kind = ("sched:sched_switch" => "switches", "sched:sched_wakeup" => "wakeups",
+			"sched:sched_wakeup_new" => "wakeups", "ebprec:waker" => "wakers", "ebprec:exit" => "exits",
+			"ebprec:mark" => "marks");
+		my (%there, %lost);
+		for (@{$info->{events}}) {
+			my $kind = $kind{$_->{name}} // ($_->{type} ne "tracepoint" ? $_->{name} =~ /^dummy/ ? "side" : "samples"
+				: $_->{name} =~ /^sched:/ ? "other_task_events" : "rows");
+			$there{$kind} += $_->{samples};
+			$lost{$kind =~ /wakeups|other_task|exits/ ? "task_events" : $kind} += $_->{lost};
+		}
+		for (qw(samples switches wakeups other_task_events wakers exits marks rows)) {
+			my $n = $there{$_} // 0;
+			print "$_: $n are there, $account->{$_} are counted\n" if $n != $account->{$_};
+		}
+		for (qw(samples switches task_events wakers marks rows)) {
+			my $n = $lost{$_} // 0;
+			print "$_: $n are reported lost, $account->{lost}{$_} are counted\n" if $n != $account->{lost}{$_};
+		}' >disagree
+	[ ! -s disagree ] || fail "$1: $(cat disagree)"
+}
+
 # whole FILE - finished, undamaged, perf reads all its samples, and its account is that of its records
 whole() {
 	ebprec info "$1" >info.txt || fail "info $1"
@@ -150,6 +176,7 @@ whole() {
 	same "$(account "$1" samples)" "$(perf script -i "$1" -F event 2>perf.err | grep -cE 'cpu-clock|cycles')"
 	same "" "$(complaints perf.err)"
 	same "$(account "$1" side_records)" "$(awk '$1 == "side" { print $3; exit }' info.txt)"
+	counts_agree "$1"
 }
 
 # switches FILE PID - how often PID went to sleep and was preempted, as "SLEPT RAN_ON"

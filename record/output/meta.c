@@ -84,45 +84,6 @@ void meta_start(struct outbuf *out, const struct meta_start *m)
 	json_end(&j);
 }
 
-static void user_stacks(struct json *j, const struct account *a)
-{
-	static const char *const hows[STACKINFO_HOWS] = {
-		[STACKINFO_NONE] = "none",  [STACKINFO_PC] = "pc_only",
-		[STACKINFO_CFI] = "tables", [STACKINFO_FP] = "frame_pointers",
-		[STACKINFO_MIXED] = "both",
-	};
-	unsigned i;
-
-	json_begin(j, "user_stacks");
-	json_begin(j, "found_by");
-	for (i = 0; i < STACKINFO_HOWS; i++)
-		json_u64(j, hows[i], a->stack_how_count[i]);
-	json_end(j);
-	json_begin(j, "end");
-	for (i = 0; i < UNWIND_WHY_COUNT; i++) {
-		if (a->stack_why_count[i])
-			json_u64(j, unwind_why_text((enum unwind_why)i), a->stack_why_count[i]);
-	}
-	json_end(j);
-	json_u64(j, "copied", a->copy_count);
-	json_u64(j, "copies_refused", a->copy_refused_count);
-	json_begin(j, "tables");
-	json_u64(j, "built", a->table_count);
-	json_u64(j, "from_cache", a->table_kept_count);
-	json_u64(j, "failed", a->table_failed_count);
-	json_u64(j, "reader_died", a->table_died_count);
-	json_u64(j, "reader_ns", a->table_reader_ns);
-	json_u64(j, "no_room", a->table_no_room_count);
-	json_u64(j, "evicted", a->table_evicted_count);
-	json_u64(j, "rows_built", a->table_row_count);
-	json_u64(j, "bytes", a->table_bytes);
-	json_u64(j, "build_ns", a->table_build_ns);
-	json_u64(j, "from_cache_ns", a->table_kept_ns);
-	json_end(j);
-	json_u64(j, "processes_without_room", a->maps_refused_count);
-	json_end(j);
-}
-
 void meta_account(struct outbuf *out, const struct account *a, const struct meta_end *end)
 {
 	struct json j = { .out = out };
@@ -136,60 +97,8 @@ void meta_account(struct outbuf *out, const struct account *a, const struct meta
 		json_u64(&j, "dropped_until_mono_ns", end->dropped_until_ns);
 		json_end(&j);
 	}
-	json_u64(&j, "duration_ns", a->duration_ns);
-	json_u64(&j, "samples", a->sample_count);
-	json_u64(&j, "sampler_runs", a->hit_count);
-	json_u64(&j, "switches", a->switch_count);
-	json_u64(&j, "switches_with_stack", a->switch_stack_count);
-	json_u64(&j, "wakeups", a->wakeup_count);
-	json_u64(&j, "marks", a->mark_count);
-	json_u64(&j, "rows", a->row_count);
-	json_u64(&j, "side_records", a->side_count);
-	json_begin(&j, "lost");
-	json_u64(&j, "samples", a->lost_count[EBPREC_EV_CPU] + a->lost_count[EBPREC_EV_COPY]);
-	json_u64(&j, "switches", a->lost_count[EBPREC_EV_SWITCH]);
-	json_u64(&j, "task_events", a->lost_count[EBPREC_EV_TASK] + a->lost_count[EBPREC_EV_EXIT]);
-	json_u64(&j, "wakers", a->lost_count[EBPREC_EV_WAKER]);
-	json_u64(&j, "marks", a->lost_count[EBPREC_EV_MARK] + a->lost_count[EBPREC_EV_PROBE]);
-	json_u64(&j, "rows", a->lost_count[EBPREC_EV_METRIC]);
-	json_u64(&j, "side_records", a->side_lost_count);
-	json_u64(&j, "command_lines", a->lost_count[EBPREC_EV_EXEC] + a->args_missing_count);
-	json_u64(&j, "container_names", a->containers_missing_count);
-	json_u64(&j, "interrupted", a->interrupted_count);
-	json_u64(&j, "broken_events", a->broken_event_count);
-	json_u64(&j, "forks_not_followed", a->lost_count[0]);
-	json_end(&j);
-	json_u64(&j, "throttled", a->throttle_count);
+	account_json(&j, a);
 	if (end->cpugaps)
 		cpugaps_json(end->cpugaps, end->dropped_until_ns, &j);
-	user_stacks(&j, a);
-	json_begin(&j, "command_lines");
-	json_u64(&j, "told", a->args_count);
-	json_u64(&j, "cut", a->args_cut_count);
-	json_end(&j);
-	json_begin(&j, "jit");
-	json_u64(&j, "files", a->jit_file_count);
-	json_u64(&j, "bytes", a->jit_bytes);
-	json_u64(&j, "cut", a->jit_cut_count);
-	json_u64(&j, "processes_without_file", a->jit_missing_count);
-	json_end(&j);
-	json_u64(&j, "marks_not_readable", a->unread_mark_count);
-	json_u64(&j, "out_of_order", a->out_of_order_count);
-	json_u64(&j, "rounds", a->round_count);
-	json_u64(&j, "startup_ns", a->startup_ns);
-	json_u64(&j, "longest_pass_ns", a->longest_pass_ns);
-	json_begin(&j, "own_cpu");
-	json_u64(&j, "user_ns", a->own_user_ns);
-	json_u64(&j, "system_ns", a->own_system_ns);
-	json_u64(&j, "bpf_ns", a->bpf_ns);
-	json_u64(&j, "sampling_ns", a->sampling_ns);
-	json_end(&j);
-	json_begin(&j, "thinned");
-	json_u64(&j, "samples", a->thinned_count);
-	json_u64(&j, "one_of_at_most", a->thinned_most);
-	json_end(&j);
-	json_u64(&j, "ring_peak_bytes", a->ring_peak_bytes);
-	json_u64(&j, "hurried", a->hurry_count);
-	json_u64(&j, "own_memory_peak_bytes", a->own_peak_bytes);
 	json_end(&j);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "format/base/cursor.h"
 
@@ -17,20 +16,35 @@ static void seen(struct emit *e, uint64_t time_ns)
 		e->newest_ns = time_ns;
 }
 
+/* What becomes of samples of an event: the stream that they are in, and what counts them. */
+static const struct sample_kind {
+	enum ebx_stream stream;
+	uint64_t counted_at; /* in struct account */
+} sample_kinds[ATTR_METRIC + 1] = {
+#define COUNTED(stream, field)                                       \
+	{                                                            \
+		EBX_STREAM_##stream, offsetof(struct account, field) \
+	}
+	[ATTR_SAMPLE] = COUNTED(CPU, sample_count),
+	[ATTR_SWITCH] = COUNTED(SCHED, switch_count),
+	[ATTR_WAKEUP] = COUNTED(SCHED, wakeup_count),
+	[ATTR_WAKEUP_NEW] = COUNTED(SCHED, wakeup_count),
+	[ATTR_MIGRATE] = COUNTED(SCHED, task_count),
+	[ATTR_FORK] = COUNTED(SCHED, task_count),
+	[ATTR_EXIT] = COUNTED(SCHED, task_count),
+	[ATTR_RUNTIME] = COUNTED(SCHED, task_count),
+	[ATTR_WAKER] = COUNTED(SCHED, waker_count),
+	[ATTR_EXITED] = COUNTED(SCHED, exit_count),
+	[ATTR_MARK] = COUNTED(MARK, mark_count),
+	[ATTR_COUNTER] = COUNTED(METRIC, row_count),
+	[ATTR_SIDE] = COUNTED(SIDE, side_count),
+	[ATTR_METRIC] = COUNTED(METRIC, row_count),
+#undef COUNTED
+};
+
 int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s)
 {
-	static const struct {
-		enum ebx_stream stream;
-	} to[ATTR_METRIC] = {
-		[ATTR_SAMPLE] = { EBX_STREAM_CPU },    [ATTR_SWITCH] = { EBX_STREAM_SCHED },
-		[ATTR_WAKEUP] = { EBX_STREAM_SCHED },  [ATTR_WAKEUP_NEW] = { EBX_STREAM_SCHED },
-		[ATTR_MIGRATE] = { EBX_STREAM_SCHED }, [ATTR_FORK] = { EBX_STREAM_SCHED },
-		[ATTR_EXIT] = { EBX_STREAM_SCHED },    [ATTR_MARK] = { EBX_STREAM_MARK },
-		[ATTR_WAKER] = { EBX_STREAM_SCHED },   [ATTR_RUNTIME] = { EBX_STREAM_SCHED },
-		[ATTR_EXITED] = { EBX_STREAM_SCHED },  [ATTR_COUNTER] = { EBX_STREAM_METRIC },
-		[ATTR_SIDE] = { EBX_STREAM_SIDE },
-	};
-	enum ebx_stream stream = event >= ATTR_METRIC ? EBX_STREAM_METRIC : to[event].stream;
+	const struct sample_kind *kind = &sample_kinds[event < ATTR_METRIC ? event : ATTR_METRIC];
 	_Alignas(8) uint8_t record[SAMPLEREC_MAX_BYTES];
 	size_t bytes;
 
@@ -39,12 +53,8 @@ int emit_sample(struct emit *e, enum attrs_event event, struct samplerec *s)
 	if (!bytes)
 		return -EBADMSG;
 	seen(e, s->time_ns);
-	e->account.sample_count += event == ATTR_SAMPLE;
-	e->account.switch_count += event == ATTR_SWITCH;
-	e->account.wakeup_count += event == ATTR_WAKEUP || event == ATTR_WAKEUP_NEW;
-	e->account.mark_count += event == ATTR_MARK;
-	e->account.row_count += event >= ATTR_METRIC;
-	return writer_record(e->writer, stream, record, bytes, s->time_ns, (int)s->cpu);
+	++*(uint64_t *)((char *)&e->account + kind->counted_at);
+	return writer_record(e->writer, kind->stream, record, bytes, s->time_ns, (int)s->cpu);
 }
 
 void emit_count_stack(struct emit *e, const struct stackinfo *info)
@@ -142,85 +152,24 @@ int emit_flush(struct emit *e)
 
 int emit_give_up(struct emit *e, uint64_t now_ns)
 {
-	const struct account *written = &e->written;
-	struct account *a = &e->account;
-	struct account missing = account_since(a, written);
 	struct siderec r = { .id = emit_side_id(e), .time_ns = now_ns };
-	uint64_t counts[EBPREC_EV_END];
+	uint64_t counts[EBPREC_EV_END], missing[EBPREC_EV_END + 1] = { 0 };
+	struct account *a = &e->account;
 	int err = writer_give_up(e->writer);
 	uint32_t type;
 
 	if (err)
 		return err;
-	for (type = 0; type < EBPREC_EV_END; type++)
+	account_give_up(a, &e->written, missing);
+	for (type = 0; type < EBPREC_EV_END; type++) {
 		counts[type] = a->lost_count[type] - e->unwritten[type];
-	e->unwritten[EBPREC_EV_CPU] += missing.sample_count;
-	e->unwritten[EBPREC_EV_SWITCH] += missing.switch_count;
-	e->unwritten[EBPREC_EV_TASK] += missing.wakeup_count;
-	e->unwritten[EBPREC_EV_MARK] += missing.mark_count;
-	a->side_lost_count += missing.side_count;
-	a->sample_count = written->sample_count;
-	a->switch_count = written->switch_count;
-	a->switch_stack_count = written->switch_stack_count;
-	a->wakeup_count = written->wakeup_count;
-	a->mark_count = written->mark_count;
-	a->side_count = written->side_count;
-	a->copy_count = written->copy_count;
-	memcpy(a->stack_how_count, written->stack_how_count, sizeof(a->stack_how_count));
-	memcpy(a->stack_why_count, written->stack_why_count, sizeof(a->stack_why_count));
+		e->unwritten[type] += missing[type];
+	}
+	a->side_lost_count += missing[ACCOUNT_LOST_SIDE];
 	/* The records that told of these losses are among what was not written. */
-	memcpy(e->reported_lost, written->lost_count, sizeof(e->reported_lost));
+	memcpy(e->reported_lost, e->written.lost_count, sizeof(e->reported_lost));
 	err = emit_lost(e, counts, now_ns);
-	if (err || !missing.side_count)
+	if (err || !missing[ACCOUNT_LOST_SIDE])
 		return err;
-	return emit_side(e, &r, siderec_lost(&r, emit_side_id(e), missing.side_count));
-}
-
-void account_own_cost(struct account *a)
-{
-	struct rusage usage = { 0 };
-
-	getrusage(RUSAGE_SELF, &usage);
-	a->own_user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000ULL +
-			 (uint64_t)usage.ru_utime.tv_usec * 1000ULL;
-	a->own_peak_bytes = (uint64_t)usage.ru_maxrss << 10;
-	a->own_user_ns += a->table_reader_ns; /* as of the last count */
-	a->own_system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000ULL +
-			   (uint64_t)usage.ru_stime.tv_usec * 1000ULL;
-}
-
-struct account account_since(const struct account *all, const struct account *before)
-{
-	struct account a = *all;
-	unsigned i;
-
-	a.sample_count -= before->sample_count;
-	a.switch_count -= before->switch_count;
-	a.wakeup_count -= before->wakeup_count;
-	a.mark_count -= before->mark_count;
-	a.row_count -= before->row_count;
-	a.side_count -= before->side_count;
-	a.switch_stack_count -= before->switch_stack_count;
-	a.side_lost_count -= before->side_lost_count;
-	a.throttle_count -= before->throttle_count;
-	a.copy_count -= before->copy_count;
-	a.copy_refused_count -= before->copy_refused_count;
-	a.unread_mark_count -= before->unread_mark_count;
-	a.interrupted_count -= before->interrupted_count;
-	a.out_of_order_count -= before->out_of_order_count;
-	a.broken_event_count -= before->broken_event_count;
-	a.round_count -= before->round_count;
-	a.duration_ns -= before->duration_ns;
-	a.own_user_ns -= before->own_user_ns;
-	a.own_system_ns -= before->own_system_ns;
-	a.sampling_ns -= before->sampling_ns;
-	a.thinned_count -= before->thinned_count;
-	for (i = 0; i < EBPREC_EV_END; i++)
-		a.lost_count[i] -= before->lost_count[i];
-	for (i = 0; i < STACKINFO_HOWS; i++)
-		a.stack_how_count[i] -= before->stack_how_count[i];
-	for (i = 0; i < UNWIND_WHY_COUNT; i++)
-		a.stack_why_count[i] -= before->stack_why_count[i];
-	a.hit_count = 0; /* known of a whole recording alone */
-	return a;
+	return emit_side(e, &r, siderec_lost(&r, emit_side_id(e), missing[ACCOUNT_LOST_SIDE]));
 }

@@ -12,57 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bpf/events.h"
-#include "format/unwind/stack_result.h"
-#include "format/unwind/unwind.h"
 #include "format/writer/writer.h"
 #include "record/events/event_attrs.h"
+#include "record/output/account.h"
 #include "record/output/sample_record.h"
 #include "record/events/perf_record.h"
-
-/* What was recorded and what was not: for the status line, the summary and META_ACCOUNT. */
-struct account {
-	uint64_t sample_count, switch_count, wakeup_count, mark_count, side_count;
-	uint64_t row_count;                 /* of the instruments' tables, and single events */
-	uint64_t hit_count;                 /* runs of the sampler, where the kernel counts them */
-	uint64_t switch_stack_count;        /* of the switches, those with a stack */
-	uint64_t lost_count[EBPREC_EV_END]; /* no room in a BPF ring, by type */
-	uint64_t side_lost_count;           /* no room in a side-band ring */
-	uint64_t throttle_count;
-	/* User stacks: by how they were found, and why they end, enum stackinfo_how, unwind_why. */
-	uint64_t stack_how_count[STACKINFO_HOWS];
-	uint64_t stack_why_count[UNWIND_WHY_COUNT];
-	uint64_t copy_count;         /* walked here, in a copy */
-	uint64_t copy_refused_count; /* would have been, had there been room or a token */
-	uint64_t table_count, table_failed_count, table_no_room_count, table_evicted_count;
-	uint64_t table_row_count, table_bytes, table_build_ns;
-	uint64_t table_died_count;                /* files that the reading process died over */
-	uint64_t table_reader_ns;                 /* its CPU time */
-	char table_death[200];                    /* how, and over which file last; "" */
-	uint64_t table_kept_count, table_kept_ns; /* read from the cache instead */
-	uint64_t maps_refused_count;              /* processes whose mappings found no room */
-	uint64_t unread_mark_count;               /* marks with a string that was not in memory */
-	uint64_t
-		interrupted_count; /* events of instruments that met their own program, which the kernel then does not run */
-	uint64_t out_of_order_count; /* records that broke perf's contract */
-	uint64_t broken_event_count; /* of a shape we do not know: our mistake */
-	/* Symbols of JIT compilers: files taken, not there or not to be had, cut; their bytes. */
-	uint64_t jit_file_count, jit_missing_count, jit_cut_count, jit_bytes;
-	/* Command lines: told, not to be had any more, longer than what is kept. */
-	uint64_t args_count, args_missing_count, args_cut_count;
-	uint64_t containers_missing_count; /* whose names were not looked for */
-	uint64_t round_count;
-	uint64_t file_bytes; /* as of the last flush */
-	uint64_t duration_ns, own_user_ns, own_system_ns, own_peak_bytes;
-	uint64_t bpf_ns;          /* of our programs, where the kernel measures it */
-	uint64_t sampling_ns;     /* of these, what samples took; always measured */
-	uint64_t thinned_count;   /* samples that --max-overhead left out; others stand for them */
-	uint64_t thinned_most;    /* one of so many was taken, at the worst; 0: all always */
-	uint64_t ring_peak_bytes; /* the fullest that a ring was when it was emptied */
-	uint64_t startup_ns;      /* from the beginning until events are recorded */
-	uint64_t hurry_count; /* how often rings filled so fast that we ran at real-time priority */
-	uint64_t longest_pass_ns; /* rings were not looked at for so long, at most */
-};
 
 struct emit {
 	struct writer *writer;      /* borrowed */
@@ -100,10 +54,5 @@ int emit_flush(struct emit *e);
 int emit_give_up(struct emit *e, uint64_t now_ns);
 /* A round has ended: what came in went elsewhere than into the writer's file. */
 void emit_round(struct emit *e);
-
-/* The CPU time and memory this process used so far. */
-void account_own_cost(struct account *a);
-/* Of the account of all: what was counted since `before`.  Sizes and one-off times stay. */
-struct account account_since(const struct account *all, const struct account *before);
 
 #endif

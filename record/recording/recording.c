@@ -83,12 +83,13 @@ static int finish_file(struct recording *r)
 static void tell_what_is_missing(struct recording *r)
 {
 	const struct account *a = &r->emit.account;
+	const char *path, *death = r->walker ? walker_death(r->walker, &path) : NULL;
 
 	recording_count(r);
-	if (a->table_died_count)
+	if (death)
 		note(&r->notes, NOTE_WARNING,
-		     "no unwind tables of %llu files: the process that reads them died (%s)",
-		     (unsigned long long)a->table_died_count, a->table_death);
+		     "no unwind tables of %llu files: the process that reads them died (%s, last of %s)",
+		     (unsigned long long)a->table_died_count, death, path);
 	if (a->containers_missing_count)
 		note(&r->notes, NOTE_WARNING,
 		     "%llu containers are shown by their ids: too many others came at the same time",

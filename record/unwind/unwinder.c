@@ -342,6 +342,15 @@ void walker_wait(struct walker *u, uint64_t max_ns)
 	unwtables_wait(u->tables, max_ns);
 }
 
+const char *walker_death(const struct walker *u, const char **path)
+{
+	struct unwtables_stats tables;
+
+	unwtables_get_stats(u->tables, &tables);
+	*path = tables.died_path;
+	return tables.death;
+}
+
 void walker_account(const struct walker *u, struct account *a)
 {
 	struct unwtables_stats tables;
@@ -355,8 +364,6 @@ void walker_account(const struct walker *u, struct account *a)
 	a->table_failed_count = tables.failed_count;
 	a->table_died_count = tables.died_count;
 	a->table_reader_ns = tables.reader_ns;
-	snprintf(a->table_death, sizeof(a->table_death), "%s%s%s", tables.death ? tables.death : "",
-		 tables.death ? ", last of " : "", tables.death ? tables.died_path : "");
 	a->table_no_room_count = tables.no_room_count;
 	a->table_evicted_count = tables.evicted_count;
 	a->table_row_count = tables.row_count;

@@ -83,5 +83,7 @@ void walker_wait(struct walker *u, uint64_t max_ns);
 
 /* Fills in the account's part on unwinding. */
 void walker_account(const struct walker *u, struct account *a);
+/* How the process that reads files died last, and over which file, both borrowed; NULL: it did not. */
+const char *walker_death(const struct walker *u, const char **path);
 
 #endif

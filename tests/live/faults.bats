@@ -24,8 +24,9 @@ setup() {
 		"$(grep cannot err)"
 	whole r.data
 	same failed "$(account r.data ended)"
-	lost=$(account r.data lost samples)
-	[ "$lost" -gt 0 ] || fail "nothing was lost"
+	for what in samples switches task_events; do
+		[ "$(account r.data lost $what)" -gt 0 ] || fail "none of the $what was lost"
+	done
 	grep -q "^  cannot write 'r.data': Input/output error .*: what came in then is lost" info.txt
 	# The recorder and the records say the same number.
 	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/output/sink.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct fixture {
+	int fd;
+	struct attrs attrs;
+	struct writer *writer;
+	struct emit emit;
+};
+
+/* A disk that is full beyond so many bytes. */
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes == RLIM_INFINITY ? limit.rlim_max : bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void begin(struct fixture *f)
+{
+	struct writer_attr attrs[ATTR_END];
+	struct writer_opts opts = { .attrs = attrs, .uuid = "unit-test", .level = 1 };
+	struct perf_event_attr kernel;
+	char path[] = "/tmp/sink-XXXXXX";
+
+	*f = (struct fixture){
+		.fd = mkstemp(path)
+	}; /* limits of files are not for those of memfd_create() */
+	assert_true(f->fd >= 0);
+	unlink(path);
+	attrs_sample_kernel(&kernel, false, 99);
+	attrs_set_sample(&f->attrs, &kernel);
+	attrs_side_kernel(&kernel);
+	attrs_set_side(&f->attrs, &kernel);
+	attrs_set_tracepoint(&f->attrs, ATTR_WAKEUP, "sched:sched_wakeup", 1);
+	attrs_set_tracepoint(&f->attrs, ATTR_MIGRATE, "sched:sched_migrate_task", 2);
+	attrs_set_tracepoint(&f->attrs, ATTR_WAKER, "ebprec:waker", 3);
+	attrs_set_tracepoint(&f->attrs, ATTR_EXITED, "ebprec:exit", 4);
+	attrs_set_tracepoint(&f->attrs, ATTR_METRIC, "ebprec:rows", 5);
+	assert_int_equal(attrs_number(&f->attrs), 0);
+	opts.attr_count = attrs_for_writer(&f->attrs, attrs);
+	assert_int_equal(writer_new(f->fd, &opts, &f->writer), 0);
+	f->emit.attrs = &f->attrs;
+	f->emit.writer = f->writer;
+}
+
+static void end(struct fixture *f)
+{
+	writer_free(f->writer);
+	attrs_done(&f->attrs);
+	close(f->fd);
+}
+
+static void give(struct fixture *f, enum attrs_event event, unsigned count)
+{
+	static const uint8_t raw[12];
+	struct samplerec s = { .pid = 1, .tid = 1, .period = 1, .time_ns = 1000 };
+
+	if (event != ATTR_SAMPLE) {
+		s.raw = raw;
+		s.raw_bytes = sizeof(raw);
+	}
+	while (count--)
+		assert_int_equal(emit_sample(&f->emit, event, &s), 0);
+}
+
+static void emit_counts_every_record_that_a_failed_write_took_as_lost(void **state)
+{
+	struct siderec r = { .time_ns = 1000 };
+	struct account *a;
+	struct fixture f;
+
+	begin(&f);
+	a = &f.emit.account;
+	r.id = emit_side_id(&f.emit);
+	give(&f, ATTR_SAMPLE, 1);
+	give(&f, ATTR_METRIC, 1);
+	assert_int_equal(emit_flush(&f.emit), 0);
+	give(&f, ATTR_SAMPLE, 2);
+	give(&f, ATTR_WAKEUP, 3);
+	give(&f, ATTR_MIGRATE, 4);
+	give(&f, ATTR_WAKER, 5);
+	give(&f, ATTR_EXITED, 6);
+	give(&f, ATTR_METRIC, 7);
+	assert_int_equal(emit_side(&f.emit, &r, siderec_comm(&r, 1, 1, "name")), 0);
+	limit_files(1);
+	assert_int_equal(emit_flush(&f.emit), -EFBIG);
+	limit_files(RLIM_INFINITY);
+	assert_int_equal(emit_give_up(&f.emit, 2000), 0);
+	assert_int_equal(a->sample_count, 1);
+	assert_int_equal(a->row_count, 1);
+	assert_int_equal(a->wakeup_count + a->task_count + a->waker_count + a->exit_count, 0);
+	assert_int_equal(a->lost_count[EBPREC_EV_CPU], 2);
+	assert_int_equal(a->lost_count[EBPREC_EV_TASK], 7);
+	assert_int_equal(a->lost_count[EBPREC_EV_WAKER], 5);
+	assert_int_equal(a->lost_count[EBPREC_EV_EXIT], 6);
+	assert_int_equal(a->lost_count[EBPREC_EV_METRIC], 7);
+	assert_int_equal(a->side_lost_count, 1);
+	/* A LOST record for each of the six kinds. */
+	assert_int_equal(a->side_count, 6);
+	assert_int_equal(emit_flush(&f.emit), 0);
+	assert_int_equal(writer_finish(f.writer, NULL, 0), 0);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(emit_counts_every_record_that_a_failed_write_took_as_lost),
+	};
+
+	signal(SIGXFSZ, SIG_IGN);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -60,14 +60,15 @@ static uint32_t find(const struct strings *s, const char *text, size_t size_byte
 
 int strings_add(struct strings *s, const char *text, size_t size_bytes, uint32_t *out)
 {
-	uint64_t hash = hash_bytes(text, size_bytes);
 	uint32_t pos, id;
+	uint64_t hash;
 	char *copy;
 	int err;
 
 	err = hashidx_reserve(&s->index);
 	if (err)
 		return err;
+	hash = hashidx_bytes(&s->index, text, size_bytes);
 	pos = hashidx_start(&s->index, hash);
 	id = find(s, text, size_bytes, hash, &pos);
 	if (id != HASHIDX_NONE) {
@@ -94,7 +95,7 @@ int strings_add(struct strings *s, const char *text, size_t size_bytes, uint32_t
 uint32_t strings_find(const struct strings *s, const char *text)
 {
 	size_t size_bytes = strlen(text);
-	uint64_t hash = hash_bytes(text, size_bytes);
+	uint64_t hash = hashidx_bytes(&s->index, text, size_bytes);
 	uint32_t pos = hashidx_start(&s->index, hash);
 
 	return find(s, text, size_bytes, hash, &pos);

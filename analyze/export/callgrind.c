@@ -28,7 +28,7 @@ struct graph {
 
 static int add_edge(struct graph *g, uint32_t caller, uint32_t callee, uint64_t cost, size_t stack)
 {
-	uint64_t hash = hash_pair(caller, callee);
+	uint64_t hash;
 	struct edge *e;
 	uint32_t pos, id;
 	int err;
@@ -38,6 +38,7 @@ static int add_edge(struct graph *g, uint32_t caller, uint32_t callee, uint64_t 
 		err = vec_reserve(&g->edges, &g->capacity, g->count + 1);
 	if (err)
 		return err;
+	hash = hashidx_pair(&g->index, caller, callee);
 	pos = hashidx_start(&g->index, hash);
 	while ((id = hashidx_match(&g->index, hash, &pos)) != HASHIDX_NONE) {
 		e = &g->edges[id];

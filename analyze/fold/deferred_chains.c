@@ -36,12 +36,13 @@ bool laterchains_any(const struct capture *c)
 
 static int add_part(struct laterchains *l, const uint8_t *frames, size_t count, uint32_t *out)
 {
-	uint64_t hash = hash_bytes(frames, 8 * count);
 	uint32_t pos, id;
+	uint64_t hash;
 	int err = hashidx_reserve(&l->part_index);
 
 	if (err)
 		return err;
+	hash = hashidx_bytes(&l->part_index, frames, 8 * count);
 	pos = hashidx_start(&l->part_index, hash);
 	while ((id = hashidx_match(&l->part_index, hash, &pos)) != HASHIDX_NONE) {
 		if (l->parts[id].count == count &&
@@ -66,15 +67,15 @@ static int add_part(struct laterchains *l, const uint8_t *frames, size_t count, 
 	return 0;
 }
 
-static uint64_t hash_of(uint32_t tid, uint64_t cookie)
+static uint64_t hash_of(const struct laterchains *l, uint32_t tid, uint64_t cookie)
 {
-	return hash_pair(cookie, tid);
+	return hashidx_pair(&l->key_index, cookie, tid);
 }
 
 /* The number of the key, or HASHIDX_NONE with *pos at its place. */
 static uint32_t find(const struct laterchains *l, uint32_t tid, uint64_t cookie, uint32_t *pos)
 {
-	uint64_t hash = hash_of(tid, cookie);
+	uint64_t hash = hash_of(l, tid, cookie);
 	uint32_t id;
 
 	*pos = hashidx_start(&l->key_index, hash);
@@ -101,7 +102,7 @@ int laterchains_add(struct laterchains *l, uint32_t tid, const struct perfrec_la
 		err = add_part(l, later->frames, later->count, &key.part);
 	if (err)
 		return err;
-	hashidx_put(&l->key_index, hash_of(tid, later->cookie), pos, (uint32_t)l->key_count);
+	hashidx_put(&l->key_index, hash_of(l, tid, later->cookie), pos, (uint32_t)l->key_count);
 	l->keys[l->key_count++] = key;
 	return 0;
 }

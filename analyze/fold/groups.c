@@ -46,13 +46,14 @@ struct groups_key groups_key(const struct groups *g)
 
 static int add(struct groups *g, const struct group *group, uint32_t *out)
 {
-	uint64_t hash = hash_bytes(group, sizeof(*group));
+	uint64_t hash;
 	uint32_t pos, id;
 	int err;
 
 	err = hashidx_reserve(&g->index);
 	if (err)
 		return err;
+	hash = hashidx_bytes(&g->index, group, sizeof(*group));
 	pos = hashidx_start(&g->index, hash);
 	while ((id = hashidx_match(&g->index, hash, &pos)) != HASHIDX_NONE) {
 		if (!memcmp(&g->list[id], group, sizeof(*group))) {

@@ -39,7 +39,7 @@ int places_add_hashed(struct places *p, const struct place *place, uint64_t hash
 
 int places_add(struct places *p, const struct place *place, uint32_t *out)
 {
-	return places_add_hashed(p, place, places_hash(place), out);
+	return places_add_hashed(p, place, places_hash(&p->key, place), out);
 }
 
 #define FETCH_AHEAD 16
@@ -57,7 +57,7 @@ int places_merge(struct places *p, const struct places *from, uint32_t *numbers)
 			err = places_add_hashed(p, &from->list[add], hashes[add % FETCH_AHEAD],
 						&numbers[add]);
 		if (i < from->count) {
-			hashes[i % FETCH_AHEAD] = places_hash(&from->list[i]);
+			hashes[i % FETCH_AHEAD] = places_hash(&p->key, &from->list[i]);
 			places_fetch(p, hashes[i % FETCH_AHEAD]);
 		}
 		if (look < from->count)

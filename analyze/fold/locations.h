@@ -31,8 +31,9 @@ struct place {
 	bool is_return;  /* a return address: the call is one byte earlier */
 };
 
-/* Read list freely; the number of a place is its index. */
+/* Read list freely; the number of a place is its index.  All zero but for the key: empty. */
 struct places {
+	struct hash_key key; /* the caller's; of who merges, that of all */
 	struct place *list;
 	size_t count, capacity;
 	struct hashidx index;
@@ -42,10 +43,11 @@ int places_add(struct places *p, const struct place *place,
 	       uint32_t *out); /* -ENOMEM, -EOVERFLOW */
 
 /* For many at once: fetch, then look, then add; what is in no cache by then comes meanwhile. */
-static inline uint64_t places_hash(const struct place *place)
+static inline uint64_t places_hash(const struct hash_key *key, const struct place *place)
 {
-	return hash_fold(place->offset, (uint64_t)place->file << 32 | (uint64_t)place->kind << 8 |
-						place->is_return);
+	return hash_mix(key, place->offset,
+			(uint64_t)place->file << 32 | (uint64_t)place->kind << 8 |
+				place->is_return);
 }
 
 static inline void places_fetch(const struct places *p, uint64_t hash)

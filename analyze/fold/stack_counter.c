@@ -131,6 +131,7 @@ static int begin_item(struct sampler *s, struct item *item)
 /* The path of each frame: a hash of the places from the root to it. */
 static void trace_run(struct sampler *s, struct run *run)
 {
+	const struct hash_key key = s->stacks.key; /* a copy: nothing written to out changes it */
 	uint64_t path, *out = &s->paths[run->path];
 	size_t known = run->followed;
 	struct step *step = &s->steps[run->step];
@@ -139,10 +140,10 @@ static void trace_run(struct sampler *s, struct run *run)
 		trail_take(run->trail, known, out);
 	path = known        ? out[known - 1]
 	       : run->outer ? *path_at(s, run->outer, run->outer->cut.count - 1)
-			    : stacks_root_path(root_of(run));
+			    : stacks_root_path(&s->stacks, root_of(run));
 	for (size_t i = known; i < run->cut.count; i++, step++) {
 		codeparts_fold(&step->spot, &step->place);
-		path = hash_fold(path, places_hash(&step->place));
+		path = hash_mix(&key, path, places_hash(&key, &step->place));
 		out[i] = path;
 	}
 	if (run->trail)
@@ -152,14 +153,15 @@ static void trace_run(struct sampler *s, struct run *run)
 /* By the paths of both trees.  Announces its entry. */
 static void trace_item(struct sampler *s, struct item *item)
 {
-	uint64_t paths[2] = { stacks_root_path(STACKS_KERNEL_ROOT),
-			      stacks_root_path(STACKS_USER_ROOT) };
+	uint64_t paths[2] = { stacks_root_path(&s->stacks, STACKS_KERNEL_ROOT),
+			      stacks_root_path(&s->stacks, STACKS_USER_ROOT) };
 
 	for (uint32_t i = item->first_run; i < item->last_run; i++) {
 		trace_run(s, &s->runs[i]);
 		paths[s->runs[i].is_user] = *path_at(s, &s->runs[i], s->runs[i].cut.count - 1);
 	}
-	item->hash_of_entry = stacks_hash(paths[1], paths[0], item->key.group, item->key.end);
+	item->hash_of_entry = stacks_hash(&s->stacks, paths[1], paths[0], item->key.group,
+					  item->key.end);
 	stacks_fetch_entry(&s->stacks, item->hash_of_entry);
 }
 
@@ -254,7 +256,7 @@ static int add_wants(struct sampler *s, uint32_t number)
 	for (size_t i = count; i-- > 0;) {
 		want = &s->wants[s->want_count++];
 		mapcache_place(&walk, &run->cut, frame_at(run, i), i != 0, &want->place);
-		want->hash = places_hash(&want->place);
+		want->hash = places_hash(&s->places.key, &want->place);
 		want->run = number;
 		want->depth = (uint32_t)(run->cut.count - 1 - i);
 		places_fetch(&s->places, want->hash);
@@ -377,28 +379,29 @@ void sampler_where(struct sampler *s, const struct perf_sample *sample, struct m
 	whose_where(s->whose, sample, out);
 }
 
-/* All addresses of a chain, four at a time: what one multiplication mixes was made of two by another. */
-static uint64_t hash_chain(const uint8_t *chain, size_t count, uint64_t h)
+/* All addresses of a chain, four at a time: of three multiplications only one waits for those before. */
+static uint64_t hash_chain(const struct hash_key *key, const uint8_t *chain, size_t count,
+			   uint64_t h)
 {
-	const uint64_t odd = 0x9e3779b97f4a7c15ULL;
 	size_t i = 0;
 
 	for (; i + 4 <= count; i += 4, chain += 32)
-		h = hash_fold(h ^ (le64_load(chain) * odd + le64_load(chain + 16)),
-			      le64_load(chain + 8) * odd + le64_load(chain + 24));
+		h = hash_multiply(h ^ hash_mix(key, le64_load(chain), le64_load(chain + 8)),
+				  hash_mix(key, le64_load(chain + 16), le64_load(chain + 24)));
 	for (; i < count; i++, chain += 8)
-		h = hash_fold(h, le64_load(chain));
+		h = hash_mix(key, h, le64_load(chain));
 	return h;
 }
 
 /* Announces the slot of stack, group and end. */
 static void fetch_stack(struct sampler *s, struct item *item)
 {
-	uint64_t h = hash_fold(
-		(uint64_t)item->context.user_space << 32 | item->context.kernel_space,
+	const struct hash_key *key = &s->stacks.key;
+	uint64_t h = hash_mix(
+		key, (uint64_t)item->context.user_space << 32 | item->context.kernel_space,
 		(uint64_t)item->key.group << 32 | item->key.end << 8 | item->context.cpumode);
 
-	item->hash = hash_chain(item->chain, item->chain_count, h + item->chain_count);
+	item->hash = hash_chain(key, item->chain, item->chain_count, h + item->chain_count);
 	item->slot = &s->whole[item->hash & ((SAMPLER_STACK_SLOTS >> s->shrink) - 1)];
 	__builtin_prefetch(item->slot, 1);
 }

@@ -14,8 +14,8 @@
 
 /*
  * A whole stack of a group that was seen, by 64 bits of hash, as nodes are told apart by those of their
- * paths.  Two are taken for one only in a file that was made for it, and then a stack is counted as
- * another: no more than such a file could say.
+ * paths.  The hash has the key of the stacks (stacks.h), so that no file can be made in which two are taken
+ * for one.
  */
 struct stack_slot {
 	uint64_t hash;

@@ -27,11 +27,12 @@ int sampler_new(const struct model *model, struct groups *groups, struct codepar
 	if (!err)
 		err = whose_new(model, groups, &s->whose);
 	if (!err)
-		err = stacks_init(&s->stacks);
+		err = stacks_init(&s->stacks, model_hash_key(model));
 	if (err) {
 		sampler_free(s);
 		return err;
 	}
+	s->places.key = s->stacks.key;
 	*out = s;
 	return 0;
 }

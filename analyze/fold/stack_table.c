@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/fold/stack_table.h"
 
+#include <assert.h>
+
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
 
-int stacks_init(struct stacks *s)
+int stacks_init(struct stacks *s, const struct hash_key *key)
 {
 	struct stacks fresh = { 0 };
-	int err;
+	int err = 0;
 
+	if (key)
+		fresh.key = *key;
+	else
+		err = hash_key_new(&fresh.key);
+	if (err)
+		return err;
 	err = vec_reserve(&fresh.nodes, &fresh.node_capacity, 1024);
 	if (err)
 		return err;
@@ -17,8 +25,8 @@ int stacks_init(struct stacks *s)
 		free(fresh.nodes);
 		return err;
 	}
-	fresh.paths[STACKS_USER_ROOT] = stacks_root_path(STACKS_USER_ROOT);
-	fresh.paths[STACKS_KERNEL_ROOT] = stacks_root_path(STACKS_KERNEL_ROOT);
+	fresh.paths[STACKS_USER_ROOT] = stacks_root_path(&fresh, STACKS_USER_ROOT);
+	fresh.paths[STACKS_KERNEL_ROOT] = stacks_root_path(&fresh, STACKS_KERNEL_ROOT);
 	fresh.nodes[STACKS_USER_ROOT] = (struct stacks_node){ STACKS_USER_ROOT, UINT32_MAX };
 	fresh.nodes[STACKS_KERNEL_ROOT] = (struct stacks_node){ STACKS_KERNEL_ROOT, UINT32_MAX };
 	fresh.node_count = STACKS_FIRST_NODE;
@@ -82,7 +90,7 @@ int stacks_child_by_path(struct stacks *s, uint32_t parent, uint64_t path, uint3
 
 int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *out)
 {
-	return stacks_child_by_path(s, parent, stacks_path(s->paths[parent], frame), frame, out);
+	return stacks_child_by_path(s, parent, stacks_path(s, s->paths[parent], frame), frame, out);
 }
 
 static bool key_equal(const struct stacks_key *a, const struct stacks_key *b)
@@ -91,9 +99,9 @@ static bool key_equal(const struct stacks_key *a, const struct stacks_key *b)
 	       a->end == b->end;
 }
 
-static uint64_t key_hash(const struct stacks_key *key)
+static uint64_t key_hash(const struct stacks *s, const struct stacks_key *key)
 {
-	return hash_pair((uint64_t)key->user << 32 | key->kernel,
+	return hash_pair(&s->key, (uint64_t)key->user << 32 | key->kernel,
 			 (uint64_t)key->end << 32 | key->group);
 }
 
@@ -117,7 +125,7 @@ int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample
 		 uint64_t period)
 {
 	const struct stacks_entry fresh = { *key, sample_count, period };
-	uint64_t hash = key_hash(key);
+	uint64_t hash = key_hash(s, key);
 	uint32_t pos, id;
 	int err = hashidx_reserve(&s->entry_index);
 
@@ -195,7 +203,7 @@ static int merge_entries(struct stacks *s, const struct stacks *from, const uint
 		}
 		if (i < count) {
 			key = mapped_key(from, i, nodes);
-			hashes[i % FETCH_AHEAD] = key_hash(&key);
+			hashes[i % FETCH_AHEAD] = key_hash(s, &key);
 			hashidx_fetch(&s->entry_index, hashes[i % FETCH_AHEAD]);
 		}
 		if (look < count)
@@ -216,10 +224,10 @@ static void fetch_node(const struct stacks *s, const struct stacks *from, size_t
 {
 	uint32_t frame = from->nodes[i].frame;
 
-	t->paths[i] = stacks_path(t->paths[from->nodes[i].parent], t->frames[frame]);
+	t->paths[i] = stacks_path(s, t->paths[from->nodes[i].parent], t->frames[frame]);
 	stacks_fetch(s, t->paths[i]);
 	for (uint32_t k = t->first ? t->first[frame] : 0; t->first && k < t->first[frame + 1]; k++)
-		t->paths[i] = stacks_path(t->paths[i], t->more[k]);
+		t->paths[i] = stacks_path(s, t->paths[i], t->more[k]);
 }
 
 static int merge_node(struct stacks *s, const struct stacks *from, size_t i, struct translation *t)
@@ -243,7 +251,7 @@ static int merge_nodes(struct stacks *s, const struct stacks *from, struct trans
 
 	for (uint32_t root = 0; root < STACKS_FIRST_NODE; root++) {
 		t->nodes[root] = root;
-		t->paths[root] = stacks_root_path(root);
+		t->paths[root] = stacks_root_path(s, root);
 	}
 	for (size_t i = STACKS_FIRST_NODE; !err && i < count + FETCH_AHEAD; i++) {
 		size_t look = i - LOOK_AHEAD;
@@ -324,8 +332,11 @@ static int join_entries(struct stacks *s, const struct stacks *from, const uint3
 int stacks_join(struct stacks *s, const struct stacks *from)
 {
 	uint32_t *nodes = malloc(from->node_count * sizeof(*nodes));
-	int err = nodes ? join_nodes(s, from, nodes) : -ENOMEM;
+	int err = nodes ? 0 : -ENOMEM;
 
+	assert(!memcmp(&s->key, &from->key, sizeof(s->key)));
+	if (!err)
+		err = join_nodes(s, from, nodes);
 	if (!err)
 		err = join_entries(s, from, nodes);
 	free(nodes);

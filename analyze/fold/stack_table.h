@@ -8,6 +8,11 @@
  * everywhere, and is stored once.  What is counted is (group, user node, kernel node, end), where
  * the group and the end are again numbers of the caller's.
  *
+ * Stacks are told apart by 64 bits of a hash alone where the caller brings the hash (stacks_find_path(),
+ * stacks_find_entry()): comparing all frames would read memory that no cache holds.  The hash has a random key
+ * (hash.h), so that nobody who writes a capture can make two stacks equal; by chance, two of a million
+ * stacks are in one of 30 million captures.
+ *
  * Memory is bounded by the number of distinct stacks.  Node numbers depend on the order of
  * adding; sums do not, so tables filled by several threads and joined say the same in every order.
  */
@@ -50,9 +55,11 @@ struct stacks {
 		hashes; /* of each entry, where they are found by stacks_hash(); NULL once finished */
 	size_t entry_count, entry_capacity, hash_capacity;
 	struct hashidx node_index, entry_index;
+	struct hash_key key; /* of paths and stacks_hash() */
 };
 
-int stacks_init(struct stacks *s); /* -ENOMEM */
+/* key: that of the tables this one is joined with; NULL: a random one.  -ENOMEM; no random key. */
+int stacks_init(struct stacks *s, const struct hash_key *key);
 void stacks_done(struct stacks *s);
 
 /* The node of frame called from parent.  -ENOMEM; -EOVERFLOW: four billion nodes. */
@@ -64,14 +71,14 @@ int stacks_child(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *ou
  * down by nodes that are in the cache by then.  Such a caller may also hash paths by what its frames
  * stand for, and number only the frames of new nodes; then all paths of the table are its own.
  */
-static inline uint64_t stacks_root_path(uint32_t root)
+static inline uint64_t stacks_root_path(const struct stacks *s, uint32_t root)
 {
-	return root;
+	return hash_pair(&s->key, root, 0);
 }
 
-static inline uint64_t stacks_path(uint64_t caller_path, uint32_t frame)
+static inline uint64_t stacks_path(const struct stacks *s, uint64_t caller_path, uint32_t frame)
 {
-	return hash_pair(caller_path, frame);
+	return hash_pair(&s->key, caller_path, frame);
 }
 
 static inline void stacks_fetch(const struct stacks *s, uint64_t path)
@@ -118,10 +125,11 @@ int stacks_count(struct stacks *s, const struct stacks_key *key, uint64_t sample
  * Who knows the paths of a stack need no nodes to see that it is known: all entries of a table are found by
  * these hashes, or all by stacks_count().
  */
-static inline uint64_t stacks_hash(uint64_t user_path, uint64_t kernel_path, uint32_t group,
-				   uint32_t end)
+static inline uint64_t stacks_hash(const struct stacks *s, uint64_t user_path, uint64_t kernel_path,
+				   uint32_t group, uint32_t end)
 {
-	return hash_pair(hash_fold(user_path, kernel_path), (uint64_t)end << 32 | group);
+	return hash_pair(&s->key, hash_mix(&s->key, user_path, kernel_path),
+			 (uint64_t)end << 32 | group);
 }
 
 static inline void stacks_fetch_entry(const struct stacks *s, uint64_t hash)
@@ -161,7 +169,7 @@ void stacks_renumber(struct stacks *s, const uint32_t *frames);
 
 /*
  * Adds all of from to s as it is.  Frames mean the same in both, and both are found by paths and by
- * stacks_hash() that mean the same.  Neither may be finished.
+ * stacks_hash() that mean the same, with the same key.  Neither may be finished.
  */
 int stacks_join(struct stacks *s, const struct stacks *from);
 

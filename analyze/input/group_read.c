@@ -104,12 +104,13 @@ static struct member *find(const struct members *m, uint64_t id)
 static struct counted *counted_of(struct members *m, struct member *member, uint32_t tid)
 {
 	uint32_t number = (uint32_t)(member - m->list), pos, id;
-	uint64_t hash = hash_pair(number, tid);
+	uint64_t hash;
 
 	if (!member->by_thread)
 		return &member->counted;
 	if (hashidx_reserve(&m->thread_index))
 		return NULL;
+	hash = hashidx_pair(&m->thread_index, number, tid);
 	pos = hashidx_start(&m->thread_index, hash);
 	while ((id = hashidx_match(&m->thread_index, hash, &pos)) != HASHIDX_NONE)
 		if (m->threads[id].member == number && m->threads[id].tid == tid)

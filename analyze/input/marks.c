@@ -110,12 +110,13 @@ static bool same_key(const struct mark *a, const struct mark *b)
 static int key_of(struct pairs *p, uint32_t mark, uint32_t *out)
 {
 	const struct mark *m = &p->m->marks[mark];
-	uint64_t hash = m->id ? hash_pair(m->id, m->pid)
-			      : hash_pair((uint64_t)m->group << 32 | m->name, 1ULL << 40);
 	uint32_t pos, id;
+	uint64_t hash;
 
 	if (hashidx_reserve(&p->index))
 		return -ENOMEM;
+	hash = m->id ? hashidx_pair(&p->index, m->id, m->pid)
+		     : hashidx_pair(&p->index, (uint64_t)m->group << 32 | m->name, 1ULL << 40);
 	pos = hashidx_start(&p->index, hash);
 	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
 		if (same_key(&p->m->marks[p->marks[id]], m)) {

@@ -63,10 +63,10 @@ static int group_of(struct metricsum *s, const uint64_t *slots, uint32_t *out, b
 	uint32_t pos, id;
 	uint64_t *own;
 
-	for (size_t i = 0; i < s->key_count; i++)
-		hash = hash_pair(hash, slots[s->keys[i]]);
 	if (hashidx_reserve(&s->index))
 		return -ENOMEM;
+	for (size_t i = 0; i < s->key_count; i++)
+		hash = hashidx_pair(&s->index, hash, slots[s->keys[i]]);
 	pos = hashidx_start(&s->index, hash);
 	*fresh = false;
 	while (!s->each && (id = hashidx_match(&s->index, hash, &pos)) != HASHIDX_NONE) {

@@ -21,13 +21,14 @@ static int name_of(const struct containers *c, const struct model *model, struct
 /* The first entry of that name, or the new one itself. */
 static int join(struct containers *c, uint32_t name, uint32_t fresh, uint64_t *first)
 {
-	uint64_t hash = hash_pair(name, 1);
 	uint32_t pos, id;
+	uint64_t hash;
 
 	if (name == MODEL_NONE)
 		return 0;
 	if (hashidx_reserve(&c->by_name))
 		return -ENOMEM;
+	hash = hashidx_pair(&c->by_name, name, 0);
 	pos = hashidx_start(&c->by_name, hash);
 	while ((id = hashidx_match(&c->by_name, hash, &pos)) != HASHIDX_NONE) {
 		if (c->entries[id].name == name) {
@@ -43,12 +44,13 @@ int containers_first(struct containers *c, const struct model *model, struct str
 		     uint64_t cgroup, uint64_t *out)
 {
 	struct containers_entry fresh = { .cgroup = cgroup, .first = cgroup };
-	uint64_t hash = hash_pair(cgroup, 0);
 	uint32_t pos, id;
+	uint64_t hash;
 	int err;
 
 	if (hashidx_reserve(&c->by_cgroup))
 		return -ENOMEM;
+	hash = hashidx_pair(&c->by_cgroup, cgroup, 0);
 	pos = hashidx_start(&c->by_cgroup, hash);
 	while ((id = hashidx_match(&c->by_cgroup, hash, &pos)) != HASHIDX_NONE) {
 		if (c->entries[id].cgroup == cgroup) {

@@ -56,19 +56,25 @@ int naming_label(struct strings *names, const char *text, const char *suffix, ui
 	return err;
 }
 
+static uint64_t hash_function(const struct naming *n, const struct function *f)
+{
+	uint64_t hash = hashidx_pair(&n->index, (uint64_t)f->name << 32 | f->dso,
+				     (uint64_t)f->line << 32 | f->source);
+
+	return hashidx_pair(&n->index, hash,
+			    (uint64_t)f->reason << 2 | (uint64_t)f->is_inlined << 1 | f->is_kernel);
+}
+
 static int add_function(struct naming *n, const struct function *function, uint32_t *out)
 {
-	uint64_t hash = hash_pair((uint64_t)function->name << 32 | function->dso,
-				  (uint64_t)(function->line ^ function->source << 16) << 32 |
-					  (uint64_t)function->reason << 2 |
-					  (uint64_t)function->is_inlined << 1 |
-					  function->is_kernel);
 	uint32_t pos, id;
+	uint64_t hash;
 	int err;
 
 	err = hashidx_reserve(&n->index);
 	if (err)
 		return err;
+	hash = hash_function(n, function);
 	pos = hashidx_start(&n->index, hash);
 	while ((id = hashidx_match(&n->index, hash, &pos)) != HASHIDX_NONE) {
 		const struct function *f = &n->functions[id];
@@ -117,7 +123,7 @@ struct recent {
 
 static struct recent *recent_of(struct recent *slots, const struct resolved *r)
 {
-	return &slots[hash_pair((uintptr_t)r->name, (uintptr_t)r->dso) % RECENT_SLOTS];
+	return &slots[hash_fold((uintptr_t)r->name, (uintptr_t)r->dso) % RECENT_SLOTS];
 }
 
 static bool is_recent(const struct recent *recent, const struct resolved *r, bool is_kernel,

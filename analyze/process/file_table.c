@@ -13,11 +13,17 @@ static bool same_file(const struct model_file *a, const struct model_file *b)
 	       !memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size_bytes);
 }
 
-static uint64_t hash_file(const struct model_file *file, uint32_t path)
+static uint64_t hash_file(const struct filetab *t, const struct model_file *file, uint32_t path)
 {
-	uint64_t hash = hash_pair(path, file->inode ^ (uint64_t)file->dev_minor << 40);
+	const struct hashidx *x = &t->index;
+	uint64_t device = (uint64_t)file->dev_major << 32 | file->dev_minor;
+	uint64_t hash = hashidx_pair(x, path, file->inode);
 
-	return hash_pair(hash, hash_bytes(file->build_id.bytes, file->build_id.size_bytes));
+	hash = hashidx_pair(x, hash, device);
+	hash = hashidx_pair(x, hash, file->inode_generation);
+	hash = hashidx_pair(x, hash, (uint64_t)file->jit_pid << 1 | file->is_ksymbol);
+	return hashidx_pair(x, hash,
+			    hashidx_bytes(x, file->build_id.bytes, file->build_id.size_bytes));
 }
 
 static int make_room(struct filetab *t)
@@ -46,7 +52,7 @@ int filetab_add(struct filetab *t, struct strings *names, const struct model_fil
 		err = make_room(t);
 	if (err)
 		return err;
-	hash = hash_file(file, path_id);
+	hash = hash_file(t, file, path_id);
 	pos = hashidx_start(&t->index, hash);
 	while ((id = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE) {
 		assert(id < t->count);

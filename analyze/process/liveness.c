@@ -10,7 +10,7 @@
 
 static uint32_t find(const struct kin *k, uint32_t id, uint32_t *pos)
 {
-	uint64_t hash = hash_pair(id, 0);
+	uint64_t hash = hashidx_pair(&k->index, id, 0);
 	uint32_t number;
 
 	*pos = hashidx_start(&k->index, hash);
@@ -47,7 +47,7 @@ static int member_of(struct kin *k, uint32_t id, uint32_t *out)
 			.process = NONE,
 			.first_ns = UINT64_MAX,
 		};
-		hashidx_put(&k->index, hash_pair(id, 0), pos, number);
+		hashidx_put(&k->index, hashidx_pair(&k->index, id, 0), pos, number);
 	}
 	*out = number;
 	return 0;

@@ -13,13 +13,29 @@
 /* The last one of that pid. */
 static uint32_t find(const struct proclist *l, uint32_t pid)
 {
-	uint64_t hash = hash_pair(pid, 0);
-	uint32_t pos = hashidx_start(&l->index, hash), id, last = HASHIDX_NONE;
+	uint64_t hash = hashidx_pair(&l->index, pid, 0);
+	uint32_t pos = hashidx_start(&l->index, hash), id;
 
 	while ((id = hashidx_match(&l->index, hash, &pos)) != HASHIDX_NONE)
-		if (l->list[id].pid == pid && (last == HASHIDX_NONE || id > last))
-			last = id;
-	return last;
+		if (l->list[id].pid == pid) /* NOLINT: what the index finds is in the list */
+			break;
+	return id;
+}
+
+/* Makes the entry behind the list the last one of its pid; returns the last one so far. */
+static uint32_t put_last(struct proclist *l, uint32_t pid)
+{
+	uint64_t hash = hashidx_pair(&l->index, pid, 0);
+	uint32_t pos = hashidx_start(&l->index, hash), id;
+
+	while ((id = hashidx_match(&l->index, hash, &pos)) != HASHIDX_NONE) {
+		if (l->list[id].pid == pid) {
+			hashidx_replace(&l->index, pos, (uint32_t)l->count);
+			return id;
+		}
+	}
+	hashidx_put(&l->index, hash, pos, (uint32_t)l->count);
+	return HASHIDX_NONE;
 }
 
 const struct proclist_entry *proclist_find(const struct proclist *l, uint32_t pid)
@@ -31,17 +47,13 @@ const struct proclist_entry *proclist_find(const struct proclist *l, uint32_t pi
 
 static int add(struct proclist *l, uint32_t pid, struct proclist_entry **out)
 {
-	uint64_t hash = hash_pair(pid, 0);
-	uint32_t earlier = find(l, pid), pos;
+	uint32_t earlier;
 
 	if (l->count >= UINT32_MAX - 1)
 		return -EOVERFLOW;
 	if (vec_reserve(&l->list, &l->capacity, l->count + 1) || hashidx_reserve(&l->index))
 		return -ENOMEM;
-	pos = hashidx_start(&l->index, hash);
-	while (hashidx_match(&l->index, hash, &pos) != HASHIDX_NONE)
-		;
-	hashidx_put(&l->index, hash, pos, (uint32_t)l->count);
+	earlier = put_last(l, pid);
 	l->list[l->count] = (struct proclist_entry){
 		.pid = pid,
 		.ppid = UINT32_MAX,

@@ -6,7 +6,7 @@
 
 uint32_t model_find_thread(const struct model *m, uint32_t tid)
 {
-	uint64_t hash = hash_pair(tid, 0);
+	uint64_t hash = hashidx_pair(&m->thread_index, tid, 0);
 	uint32_t pos = hashidx_start(&m->thread_index, hash), id;
 
 	if (!m->threads)
@@ -222,6 +222,11 @@ const struct model_file *model_file(const struct model *m, uint32_t file)
 {
 	assert(file < m->log.files.count);
 	return &m->log.files.list[file];
+}
+
+const struct hash_key *model_hash_key(const struct model *m)
+{
+	return &m->key;
 }
 
 uint32_t model_file_count(const struct model *m)

@@ -16,7 +16,7 @@
 static int add_state(struct model *m, uint32_t tid, uint64_t time_ns, uint32_t epoch, uint32_t comm)
 {
 	uint32_t thread = model_find_thread(m, tid);
-	uint64_t hash = hash_pair(tid, 0);
+	uint64_t hash;
 	uint32_t pos;
 	int err;
 
@@ -27,6 +27,7 @@ static int add_state(struct model *m, uint32_t tid, uint64_t time_ns, uint32_t e
 		err = vec_reserve(&m->threads, &m->thread_cap, m->thread_count + 1);
 		if (err)
 			return err;
+		hash = hashidx_pair(&m->thread_index, tid, 0);
 		pos = hashidx_start(&m->thread_index, hash);
 		while (hashidx_match(&m->thread_index, hash, &pos) != HASHIDX_NONE)
 			;
@@ -522,7 +523,9 @@ int model_new(struct strings *names, struct model **out)
 	if (!m)
 		return -ENOMEM;
 	m->names = names;
-	err = add_epoch(m, SIDELOG_KERNEL, 0, 0, &kernel);
+	err = hash_key_new(&m->key);
+	if (!err)
+		err = add_epoch(m, SIDELOG_KERNEL, 0, 0, &kernel);
 	if (!err)
 		err = add_epoch(m, 0, 0, 0, &idle);
 	/* No record ever names the idle task; it is called what every tool calls it. */

@@ -128,6 +128,9 @@ bool model_has_maps(const struct model *m, uint32_t space);
 /* The path of a cgroup, in names; MODEL_NONE: not told. */
 uint32_t model_cgroup(const struct model *m, uint64_t id);
 
+/* With which stacks of its places are hashed: one key for all tables that are joined. */
+const struct hash_key *model_hash_key(const struct model *m);
+
 const struct model_file *model_file(const struct model *m, uint32_t file);
 uint32_t model_file_count(const struct model *m);
 uint32_t model_epoch_count(const struct model *m);

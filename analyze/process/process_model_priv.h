@@ -58,6 +58,7 @@ struct model {
 	uint32_t token; /* the last one given out */
 	struct maptree maps;
 	struct hashidx thread_index;
+	struct hash_key key; /* of what is counted by its places */
 
 	struct mapping *mappings;
 	struct space *spaces;

@@ -25,11 +25,12 @@ struct loader {
 /* The slot of that tid, whose entry is NO_ENTRY when it is new. */
 static int slot_of(struct loader *to, uint32_t tid, uint32_t **out)
 {
-	uint64_t hash = hash_pair(tid, 0);
 	uint32_t pos, slot;
+	uint64_t hash;
 
 	if (hashidx_reserve(&to->index))
 		return -ENOMEM;
+	hash = hashidx_pair(&to->index, tid, 0);
 	pos = hashidx_start(&to->index, hash);
 	while ((slot = hashidx_match(&to->index, hash, &pos)) != HASHIDX_NONE) {
 		/* NOLINTNEXTLINE: what the index finds is in the list */

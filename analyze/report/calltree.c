@@ -22,13 +22,14 @@ struct builder {
 
 int calltree_child(struct calltree *t, uint32_t parent, uint32_t label, uint32_t *out)
 {
-	uint64_t hash = hash_pair((uint64_t)parent << 32 | label, 1);
 	uint32_t pos, id;
+	uint64_t hash;
 	int err;
 
 	err = hashidx_reserve(&t->index);
 	if (err)
 		return err;
+	hash = hashidx_pair(&t->index, parent, label);
 	pos = hashidx_start(&t->index, hash);
 	while ((id = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE) {
 		if (t->nodes[id].parent == parent && t->nodes[id].label == label) {

@@ -49,13 +49,14 @@ void difftab_free(struct difftab *d)
 
 int difftab_add(struct difftab *d, int side, uint32_t key, unsigned block, uint64_t cost)
 {
-	uint64_t hash = hash_pair(key, 0);
 	uint32_t pos, id;
+	uint64_t hash;
 	int err;
 
 	err = hashidx_reserve(&d->index);
 	if (err)
 		return err;
+	hash = hashidx_pair(&d->index, key, 0);
 	pos = hashidx_start(&d->index, hash);
 	while ((id = hashidx_match(&d->index, hash, &pos)) != HASHIDX_NONE) {
 		if (d->items[id].key == key) {

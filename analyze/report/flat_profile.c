@@ -49,13 +49,14 @@ static int by_cost(const void *va, const void *vb, void *ctx)
 
 static int row_of(struct flat *f, uint32_t group, uint32_t frame, uint32_t *out)
 {
-	uint64_t hash = hash_pair(group, frame);
 	uint32_t pos, id;
+	uint64_t hash;
 	int err;
 
 	err = hashidx_reserve(&f->index);
 	if (err)
 		return err;
+	hash = hashidx_pair(&f->index, group, frame);
 	pos = hashidx_start(&f->index, hash);
 	while ((id = hashidx_match(&f->index, hash, &pos)) != HASHIDX_NONE) {
 		/* NOLINTNEXTLINE: what the index knows is in the array */

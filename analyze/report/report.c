@@ -203,7 +203,7 @@ static int name_stacks(struct report *r, const struct report_query *query, struc
 		r->stacks = from;
 		return 0;
 	}
-	err = stacks_init(&r->stacks);
+	err = stacks_init(&r->stacks, NULL);
 	if (!err)
 		err = stacks_merge(&r->stacks, &from, n->by_place, n->inlined, n->inlined_first);
 	stacks_done(&from);

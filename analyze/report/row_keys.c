@@ -23,13 +23,15 @@ bool keytab_is_system(const char *dso, bool is_kernel)
 
 static int add_label(struct keytab *t, const struct keytab_label *label, uint32_t *out)
 {
-	uint64_t hash = hash_pair(hash_bytes(label->texts, sizeof(label->texts)), label->is_kernel);
 	uint32_t pos, id;
+	uint64_t hash;
 	int err;
 
 	err = hashidx_reserve(&t->index);
 	if (err)
 		return err;
+	hash = hashidx_bytes(&t->index, label->texts, sizeof(label->texts));
+	hash = hashidx_pair(&t->index, hash, label->is_kernel);
 	pos = hashidx_start(&t->index, hash);
 	while ((id = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE) {
 		if (t->labels[id].is_kernel == label->is_kernel &&

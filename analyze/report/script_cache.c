@@ -53,7 +53,7 @@ void linecache_free(struct linecache *c)
 
 static size_t slot_of(const struct linecache_key *key)
 {
-	return hash_pair(key->addr, (uint64_t)key->space << 32 | key->how) % SLOT_COUNT;
+	return hash_fold(key->addr, (uint64_t)key->space << 32 | key->how) % SLOT_COUNT;
 }
 
 const char *linecache_get(const struct linecache *c, const struct linecache_key *key,
@@ -68,9 +68,9 @@ const char *linecache_get(const struct linecache *c, const struct linecache_key 
 	return s->text;
 }
 
-static uint64_t hash_of(const struct linecache_place *p)
+static uint64_t hash_of(const struct linecache *c, const struct linecache_place *p)
 {
-	return hash_pair(hash_pair(p->what, p->where), p->how);
+	return hashidx_pair(&c->index, hashidx_pair(&c->index, p->what, p->where), p->how);
 }
 
 static void remember(struct linecache *c, const struct linecache_key *key, const struct text *t)
@@ -81,7 +81,7 @@ static void remember(struct linecache *c, const struct linecache_key *key, const
 const char *linecache_find(struct linecache *c, const struct linecache_key *key,
 			   const struct linecache_place *place, size_t *size_bytes)
 {
-	uint64_t hash = hash_of(place);
+	uint64_t hash = hash_of(c, place);
 	uint32_t id, pos = hashidx_start(&c->index, hash);
 
 	while ((id = hashidx_match(&c->index, hash, &pos)) != HASHIDX_NONE) {
@@ -109,7 +109,7 @@ void linecache_add(struct linecache *c, const struct linecache_key *key,
 		   const struct linecache_place *place, const char *text, size_t size_bytes)
 {
 	size_t need_bytes = size_bytes + sizeof(struct text);
-	uint64_t hash = hash_of(place);
+	uint64_t hash;
 	uint32_t pos;
 	char *copy;
 
@@ -123,6 +123,7 @@ void linecache_add(struct linecache *c, const struct linecache_key *key,
 	if (!copy)
 		return;
 	memcpy(copy, text, size_bytes);
+	hash = hash_of(c, place);
 	pos = hashidx_start(&c->index, hash);
 	while (hashidx_match(&c->index, hash, &pos) != HASHIDX_NONE)
 		;

@@ -20,7 +20,7 @@ uint64_t summary_quantum_ns(const struct timespan *whole)
 
 static void put(const struct summary *s, struct hashidx *index, uint32_t row)
 {
-	uint64_t hash = hash_pair(s->rows[row].pid, s->rows[row].life);
+	uint64_t hash = hashidx_pair(index, s->rows[row].pid, s->rows[row].life);
 	uint32_t pos = hashidx_start(index, hash);
 
 	while (hashidx_match(index, hash, &pos) != HASHIDX_NONE)
@@ -31,13 +31,14 @@ static void put(const struct summary *s, struct hashidx *index, uint32_t row)
 static int row_of(struct summary *s, struct hashidx *index, const struct group *g, uint32_t life,
 		  uint32_t *out)
 {
-	uint64_t hash = hash_pair(g->pid, life);
 	uint32_t pos, id;
+	uint64_t hash;
 	int err;
 
 	err = hashidx_reserve(index);
 	if (err)
 		return err;
+	hash = hashidx_pair(index, g->pid, life);
 	pos = hashidx_start(index, hash);
 	while ((id = hashidx_match(index, hash, &pos)) != HASHIDX_NONE) {
 		if (s->rows[id].pid == g->pid && s->rows[id].life == life) {

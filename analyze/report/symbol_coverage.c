@@ -170,14 +170,15 @@ static void add_counts(struct part *to, const struct part *part)
 
 static int add_to_part(struct parts *p, const struct part *part)
 {
-	uint64_t hash = hash_pair((uint64_t)part->dso << 32 | part->file, part->reason);
 	uint32_t pos, id;
+	uint64_t hash;
 	int err = hashidx_reserve(&p->index);
 
 	if (!err)
 		err = vec_reserve(&p->list, &p->capacity, p->count + 1);
 	if (err)
 		return err;
+	hash = hashidx_pair(&p->index, (uint64_t)part->dso << 32 | part->file, part->reason);
 	pos = hashidx_start(&p->index, hash);
 	while ((id = hashidx_match(&p->index, hash, &pos)) != HASHIDX_NONE) {
 		struct part *known = &p->list[id];

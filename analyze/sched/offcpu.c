@@ -16,14 +16,15 @@
 /* The number of an end like this.  -ENOMEM. */
 static int end_of(struct offcpu *o, const struct offcpu_end *end, uint32_t *out)
 {
-	uint64_t hash = hash_pair((uint64_t)end->walk_end << 32 | end->waker,
-				  (uint64_t)end->comm << 32 | (uint64_t)end->kind << 17 |
-					  (uint64_t)end->is_waker << 16 | end->syscall);
 	const struct offcpu_end *e;
 	uint32_t pos, id;
+	uint64_t hash;
 
 	if (hashidx_reserve(&o->index))
 		return -ENOMEM;
+	hash = hashidx_pair(&o->index, (uint64_t)end->walk_end << 32 | end->waker,
+			    (uint64_t)end->comm << 32 | (uint64_t)end->kind << 17 |
+				    (uint64_t)end->is_waker << 16 | end->syscall);
 	pos = hashidx_start(&o->index, hash);
 	while ((id = hashidx_match(&o->index, hash, &pos)) != HASHIDX_NONE) {
 		e = &o->ends[id];

@@ -130,7 +130,7 @@ int offcpu_add_reasons(struct offcpu *o, struct stacks *s, struct naming *n, str
 		o->ends[s->entries[i].key.end].user = s->entries[i].key.user;
 		o->ends[s->entries[i].key.end].kernel = s->entries[i].key.kernel;
 	}
-	err = stacks_init(&fresh);
+	err = stacks_init(&fresh, NULL);
 	if (err)
 		return err;
 	err = reason_frames(n, names, reasons);

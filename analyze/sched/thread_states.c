@@ -71,12 +71,13 @@ uint64_t timeline_gaps(const struct timeline *t)
 
 static int far_slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
 {
-	uint64_t hash = hash_pair(tid, 0);
 	uint32_t pos, slot;
+	uint64_t hash;
 	int err = hashidx_reserve(&t->index);
 
 	if (err)
 		return err;
+	hash = hashidx_pair(&t->index, tid, 0);
 	pos = hashidx_start(&t->index, hash);
 	while ((slot = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE) {
 		if (t->slot_tid[slot] == tid) {
@@ -111,7 +112,7 @@ static int slot_of(struct timeline *t, uint32_t tid, uint32_t **out)
 
 uint32_t timeline_current(const struct timeline *t, uint32_t tid)
 {
-	uint64_t hash = hash_pair(tid, 0);
+	uint64_t hash = hashidx_pair(&t->index, tid, 0);
 	uint32_t pos = hashidx_start(&t->index, hash), slot;
 
 	if (tid < NEAR_TIDS)

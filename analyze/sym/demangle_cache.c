@@ -17,7 +17,7 @@ void namecache_done(struct namecache *c)
 
 static struct namecache_slot *find(const struct namecache *c, const char *raw)
 {
-	size_t i = ((uintptr_t)raw * 0x9e3779b97f4a7c15ULL >> 20) & (c->slot_count - 1);
+	size_t i = hash_pair(&c->key, (uintptr_t)raw, 0) & (c->slot_count - 1);
 
 	while (c->slots[i].raw && c->slots[i].raw != raw)
 		i = (i + 1) & (c->slot_count - 1);
@@ -27,7 +27,11 @@ static struct namecache_slot *find(const struct namecache *c, const char *raw)
 static int grow(struct namecache *c)
 {
 	struct namecache bigger = { .slot_count = c->slot_count ? 2 * c->slot_count : 256 };
+	int err = c->slot_count ? 0 : hash_key_new(&c->key);
 
+	if (err)
+		return err;
+	bigger.key = c->key;
 	bigger.slots = calloc(bigger.slot_count, sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return -ENOMEM;

@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "format/base/hash.h"
+
 struct namecache_slot {
 	const char *raw; /* NULL: free */
 	char *printed;   /* owned; NULL: as it is */
@@ -18,6 +20,7 @@ struct namecache_slot {
 struct namecache {
 	struct namecache_slot *slots;
 	size_t slot_count, count;
+	struct hash_key key; /* drawn with the first slots */
 };
 
 void namecache_done(struct namecache *c);

@@ -104,12 +104,13 @@ static int reserve_result(struct resolver *r)
 static struct resolved *result_of(struct resolver *r, uint32_t file, uint64_t offset,
 				  bool return_address, bool *fresh)
 {
-	uint64_t hash = hash_pair(offset, (uint64_t)file << 1 | return_address);
 	struct result *x;
 	uint32_t pos, i;
+	uint64_t hash;
 
 	if (reserve_result(r))
 		return NULL;
+	hash = hashidx_pair(&r->by_place, offset, (uint64_t)file << 1 | return_address);
 	pos = hashidx_start(&r->by_place, hash);
 	*fresh = false;
 	while ((i = hashidx_match(&r->by_place, hash, &pos)) != HASHIDX_NONE) {

@@ -19,11 +19,15 @@ static bool has_id(const struct resolver_file *f)
 }
 
 /* A build-id alone, or else path and inode. */
-static uint64_t file_hash(const struct resolver_file *f)
+static uint64_t file_hash(const struct hashidx *x, const struct resolver_file *f)
 {
+	uint64_t hash;
+
 	if (has_id(f))
-		return hash_bytes(f->build_id.bytes, f->build_id.size_bytes);
-	return hash_pair(hash_bytes(f->path, strlen(f->path)), hash_pair(f->inode, f->jit_pid));
+		return hashidx_bytes(x, f->build_id.bytes, f->build_id.size_bytes);
+	hash = hashidx_pair(x, hashidx_bytes(x, f->path, strlen(f->path)), f->inode);
+	hash = hashidx_pair(x, hash, (uint64_t)f->dev_major << 32 | f->dev_minor);
+	return hashidx_pair(x, hash, f->jit_pid);
 }
 
 static bool file_equal(const struct resolver_file *a, const struct resolver_file *b)
@@ -81,12 +85,13 @@ static struct known_file *file_new(const struct resolver_file *as)
 
 uint32_t symfiles_add(struct symfiles *s, const struct resolver_file *file)
 {
-	uint64_t hash = file_hash(file);
 	uint32_t pos, id;
+	uint64_t hash;
 
 	if (s->count >= SYMFILES_MAX || hashidx_reserve(&s->by_identity) ||
 	    vec_reserve(&s->files, &s->room, s->count + 1))
 		return UINT32_MAX;
+	hash = file_hash(&s->by_identity, file);
 	pos = hashidx_start(&s->by_identity, hash);
 	while ((id = hashidx_match(&s->by_identity, hash, &pos)) != HASHIDX_NONE) {
 		if (file_equal(&s->files[id]->aliases->as, file)) {

@@ -6,21 +6,27 @@
  * the keys.  Open addressing, linear probing; a slot keeps 32 bits of the hash beside the number,
  * so that a probe seldom touches the array and growing never does.
  *
- *	err = hashidx_reserve(&x);			room for one more
+ *	err = hashidx_reserve(&x);			room for one more, and the key
+ *	hash = hashidx_pair(&x, a, b);			only now: an empty index has no key
  *	pos = hashidx_start(&x, hash);
  *	while ((id = hashidx_match(&x, hash, &pos)) != HASHIDX_NONE)
  *		if (key of element id is the one)
  *			return id;
  *	hashidx_put(&x, hash, pos, new_id);
+ *
+ * Each key is put once.  Look-ups are short: a table never fills, its key is secret (hash.h), and one in
+ * which an element still comes to lie HASHIDX_FAR slots away grows until it does not, or is refused.
  */
 #ifndef EBPREC_FORMAT_BASE_HASH_INDEX_H
 #define EBPREC_FORMAT_BASE_HASH_INDEX_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/hash.h"
 #include "format/base/mmap_array.h"
 
 #define HASHIDX_NONE UINT32_MAX
@@ -29,46 +35,26 @@
 #define HASHIDX_FULL  8
 #define HASHIDX_LARGE ((size_t)1 << 20)
 
+/* Chance brings an element of a billion half as far; a table that is crowded is at most so empty. */
+#define HASHIDX_FAR    4096
+#define HASHIDX_SPARSE 32
+
 struct hashidx {
 	uint64_t *slots; /* 0: free; else hash bits << 32 | number + 1 */
 	uint32_t mask;   /* slot count - 1; the count is a power of two */
 	uint32_t used;
+	struct hash_key key; /* drawn with the first slots */
+	bool crowded;        /* an element was put too far from where its look-up starts */
 };
 
-/* Mixes all bits of two words into all bits of one (the multiply of MurmurHash3's finalizer). */
-static inline uint64_t hash_pair(uint64_t a, uint64_t b)
+static inline uint64_t hashidx_pair(const struct hashidx *x, uint64_t a, uint64_t b)
 {
-	uint64_t h = a * 0x9e3779b97f4a7c15ULL ^ b;
-
-	h ^= h >> 32;
-	h *= 0xff51afd7ed558ccdULL;
-	h ^= h >> 29;
-	h *= 0xc4ceb9fe1a85ec53ULL;
-	return h ^ h >> 32;
+	return hash_pair(&x->key, a, b);
 }
 
-/* The same by one multiplication: less good in single bits, good enough to go on with. */
-static inline uint64_t hash_fold(uint64_t a, uint64_t b)
+static inline uint64_t hashidx_bytes(const struct hashidx *x, const void *data, size_t size_bytes)
 {
-	unsigned __int128 product = (unsigned __int128)(a ^ 0x9e3779b97f4a7c15ULL) *
-				    (b ^ 0xc2b2ae3d27d4eb4fULL);
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-static inline uint64_t hash_bytes(const void *data, size_t size_bytes)
-{
-	const uint8_t *p = data;
-	uint64_t h = size_bytes, word;
-
-	for (; size_bytes >= 8; size_bytes -= 8, p += 8) {
-		memcpy(&word, p, 8);
-		h = hash_pair(h, word);
-	}
-	word = 0;
-	if (size_bytes)
-		memcpy(&word, p, size_bytes);
-	return hash_pair(h, word);
+	return hash_bytes(&x->key, data, size_bytes);
 }
 
 static inline uint32_t hashidx_start(const struct hashidx *x, uint64_t hash)
@@ -97,6 +83,16 @@ static inline void hashidx_put(struct hashidx *x, uint64_t hash, uint32_t pos, u
 {
 	x->slots[pos] = hash >> 32 << 32 | ((uint64_t)id + 1);
 	x->used++;
+	if (((pos - hashidx_start(x, hash)) & x->mask) >= HASHIDX_FAR)
+		x->crowded = true;
+}
+
+/* Puts id in the place of the element that hashidx_match() found, and left *pos behind. */
+static inline void hashidx_replace(struct hashidx *x, uint32_t pos, uint32_t id)
+{
+	uint64_t *slot = &x->slots[(pos - 1) & x->mask];
+
+	*slot = *slot >> 32 << 32 | ((uint64_t)id + 1);
 }
 
 /*
@@ -116,14 +112,18 @@ static inline uint32_t hashidx_guess(const struct hashidx *x, uint64_t hash)
 	return hashidx_match(x, hash, &pos);
 }
 
-/* Gives it count slots, a power of two and more than are used.  -ENOMEM. */
+/* Gives it count slots, a power of two and more than are used.  -ENOMEM; no random key. */
 static inline int hashidx_resize(struct hashidx *x, size_t count)
 {
 	uint64_t *slots;
 	uint32_t pos;
+	int err;
 
 	if (count > UINT32_MAX)
 		return -ENOMEM;
+	err = x->slots ? 0 : hash_key_new(&x->key);
+	if (err)
+		return err;
 	slots = bigmem_zeroed(count * sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
@@ -138,17 +138,20 @@ static inline int hashidx_resize(struct hashidx *x, size_t count)
 	free(x->slots);
 	x->slots = slots;
 	x->mask = (uint32_t)(count - 1);
+	x->crowded = false;
 	return 0;
 }
 
-/* Makes room for one more; call before hashidx_start().  -ENOMEM. */
+/* Makes room for one more; call before hashing.  -ENOMEM; -EOVERFLOW: too many are alike; no random key. */
 static inline int hashidx_reserve(struct hashidx *x)
 {
 	size_t count = x->slots ? (size_t)x->mask + 1 : 0;
 
-	if (count &&
+	if (count && !x->crowded &&
 	    x->used < count / HASHIDX_FULL * (HASHIDX_FULL - (count < HASHIDX_LARGE ? 2 : 1)))
 		return 0;
+	if (x->crowded && x->used < count / HASHIDX_SPARSE)
+		return -EOVERFLOW;
 	return hashidx_resize(x, count ? count * 2 : 64);
 }
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "format/base/buf.h"
-#include "format/base/crc32c.h"
 #include "format/base/cursor.h"
+#include "format/base/hash.h"
 #include "format/perf/perffile.h"
 
 #define MISC_BUILD_ID_SIZE (1U << 15) /* the size byte is valid: perf 5.10 and later */
@@ -22,18 +22,23 @@ struct buildidlist {
 	struct buf section;
 	uint64_t *slots; /* offset of an entry + 1; 0: free */
 	size_t slot_count, used_count;
+	struct hash_key key;
 };
 
 int buildidlist_new(struct buildidlist **out)
 {
 	struct buildidlist *l = calloc(1, sizeof(*l));
+	int err;
 
 	if (!l)
 		return -ENOMEM;
+	err = hash_key_new(&l->key);
 	l->slots = calloc(SLOTS_MIN, sizeof(*l->slots));
-	if (!l->slots) {
-		free(l);
-		return -ENOMEM;
+	if (!l->slots)
+		err = -ENOMEM;
+	if (err) {
+		buildidlist_free(l);
+		return err;
 	}
 	l->slot_count = SLOTS_MIN;
 	*out = l;
@@ -69,7 +74,7 @@ static size_t entry_bytes(const uint8_t *entry)
 static uint64_t *find_slot(const struct buildidlist *l, uint64_t *slots, size_t slot_count,
 			   const uint8_t *entry)
 {
-	size_t size = entry_bytes(entry), i = crc32c(0, entry, size) & (slot_count - 1);
+	size_t size = entry_bytes(entry), i = hash_bytes(&l->key, entry, size) & (slot_count - 1);
 
 	for (; slots[i]; i = (i + 1) & (slot_count - 1)) {
 		const uint8_t *there = l->section.data + (slots[i] - 1);

@@ -18,7 +18,7 @@
 
 struct buildidlist; /* opaque */
 
-int buildidlist_new(struct buildidlist **out); /* -ENOMEM */
+int buildidlist_new(struct buildidlist **out); /* -ENOMEM; no random key */
 void buildidlist_free(struct buildidlist *l);  /* NULL is fine */
 
 /* kernel: the kernel ("[kernel.kallsyms]") or a module.  Copies.  -EINVAL: no id, or a path that no

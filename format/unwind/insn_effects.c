@@ -8,13 +8,10 @@ struct codeframe codeframe_entry(void)
 	return (struct codeframe){ .sp = 8, .fp = UNKNOWN, .saved_fp = UNKNOWN };
 }
 
-uint32_t codeframe_hash(const struct codeframe *f)
+uint64_t codeframe_hash(const struct codeframe *f, const struct hash_key *key)
 {
-	uint64_t h = (uint32_t)f->sp * 0x9e3779b97f4a7c15ULL;
-
-	h = (h ^ (uint32_t)f->fp) * 0x9e3779b97f4a7c15ULL;
-	h = (h ^ (uint32_t)f->saved_fp ^ (uint64_t)f->is_fp_lost << 32) * 0x9e3779b97f4a7c15ULL;
-	return (uint32_t)(h >> 40);
+	return hash_pair(key, (uint64_t)(uint32_t)f->sp << 32 | (uint32_t)f->fp,
+			 (uint64_t)f->is_fp_lost << 32 | (uint32_t)f->saved_fp);
 }
 
 bool codeframe_equal(const struct codeframe *a, const struct codeframe *b)

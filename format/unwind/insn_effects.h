@@ -13,6 +13,7 @@
 
 #include <Zydis/Zydis.h>
 
+#include "format/base/hash.h"
 #include "format/unwind/unwind.h"
 
 #define CODEFRAME_UNKNOWN INT32_MIN
@@ -27,7 +28,7 @@ struct codeframe {
 
 /* At the first instruction: nothing but the return address is there. */
 struct codeframe codeframe_entry(void);
-uint32_t codeframe_hash(const struct codeframe *f);
+uint64_t codeframe_hash(const struct codeframe *f, const struct hash_key *key);
 bool codeframe_equal(const struct codeframe *a, const struct codeframe *b);
 /* op: as many as the instruction has.  Jumps, calls and returns change nothing. */
 void codeframe_step(struct codeframe *f, const ZydisDecodedInstruction *in,

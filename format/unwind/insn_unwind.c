@@ -34,7 +34,8 @@ struct flow {
 	uint16_t *at;        /* by byte of the code: the number of its frame, from 1 on */
 	struct codeframe *frames;
 	size_t frame_count;
-	uint16_t *slots;      /* by hash: the number of a frame, 0: free */
+	uint16_t *slots; /* by hash: the number of a frame, 0: free */
+	struct hash_key key;
 	struct places todo;   /* ways that are still to be followed */
 	struct places seen;   /* of this function */
 	struct places called; /* and pointed to, that are no start */
@@ -65,7 +66,7 @@ static void put(struct flow *f, struct places *p, size_t offset)
 /* One of a few hundred, mostly. */
 static uint16_t number_of(struct flow *f, const struct codeframe *frame)
 {
-	uint32_t slot = codeframe_hash(frame) % SLOTS;
+	uint32_t slot = codeframe_hash(frame, &f->key) % SLOTS;
 
 	while (f->slots[slot] && !codeframe_equal(&f->frames[f->slots[slot] - 1], frame))
 		slot = (slot + 1) % SLOTS;
@@ -410,6 +411,7 @@ int codeflow_rows(const struct codeflow_code *code, const uint64_t *starts, size
 	below = starts_below(starts, start_count, code->vaddr);
 	start_count = starts_below(starts, start_count, code->vaddr + code->size_bytes) - below;
 	starts = start_count ? starts + below : NULL;
+	f.err = hash_key_new(&f.key);
 	f.start_count = start_count;
 	f.at = calloc(code->size_bytes + 1, sizeof(*f.at));
 	f.start_bits = calloc(code->size_bytes / 8 + 1, 1);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/hash.h"
 #include "format/unwind/rule_table.h"
 
 enum {
@@ -16,6 +17,7 @@ struct ruleset {
 	uint16_t slots[SLOTS]; /* ids by hash, linear probing */
 	uint32_t n_rules;
 	uint64_t refused;
+	struct hash_key key;
 };
 _Static_assert((int)RULESET_MAX_RULES <= SLOTS / 2, "a probe always finds an empty slot");
 
@@ -27,10 +29,9 @@ static uint64_t rule_bytes(const struct unwind_rule *rule)
 	return bytes;
 }
 
-static uint32_t first_slot(uint64_t bytes)
+static uint32_t first_slot(const struct ruleset *set, uint64_t bytes)
 {
-	bytes ^= bytes >> 32;
-	return (uint32_t)((bytes * 0x9e3779b97f4a7c15ULL) >> (64 - SLOT_BITS));
+	return (uint32_t)(hash_pair(&set->key, bytes, 0) >> (64 - SLOT_BITS));
 }
 
 int ruleset_new(struct ruleset **out)
@@ -38,9 +39,12 @@ int ruleset_new(struct ruleset **out)
 	const struct unwind_rule end = { .cfa = UNWIND_CFA_END };
 	const struct unwind_rule unsup = { .cfa = UNWIND_CFA_UNSUP };
 	struct ruleset *set = calloc(1, sizeof(*set));
+	int err = set ? hash_key_new(&set->key) : -ENOMEM;
 
-	if (!set)
-		return -ENOMEM;
+	if (err) {
+		free(set);
+		return err;
+	}
 	memset(set->slots, 0xff, sizeof(set->slots));
 	ruleset_intern(set, &end);
 	ruleset_intern(set, &unsup);
@@ -56,7 +60,7 @@ void ruleset_free(struct ruleset *set)
 uint16_t ruleset_intern(struct ruleset *set, const struct unwind_rule *rule)
 {
 	uint64_t bytes = rule_bytes(rule);
-	uint32_t slot = first_slot(bytes);
+	uint32_t slot = first_slot(set, bytes);
 	uint16_t id;
 
 	while ((id = set->slots[slot]) != EMPTY) {

@@ -26,7 +26,7 @@ enum {
 
 struct ruleset;
 
-/* Creates a set that holds ids 0 and 1 in *out; free with ruleset_free().  -ENOMEM. */
+/* Creates a set that holds ids 0 and 1 in *out; free with ruleset_free().  -ENOMEM; no random key. */
 int ruleset_new(struct ruleset **out);
 void ruleset_free(struct ruleset *set); /* NULL is fine */
 

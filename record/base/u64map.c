@@ -12,13 +12,9 @@ void keymap_done(struct keymap *m)
 	*m = (struct keymap){ 0 };
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static size_t start_of(const struct keymap *m, uint64_t a, uint64_t b)
 {
-	uint64_t h = a * 0x9e3779b97f4a7c15ULL ^ b;
-
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93ULL;
-	return h ^ h >> 32;
+	return hash_pair(&m->key, a, b) & (m->slot_count - 1);
 }
 
 static struct keymap_slot *find(const struct keymap *m, uint64_t a, uint64_t b)
@@ -27,7 +23,7 @@ static struct keymap_slot *find(const struct keymap *m, uint64_t a, uint64_t b)
 
 	if (!m->slot_count)
 		return NULL;
-	for (i = mix(a, b) & (m->slot_count - 1); m->slots[i].state != SLOT_EMPTY;
+	for (i = start_of(m, a, b); m->slots[i].state != SLOT_EMPTY;
 	     i = (i + 1) & (m->slot_count - 1)) {
 		if (m->slots[i].state == SLOT_USED && m->slots[i].a == a && m->slots[i].b == b)
 			return &m->slots[i];
@@ -45,7 +41,7 @@ uint32_t *keymap_get(const struct keymap *m, uint64_t a, uint64_t b)
 /* There is always an empty slot, and (a, b) is not in the map. */
 static void insert(struct keymap *m, uint64_t a, uint64_t b, uint32_t value)
 {
-	size_t i = mix(a, b) & (m->slot_count - 1);
+	size_t i = start_of(m, a, b);
 
 	while (m->slots[i].state == SLOT_USED)
 		i = (i + 1) & (m->slot_count - 1);
@@ -60,9 +56,13 @@ static int make_room(struct keymap *m)
 {
 	struct keymap bigger = { .slot_count = m->key_count * 2 < m->slot_count ? m->slot_count
 					       : m->slot_count                  ? m->slot_count * 2
-										: 64 };
+										: 64,
+				 .key = m->key };
+	int err = m->slot_count ? 0 : hash_key_new(&bigger.key);
 	size_t i;
 
+	if (err)
+		return err;
 	bigger.slots = calloc(bigger.slot_count, sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return -ENOMEM;

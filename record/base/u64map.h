@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/base/hash.h"
+
 struct keymap_slot {
 	uint64_t a, b;
 	uint32_t value;
@@ -23,14 +25,15 @@ struct keymap {
 	size_t slot_count;
 	size_t taken_count; /* slots that are not empty: keys and holes */
 	size_t key_count;
+	struct hash_key key; /* drawn with the first slots */
 };
 
 void keymap_done(struct keymap *m);
 /* The value's place, or NULL.  Borrowed until the next keymap_put(). */
 uint32_t *keymap_get(const struct keymap *m, uint64_t a, uint64_t b);
-/* Sets or replaces.  -ENOMEM. */
+/* Sets or replaces.  -ENOMEM; no random key. */
 int keymap_put(struct keymap *m, uint64_t a, uint64_t b, uint32_t value);
-/* The first key from place *at on, which is moved behind it; NULL: there is none.  Begin with 0. */
+/* The first key from place *at on, which is moved behind it; NULL: there is none.  Begin with 0.  In no order. */
 const struct keymap_slot *keymap_next(const struct keymap *m, size_t *at);
 void keymap_remove(struct keymap *m, uint64_t a, uint64_t b);
 

@@ -38,13 +38,14 @@ static int put(struct linetexts *t, uint64_t hash, uint32_t pos, uint32_t sectio
 
 int linetexts_add(struct linetexts *t, const char *text, const char **out)
 {
-	uint64_t hash = hash_bytes(text, strlen(text));
 	uint32_t id, pos;
+	uint64_t hash;
 	int err;
 
 	err = t->count < UINT32_MAX - 1 ? hashidx_reserve(&t->index) : -ENOMEM;
 	if (err)
 		return err;
+	hash = hashidx_bytes(&t->index, text, strlen(text));
 	pos = hashidx_start(&t->index, hash);
 	while ((id = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE)
 		if (t->list[id].section == DW_SECTIONS && !strcmp(t->list[id].text, text))
@@ -105,10 +106,10 @@ int linetexts_value(struct linetexts *t, const struct dw_file *f, const struct d
 	if (!dw_text_place(f, u, v, &section, &off))
 		return -ENOTSUP;
 	place = f->number * (DW_SECTIONS + 1) + section; /* bounded by the steps of a reader */
-	hash = hash_pair(place, off);
 	err = t->count < UINT32_MAX - 1 ? hashidx_reserve(&t->index) : -ENOMEM;
 	if (err)
 		return err;
+	hash = hashidx_pair(&t->index, place, off);
 	pos = hashidx_start(&t->index, hash);
 	while ((id = hashidx_match(&t->index, hash, &pos)) != HASHIDX_NONE)
 		if (t->list[id].section == place && t->list[id].off == off)

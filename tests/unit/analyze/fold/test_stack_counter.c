@@ -387,6 +387,75 @@ static void merged_samplers_say_what_one_would(void **state)
 	teardown(&f);
 }
 
+/* ---- stacks that a hash without a key would take for one ---- */
+
+#define PUBLIC_WORD 0x9e3779b97f4a7c15ULL
+
+/* The sum that the second and fourth word of a chain were once hashed by is the same for both chains. */
+static void chains_forged_for_a_public_hash_are_two_stacks(void **state)
+{
+	struct fixture f = setup();
+
+	TAKE(f.s, 10, PERF_CONTEXT_USER, 0x1001, 0x1002, 0x1003);
+	TAKE(f.s, 10, PERF_CONTEXT_USER, 0x1002, 0x1002, 0x1003 - PUBLIC_WORD);
+	assert_string_equal(dump(&f, f.s), "ten file:3r file:2r file:1 | =1\n"
+					   "ten unmapped:0 file:2r file:2 | =1\n");
+	teardown(&f);
+}
+
+static void map_of(struct model *m, uint64_t start, const char *path, uint64_t file_off_bytes)
+{
+	struct perfrec_side side = {
+		.type = PERF_RECORD_MMAP2,
+		.misc = PERF_RECORD_MISC_USER,
+		.mmap = { .pid = 10,
+			  .start = start,
+			  .size_bytes = 0x1000,
+			  .file_off_bytes = file_off_bytes,
+			  .path = path },
+	};
+
+	assert_int_equal(model_add(m, &side), 0);
+}
+
+/* An offset that makes a factor of a hash with public constants 0, whatever the file is. */
+static void offsets_forged_for_a_public_hash_are_two_places(void **state)
+{
+	struct fixture f = { 0 };
+	const struct stacks *st;
+	struct sampler *s;
+
+	assert_int_equal(strings_new(&f.names), 0);
+	assert_int_equal(model_new(f.names, &f.m), 0);
+	comm(f.m, 10, "ten");
+	map_of(f.m, 0x10000, "/bin/a", PUBLIC_WORD - 0x10);
+	map_of(f.m, 0x20000, "/bin/b", PUBLIC_WORD - 0x10);
+	assert_int_equal(model_seal(f.m), 0);
+	assert_int_equal(sampler_new(f.m, NULL, NULL, false, &s), 0);
+	f.s = s;
+	TAKE(s, 10, PERF_CONTEXT_USER, 0x10010);
+	TAKE(s, 10, PERF_CONTEXT_USER, 0x20010);
+	st = sampler_stacks(s);
+	assert_int_equal(st->entry_count, 2);
+	assert_int_equal(st->node_count, STACKS_FIRST_NODE + 2);
+	teardown(&f);
+}
+
+static void models_hash_stacks_by_keys_of_their_own(void **state)
+{
+	struct fixture a = setup(), b = setup();
+
+	TAKE(a.s, 10, PERF_CONTEXT_USER, 0x1001);
+	TAKE(b.s, 10, PERF_CONTEXT_USER, 0x1001);
+	assert_int_not_equal(sampler_stacks(a.s)->hashes[0], sampler_stacks(b.s)->hashes[0]);
+	assert_int_not_equal(sampler_stacks(a.s)->paths[STACKS_FIRST_NODE],
+			     sampler_stacks(b.s)->paths[STACKS_FIRST_NODE]);
+	assert_string_equal(dump(&a, a.s), "ten file:1 | =1\n");
+	assert_string_equal(dump(&b, b.s), "ten file:1 | =1\n");
+	teardown(&a);
+	teardown(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +477,9 @@ int main(void)
 		cmocka_unit_test(too_many_contexts_are_counted),
 		cmocka_unit_test(repeated_prefixes_give_the_same_as_fresh_ones),
 		cmocka_unit_test(merged_samplers_say_what_one_would),
+		cmocka_unit_test(chains_forged_for_a_public_hash_are_two_stacks),
+		cmocka_unit_test(offsets_forged_for_a_public_hash_are_two_places),
+		cmocka_unit_test(models_hash_stacks_by_keys_of_their_own),
 	};
 
 	return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void equal_paths_are_one_node(void **state)
 	struct stacks s;
 	uint32_t a, b;
 
-	assert_int_equal(stacks_init(&s), 0);
+	assert_int_equal(stacks_init(&s, NULL), 0);
 	a = child(&s, child(&s, STACKS_USER_ROOT, 5), 6);
 	b = child(&s, child(&s, STACKS_USER_ROOT, 5), 6);
 	assert_int_equal(a, b);
@@ -43,7 +43,7 @@ static void trees_are_apart(void **state)
 {
 	struct stacks s;
 
-	assert_int_equal(stacks_init(&s), 0);
+	assert_int_equal(stacks_init(&s, NULL), 0);
 	assert_int_not_equal(child(&s, STACKS_USER_ROOT, 5), child(&s, STACKS_KERNEL_ROOT, 5));
 	stacks_done(&s);
 }
@@ -61,7 +61,7 @@ static void equal_stacks_are_summed(void **state)
 	struct stacks s;
 	uint32_t user;
 
-	assert_int_equal(stacks_init(&s), 0);
+	assert_int_equal(stacks_init(&s, NULL), 0);
 	user = child(&s, STACKS_USER_ROOT, 1);
 	assert_int_equal(count(&s, 9, user, STACKS_KERNEL_ROOT, 1, 100), 0);
 	assert_int_equal(count(&s, 9, user, STACKS_KERNEL_ROOT, 2, 50), 0);
@@ -78,8 +78,8 @@ static void merging_gives_frames_their_new_numbers(void **state)
 	const uint32_t frames[] = { 70, 71, 71 }; /* 1 and 2 get the same name */
 	uint32_t root, leaf;
 
-	assert_int_equal(stacks_init(&a), 0);
-	assert_int_equal(stacks_init(&b), 0);
+	assert_int_equal(stacks_init(&a, NULL), 0);
+	assert_int_equal(stacks_init(&b, NULL), 0);
 	root = child(&a, STACKS_USER_ROOT, 0);
 	count(&a, 1, child(&a, root, 1), STACKS_KERNEL_ROOT, 3, 30);
 	count(&a, 1, child(&a, root, 2), STACKS_KERNEL_ROOT, 4, 40);
@@ -96,8 +96,8 @@ static void merging_nothing_changes_nothing(void **state)
 {
 	struct stacks a, b;
 
-	assert_int_equal(stacks_init(&a), 0);
-	assert_int_equal(stacks_init(&b), 0);
+	assert_int_equal(stacks_init(&a, NULL), 0);
+	assert_int_equal(stacks_init(&b, NULL), 0);
 	assert_int_equal(stacks_merge(&b, &a, NULL, NULL, NULL), 0);
 	assert_int_equal(b.entry_count, 0);
 	assert_int_equal(b.node_count, STACKS_FIRST_NODE);
@@ -112,8 +112,8 @@ static void parents_come_first(void **state)
 	uint32_t frames[16];
 
 	srand(1);
-	assert_int_equal(stacks_init(&a), 0);
-	assert_int_equal(stacks_init(&b), 0);
+	assert_int_equal(stacks_init(&a, NULL), 0);
+	assert_int_equal(stacks_init(&b, NULL), 0);
 	for (unsigned i = 0; i < 16; i++)
 		frames[i] = 15 - i;
 	for (unsigned i = 0; i < 20000; i++) {
@@ -132,11 +132,12 @@ static void parents_come_first(void **state)
 static void entries_are_found_by_the_whole_hash(void **state)
 {
 	const struct stacks_key key = { .group = 3, .user = 2 };
-	const uint64_t hash = stacks_hash(7, STACKS_KERNEL_ROOT, 3, 0);
 	uint32_t first, again, other;
 	struct stacks s;
+	uint64_t hash;
 
-	assert_int_equal(stacks_init(&s), 0);
+	assert_int_equal(stacks_init(&s, NULL), 0);
+	hash = stacks_hash(&s, 7, STACKS_KERNEL_ROOT, 3, 0);
 	assert_int_equal(stacks_find_entry(&s, hash), HASHIDX_NONE);
 	assert_int_equal(stacks_add_entry(&s, hash, &key, &first), 0);
 	assert_int_equal(stacks_add_entry(&s, hash, &key, &again), 0);
@@ -150,7 +151,7 @@ static void entries_are_found_by_the_whole_hash(void **state)
 	assert_int_equal(s.entry_count, 2);
 	assert_int_equal(s.entries[first].sample_count, 0);
 	for (uint64_t i = 0; i < 5000; i++)
-		assert_int_equal(stacks_add_entry(&s, hash_pair(i, 1), &key, &again), 0);
+		assert_int_equal(stacks_add_entry(&s, hash_fold(i, 1), &key, &again), 0);
 	assert_int_equal(stacks_find_entry(&s, hash), first);
 	assert_int_equal(s.entry_count, 5002);
 	stacks_finish(&s);
@@ -161,35 +162,37 @@ static void entries_are_found_by_the_whole_hash(void **state)
 /* Whatever tells two stacks apart tells their hashes apart. */
 static void hashes_differ_where_stacks_do(void **state)
 {
-	const uint64_t hash = stacks_hash(10, 20, 1, 2);
+	const struct stacks s = { .key = { 3, 4 } };
+	const uint64_t hash = stacks_hash(&s, 10, 20, 1, 2);
 
-	assert_int_not_equal(hash, stacks_hash(11, 20, 1, 2));
-	assert_int_not_equal(hash, stacks_hash(10, 21, 1, 2));
-	assert_int_not_equal(hash, stacks_hash(20, 10, 1, 2));
-	assert_int_not_equal(hash, stacks_hash(10, 20, 3, 2));
-	assert_int_not_equal(hash, stacks_hash(10, 20, 2, 1));
-	assert_int_not_equal(hash, stacks_hash(10, 20, 1, 0));
+	assert_int_not_equal(hash, stacks_hash(&s, 11, 20, 1, 2));
+	assert_int_not_equal(hash, stacks_hash(&s, 10, 21, 1, 2));
+	assert_int_not_equal(hash, stacks_hash(&s, 20, 10, 1, 2));
+	assert_int_not_equal(hash, stacks_hash(&s, 10, 20, 3, 2));
+	assert_int_not_equal(hash, stacks_hash(&s, 10, 20, 2, 1));
+	assert_int_not_equal(hash, stacks_hash(&s, 10, 20, 1, 0));
 }
 
 /* A stack of up to 6 of 12 frames, of one of 3 groups, found by hashes. */
 static void add_random(struct stacks *s, uint64_t *seed)
 {
 	struct stacks_key key = { .group = (uint32_t)(next_random(seed) % 3) };
-	uint64_t path = stacks_root_path(STACKS_USER_ROOT);
+	uint64_t path = stacks_root_path(s, STACKS_USER_ROOT);
 	uint32_t entry;
 
 	for (uint64_t depth = (next_random(seed) % 7); depth; depth--) {
 		uint32_t frame = (uint32_t)(next_random(seed) % 12);
 
-		path = stacks_path(path, frame);
+		path = stacks_path(s, path, frame);
 		assert_int_equal(stacks_child_by_path(s, key.user, path, frame, &key.user), 0);
 	}
 	key.kernel = STACKS_KERNEL_ROOT;
-	assert_int_equal(stacks_add_entry(s,
-					  stacks_hash(path, stacks_root_path(STACKS_KERNEL_ROOT),
-						      key.group, 0),
-					  &key, &entry),
-			 0);
+	assert_int_equal(
+		stacks_add_entry(
+			s,
+			stacks_hash(s, path, stacks_root_path(s, STACKS_KERNEL_ROOT), key.group, 0),
+			&key, &entry),
+		0);
 	s->entries[entry].sample_count++;
 	s->entries[entry].period_sum += 10;
 }
@@ -220,11 +223,11 @@ static void joined_tables_say_what_one_would(void **state)
 	uint64_t seed = 5;
 	struct stacks one, parts[3];
 
-	assert_int_equal(stacks_init(&one), 0);
+	assert_int_equal(stacks_init(&one, NULL), 0);
 	for (unsigned p = 0; p < 3; p++) {
 		uint64_t again = seed;
 
-		assert_int_equal(stacks_init(&parts[p]), 0);
+		assert_int_equal(stacks_init(&parts[p], &one.key), 0);
 		for (unsigned i = 0; i < 20000; i++) {
 			add_random(&parts[p], &seed);
 			add_random(&one, &again);

@@ -58,7 +58,7 @@ static int setup(void **state)
 
 	assert_non_null(f);
 	assert_int_equal(strings_new(&f->names), 0);
-	assert_int_equal(stacks_init(&f->stacks), 0);
+	assert_int_equal(stacks_init(&f->stacks, NULL), 0);
 	f->functions[MAIN] = (struct function){ .name = text(f, "main"),
 						.dso = text(f, "/bin/sh") };
 	f->functions[FIB] = (struct function){ .name = text(f, "fib"),

@@ -27,7 +27,7 @@ static struct fixture *setup(void)
 
 	assert_non_null(f);
 	assert_int_equal(strings_new(&f->names), 0);
-	assert_int_equal(stacks_init(&f->stacks), 0);
+	assert_int_equal(stacks_init(&f->stacks, NULL), 0);
 	f->naming.functions = f->functions;
 	return f;
 }

@@ -22,7 +22,7 @@ static struct fixture setup(void)
 	struct fixture f;
 
 	assert_int_equal(strings_new(&f.names), 0);
-	assert_int_equal(stacks_init(&f.stacks), 0);
+	assert_int_equal(stacks_init(&f.stacks, NULL), 0);
 	return f;
 }
 

@@ -28,7 +28,7 @@ static void rows_add_up_and_their_slices_too(void **state)
 	uint64_t sum = 0;
 
 	assert_int_equal(summary_quantum_ns(&whole), 1000);
-	assert_int_equal(stacks_init(&r.stacks), 0);
+	assert_int_equal(stacks_init(&r.stacks, NULL), 0);
 	assert_int_equal(groups_new(summary_fields(), 1000, &r.groups), 0);
 	count(&r, 7, 1000000, 6);
 	count(&r, 7, 1000999, 1); /* the same slice */
@@ -69,7 +69,7 @@ static void who_ran_too_shortly_for_a_sample_has_a_row(void **state)
 	struct report r = { 0 };
 	struct summary s;
 
-	assert_int_equal(stacks_init(&r.stacks), 0);
+	assert_int_equal(stacks_init(&r.stacks, NULL), 0);
 	assert_int_equal(groups_new(summary_fields(), 1000, &r.groups), 0);
 	count(&r, 7, 1000000, 6);
 	assert_int_equal(summary_make(&r, &whole, &nobody, &s), 0);

@@ -68,6 +68,22 @@ static void keymap_survives_endless_coming_and_going(void **state)
 	keymap_done(&m);
 }
 
+static void maps_of_the_same_keys_have_orders_of_their_own(void **state)
+{
+	struct keymap a = { 0 }, b = { 0 };
+	size_t at = 0, other = 0, equal = 0;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		assert_int_equal(keymap_put(&a, i, 0, i), 0);
+		assert_int_equal(keymap_put(&b, i, 0, i), 0);
+	}
+	for (uint32_t i = 0; i < 1000; i++)
+		equal += keymap_next(&a, &at)->a == keymap_next(&b, &other)->a;
+	assert_true(equal < 100);
+	keymap_done(&a);
+	keymap_done(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +91,7 @@ int main(void)
 		cmocka_unit_test(keymap_put_replaces),
 		cmocka_unit_test(keymap_finds_the_others_after_a_removal),
 		cmocka_unit_test(keymap_survives_endless_coming_and_going),
+		cmocka_unit_test(maps_of_the_same_keys_have_orders_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

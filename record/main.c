@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/base/escape.h"
 #include "record/cli.h"
 #include "record/recording/name_bundler.h"
 #include "record/doctor.h"
@@ -34,6 +35,25 @@ struct screen {
 	uint64_t told_lost;
 };
 
+/* One line; names of files and options come from outside. */
+static __attribute__((format(printf, 1, 2))) void say(const char *fmt, ...)
+{
+	char *words = NULL, *text = NULL;
+	va_list ap;
+	int bytes;
+
+	va_start(ap, fmt);
+	bytes = vasprintf(&words, fmt, ap);
+	va_end(ap);
+	if (bytes >= 0) {
+		text = escape_copy(ESCAPE_TEXT, words, (size_t)bytes);
+		free(words);
+	}
+	if (text)
+		fprintf(stderr, "ebprec: %s\n", text);
+	free(text);
+}
+
 static void clear_status(struct screen *s)
 {
 	if (s->status_shown)
@@ -49,7 +69,7 @@ static void show_note(void *arg, enum note_level level, const char *text)
 	    (level == NOTE_DETAIL && !s->verbose))
 		return;
 	clear_status(s);
-	fprintf(stderr, "ebprec: %s\n", text);
+	fprintf(stderr, "ebprec: %s\n", text); /* escaped: notes.h */
 }
 
 static double seconds(uint64_t ns)
@@ -83,17 +103,20 @@ static void show_status(void *arg, const struct account *a)
 
 static void show_summary(struct screen *s, const char *output, const struct account *a)
 {
+	char switches[40] = "", marks[40] = "";
+
 	clear_status(s);
 	if (s->quiet && !account_lost(a))
 		return;
-	fprintf(stderr, "ebprec: %.1f s, %llu samples, ", seconds(a->duration_ns),
-		(unsigned long long)a->sample_count);
 	if (a->switch_count)
-		fprintf(stderr, "%llu switches, ", (unsigned long long)a->switch_count);
+		snprintf(switches, sizeof(switches), ", %llu switches",
+			 (unsigned long long)a->switch_count);
 	if (a->mark_count)
-		fprintf(stderr, "%llu marks, ", (unsigned long long)a->mark_count);
-	fprintf(stderr, "%.2f MiB in %s, %llu lost, %.2f s of CPU\n", mib(a->file_bytes), output,
-		(unsigned long long)account_lost(a), seconds(a->own_user_ns + a->own_system_ns));
+		snprintf(marks, sizeof(marks), ", %llu marks", (unsigned long long)a->mark_count);
+	say("%.1f s, %llu samples%s%s, %.2f MiB in %s, %llu lost, %.2f s of CPU",
+	    seconds(a->duration_ns), (unsigned long long)a->sample_count, switches, marks,
+	    mib(a->file_bytes), output, (unsigned long long)account_lost(a),
+	    seconds(a->own_user_ns + a->own_system_ns));
 }
 
 /* Where user stacks come from and why they end, for -v. */
@@ -154,7 +177,16 @@ static int no_libbpf_words(enum libbpf_print_level level, const char *fmt, va_li
 
 static int libbpf_words(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	return level == LIBBPF_DEBUG ? 0 : vfprintf(stderr, fmt, ap);
+	char *words = NULL, *line, *rest;
+
+	if (level == LIBBPF_DEBUG || vasprintf(&words, fmt, ap) < 0)
+		return 0;
+	rest = words;
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			say("%s", line);
+	free(words);
+	return 0;
 }
 
 static unsigned max_freq_hz(void)
@@ -188,13 +220,11 @@ static void prepare_bundle(struct bundler *b, const char *output, char **dir)
 		err = bundler_fork(b, output, *dir);
 
 	if (err == -ENOENT)
-		fprintf(stderr,
-			"ebprec: cannot bundle '%s': there is no ebprec beside this program, skipping "
-			"(ebprec bundle %s)\n",
-			output, output);
+		say("cannot bundle '%s': there is no ebprec beside this program, skipping "
+		    "(ebprec bundle %s)",
+		    output, output);
 	else if (err)
-		fprintf(stderr, "ebprec: cannot bundle '%s': %s, skipping\n", output,
-			strerror(-err));
+		say("cannot bundle '%s': %s, skipping", output, strerror(-err));
 }
 
 int main(int argc, char **argv)
@@ -237,7 +267,7 @@ int main(int argc, char **argv)
 		doctor_print(stdout);
 		return EXIT_SUCCESS;
 	case OPTS_WRONG:
-		fprintf(stderr, "ebprec: %s (see 'ebprec record --help')\n", error.text);
+		say("%s (see 'ebprec record --help')", error.text);
 		return EXIT_USAGE;
 	case OPTS_RUN:
 		break;
@@ -256,15 +286,13 @@ int main(int argc, char **argv)
 	opts.gone = &gone;
 	if (recording_run(&opts, &ui, &account, &exit_status, failure)) {
 		clear_status(&screen);
-		fprintf(stderr, "ebprec: %s\n", failure);
+		say("%s", failure);
 	} else if (bundler.pid && account.round_count && bundler_run(&bundler, gone.is_made)) {
-		fprintf(stderr, "ebprec: '%s' is without names of its own, skipping\n",
-			opts.output);
+		say("'%s' is without names of its own, skipping", opts.output);
 	}
 	if (gone.missed_count)
-		fprintf(stderr,
-			"ebprec: %u deleted files could not be copied to '%s' and have no names in the capture, skipping\n",
-			gone.missed_count, gone_dir);
+		say("%u deleted files could not be copied to '%s' and have no names in the capture, skipping",
+		    gone.missed_count, gone_dir);
 	bundler_done(&bundler);
 	gonefiles_done(&gone);
 	free(gone_dir);

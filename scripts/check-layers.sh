@@ -59,7 +59,7 @@ layers() {
 	format/include:
 	format/base:
 	format/unwind: format/base
-	format/contract:
+	format/contract: format/base
 	format/perf: format/base format/unwind
 	format/payload: format/base format/unwind format/perf
 	format/reader: format/base format/perf

@@ -64,7 +64,7 @@ static const struct usage diff_usage = {
 struct diff {
 	const struct diff_opts *opts;
 	struct sortkeys keys;
-	struct strings *texts; /* of both sides: what stands in the columns, '\1' between them */
+	struct strings *texts; /* of both sides: what stands in the columns, KEY_END between them */
 	struct difftab *table;
 	double divisor[DIFF_SIDES]; /* seconds, or marks */
 	uint64_t samples[DIFF_SIDES];
@@ -90,6 +90,19 @@ static bool is_share(const struct diff_opts *o)
 
 /* ---- one side ---- */
 
+/* What no UTF-8 has ends a key; in a name it is written as it is shown: "\xff". */
+#define KEY_END ((char)0xff)
+
+static void put_key(const char *name, FILE *to)
+{
+	for (; *name; name++) {
+		if (*name == KEY_END)
+			fputs("\\xff", to);
+		else
+			putc(*name, to);
+	}
+}
+
 static int label_text(struct diff *d, const struct report *r, const struct keytab_label *group,
 		      const struct keytab_label *frame, uint32_t *out)
 {
@@ -104,9 +117,9 @@ static int label_text(struct diff *d, const struct report *r, const struct keyta
 		enum sortkey key = d->keys.list[k];
 		const struct keytab_label *l = sortkey_info(key)->fields ? group : frame;
 
-		fputs(k ? "\1" : "", to);
-		say_escaped(to, strings_text(r->names, l->texts[key]),
-			    strings_bytes(r->names, l->texts[key]));
+		if (k)
+			putc(KEY_END, to);
+		put_key(strings_text(r->names, l->texts[key]), to);
 	}
 	fclose(to);
 	err = text ? strings_add(d->texts, text, strlen(text), out) : -ENOMEM;
@@ -347,8 +360,14 @@ static int write_folded(const struct diff *d)
 
 static void write_columns(const struct diff *d, uint32_t key)
 {
-	for (const char *c = strings_text(d->texts, key); *c; c++)
-		fputs(*c == '\1' ? "  " : (char[]){ *c, '\0' }, stdout);
+	const char *text = strings_text(d->texts, key);
+	size_t size;
+
+	for (; *text; text += size + !!text[size]) {
+		size = strcspn(text, (char[]){ KEY_END, '\0' });
+		say_escaped(stdout, text, size);
+		fputs(text[size] ? "  " : "", stdout);
+	}
 }
 
 static void write_row(const struct diff *d, const struct difftab_row *row, bool shares)
@@ -373,7 +392,7 @@ static void write_json_row(const struct diff *d, const struct difftab_row *row)
 	       row->value[DIFF_BEFORE], row->value[DIFF_AFTER], row->low, row->high,
 	       row->is_noise ? "true" : "false");
 	for (size_t k = 0; k < d->keys.count; k++, text += size + !!text[size]) {
-		size = strcspn(text, "\1");
+		size = strcspn(text, (char[]){ KEY_END, '\0' });
 		printf(", \"%s\": ", sortkey_info(d->keys.list[k])->name);
 		say_json(stdout, text, size);
 	}

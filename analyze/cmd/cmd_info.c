@@ -468,6 +468,24 @@ static int show_texts(struct view *v, const struct capture *c)
 	return 0;
 }
 
+/* As it is, but for a terminal, which would obey it. */
+static void write_content(const char *text, size_t size_bytes)
+{
+	const char *end = text + size_bytes;
+
+	if (!isatty(STDOUT_FILENO)) {
+		fwrite(text, 1, size_bytes, stdout);
+		return;
+	}
+	for (; text < end; text++) {
+		const char *eol = memchr(text, '\n', (size_t)(end - text)) ?: end;
+
+		say_escaped(stdout, text, (size_t)(eol - text));
+		putchar('\n');
+		text = eol;
+	}
+}
+
 static int extract(const struct capture *c, const char *name)
 {
 	size_t i, count, size_bytes, name_bytes = strlen(name);
@@ -486,7 +504,7 @@ static int extract(const struct capture *c, const char *name)
 		match = file_parts(data, size_bytes, &found, &content) &&
 			found.size_bytes == name_bytes && !memcmp(found.data, name, name_bytes);
 		if (match)
-			fwrite(content.data, 1, content.size_bytes, stdout);
+			write_content((const char *)content.data, content.size_bytes);
 		free(data);
 		if (match)
 			return SAY_OK;

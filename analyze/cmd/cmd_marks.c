@@ -201,24 +201,15 @@ static double ms(uint64_t ns)
 	return (double)ns / 1e6;
 }
 
-static void put_text(const char *text, int width)
-{
-	int bytes = (int)strlen(text);
-
-	say_escaped(stdout, text, (size_t)bytes);
-	for (; bytes < width; bytes++)
-		putchar(' ');
-}
-
 /* GROUP/NAME, and the text behind it. */
 static void put_name(const struct shown *s, uint32_t group, uint32_t name, uint32_t text)
 {
-	put_text(strings_text(s->names, group), 0);
+	say_padded(stdout, strings_text(s->names, group), 0);
 	putchar('/');
-	put_text(strings_text(s->names, name), 0);
+	say_padded(stdout, strings_text(s->names, name), 0);
 	if (*strings_text(s->names, text)) {
 		fputs(": ", stdout);
-		put_text(strings_text(s->names, text), 0);
+		say_padded(stdout, strings_text(s->names, text), 0);
 	}
 	putchar('\n');
 }
@@ -238,7 +229,7 @@ static void put_table(const struct shown *s)
 			continue;
 		printf("%7" PRIu64 ".%09" PRIu64 " ", m->time_ns / 1000000000,
 		       m->time_ns % 1000000000);
-		put_text(comm_of(s, i, unknown), 15);
+		say_padded(stdout, comm_of(s, i, unknown), 15);
 		printf(" %7u %7u %3u %-5s", m->pid, m->tid, m->cpu, kind_text(m->kind));
 		if (span && span->end != MARKLIST_NONE)
 			printf(" %12.6f  ", ms(span->end_ns - span->start_ns));
@@ -264,9 +255,9 @@ static void put_summary(const struct shown *s)
 			       ms(durations_quantile(d, 0.99)));
 		else
 			printf(" %12s %12s %12s %12s %12s %12s  ", "-", "-", "-", "-", "-", "-");
-		put_text(strings_text(s->names, k->group), 0);
+		say_padded(stdout, strings_text(s->names, k->group), 0);
 		putchar('/');
-		put_text(strings_text(s->names, k->name), 0);
+		say_padded(stdout, strings_text(s->names, k->name), 0);
 		if (k->unended)
 			printf(" (%" PRIu64 " without an end)", k->unended);
 		putchar('\n');
@@ -310,7 +301,7 @@ static void put_waterfall(const struct shown *s)
 		       ms(span->end_ns - span->start_ns));
 		put_bar(&s->hull, span);
 		fputs("  ", stdout);
-		put_text(comm_of(s, span->begin, unknown), 15);
+		say_padded(stdout, comm_of(s, span->begin, unknown), 15);
 		printf(" %*s", 2 * (int)span->depth, "");
 		put_name(s, span->group, span->name, s->marks.marks[span->begin].text);
 	}

@@ -293,8 +293,11 @@ static void write_head(const struct report *r, size_t attr, FILE *to)
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
 	const char *host = capture_feature_string(r->capture, PERFFILE_HOSTNAME);
+	const char *event = event_name(&attrs[attr]);
 
-	fprintf(to, "# %" PRIu64 " samples of '%s'", r->picked, event_name(&attrs[attr]));
+	fprintf(to, "# %" PRIu64 " samples of '", r->picked);
+	say_escaped(to, event, strlen(event));
+	putc('\'', to);
 	if (r->picked != r->stats.event_samples)
 		fprintf(to, ", of %" PRIu64 " in the file", r->stats.event_samples);
 	if (host && *host) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/export/exporter.h"
+#include "analyze/out/message.h"
 #include "format/base/vec.h"
 
 struct edge {
@@ -92,14 +93,13 @@ static int by_caller(const void *va, const void *vb)
 	return a->callee < b->callee ? -1 : a->callee > b->callee;
 }
 
-/* A line that names: "fn=(7) main" the first time, "fn=(7)" later; what ends the line is a blank. */
+/* A line that names: "fn=(7) main" the first time, "fn=(7)" later. */
 static void write_name(FILE *to, const char *key, uint32_t id, const char *text, bool *known)
 {
 	fprintf(to, "%s=(%" PRIu32 ")", key, id);
 	if (!*known) {
 		putc(' ', to);
-		for (; *text; text++)
-			putc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, to);
+		say_escaped(to, text, strlen(text));
 	}
 	putc('\n', to);
 	*known = true;

@@ -11,6 +11,7 @@
 
 #include "analyze/export/exporter.h"
 #include "analyze/export/protobuf.h"
+#include "format/base/escape.h"
 #include "format/base/vec.h"
 
 enum {
@@ -36,13 +37,29 @@ struct pprof {
 	uint32_t *mappings; /* by number in the names, as strings: of the build-id, or the path */
 };
 
+/* The format wants UTF-8, and pprof prints it as it is. */
+static void put_text(struct pprof *p, const char *text, size_t size_bytes)
+{
+	char *escaped;
+
+	if (escape_plain(ESCAPE_TEXT, text, size_bytes) == size_bytes) {
+		protobuf_bytes(&p->out, PROFILE_STRING, text, size_bytes);
+		return;
+	}
+	escaped = escape_copy(ESCAPE_TEXT, text, size_bytes);
+	if (escaped)
+		protobuf_bytes(&p->out, PROFILE_STRING, escaped, strlen(escaped));
+	else
+		p->out.failed = true;
+	free(escaped);
+}
+
 /* The number in the file of a text that is in the names. */
 static uint64_t string_of(struct pprof *p, uint32_t name)
 {
 	if (!p->strings[name]) {
 		p->strings[name] = ++p->string_count;
-		protobuf_bytes(&p->out, PROFILE_STRING, strings_text(p->r->names, name),
-			       strings_bytes(p->r->names, name));
+		put_text(p, strings_text(p->r->names, name), strings_bytes(p->r->names, name));
 	}
 	return p->strings[name] - 1;
 }

@@ -68,39 +68,58 @@ bool metatext_is(const char *text, const char *key, const char *value)
 	return at && !strncmp(at, value, strlen(value));
 }
 
-/* The one that an escape stands for, and how long that is; 0: not known. */
-static size_t unescape(const char *at, char *out)
+/* The character below U+10000 as UTF-8; returns its bytes. */
+static size_t put_utf8(unsigned code, char *out)
+{
+	if (code < 0x80) {
+		*out = (char)code;
+		return 1;
+	}
+	if (code < 0x800) {
+		out[0] = (char)(0xc0 | code >> 6);
+		out[1] = (char)(0x80 | (code & 0x3f));
+		return 2;
+	}
+	out[0] = (char)(0xe0 | code >> 12);
+	out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+	out[2] = (char)(0x80 | (code & 0x3f));
+	return 3;
+}
+
+/* What the escape stands for, in *out_bytes, and how long that is; 0: not known. */
+static size_t unescape(const char *at, char *out, size_t *out_bytes)
 {
 	unsigned value = 0;
 
 	if (at[1] == '"' || at[1] == '\\' || at[1] == '/') {
 		*out = at[1];
+		*out_bytes = 1;
 		return 2;
 	}
 	if (at[1] != 'u' || strspn(at + 2, "0123456789abcdefABCDEF") < 4 ||
-	    sscanf(at + 2, "%4x", &value) != 1 || !value || value > 0x7f)
+	    sscanf(at + 2, "%4x", &value) != 1 || !value || (value & 0xf800) == 0xd800)
 		return 0;
-	*out = (char)value;
+	*out_bytes = put_utf8(value, out);
 	return 6;
 }
 
 char *metatext_string(const char *text, const char **end)
 {
 	char *out, *to;
-	size_t bytes;
+	size_t bytes, made;
 
 	if (!text || *text++ != '"')
 		return NULL;
 	out = to = malloc(strlen(text) + 1);
 	while (out && *text && *text != '"') {
-		bytes = 1;
+		bytes = made = 1;
 		*to = *text;
 		if (*text == '\\')
-			bytes = unescape(text, to);
+			bytes = unescape(text, to, &made);
 		if (!bytes)
 			break;
 		text += bytes;
-		to++;
+		to += made;
 	}
 	if (!out || *text != '"') {
 		free(out);

@@ -24,7 +24,7 @@ const char *metatext_after(const char *text, const char *key);
 bool metatext_is(const char *text, const char *key, const char *value);
 /*
  * The string that text begins with, without its escapes; owned, NULL: there is none.  *end: behind it.
- * Characters that JSON need not escape are not known by their number.
+ * Of characters by their number those below U+10000 are known.
  */
 char *metatext_string(const char *text, const char **end);
 /* Of an array: its first element behind the bracket, and from behind an element the next; NULL: no more. */

@@ -29,16 +29,12 @@ static void put_quoted(const struct metric_shown *s, const struct metricsum *sum
 		return;
 	metricrank_put_dim(s, sum, group, name, m);
 	fclose(m);
-	if (!csv) {
+	if (csv && metricrank_is_number(sum->table, name))
+		fwrite(text, 1, bytes, to);
+	else if (csv)
+		say_csv(to, text, bytes);
+	else
 		say_json(to, text, bytes);
-	} else if (!text[strcspn(text, ",\"\n\r")]) {
-		say_escaped(to, text, bytes);
-	} else {
-		putc('"', to);
-		for (const char *p = text; *p; p++)
-			fputs((char[]){ *p == '"' ? '"' : *p, *p == '"' ? '"' : '\0', '\0' }, to);
-		putc('"', to);
-	}
 	free(text);
 }
 

@@ -266,6 +266,21 @@ static void put_histogram(const struct metricsum *sum, size_t group, const struc
 	putc('\n', to);
 }
 
+static void put_dim(const struct metric_shown *s, const struct metricsum *sum, size_t group,
+		    const char *name, FILE *to)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *m = open_memstream(&text, &bytes);
+
+	if (!m)
+		return;
+	metricrank_put_dim(s, sum, group, name, m);
+	if (!fclose(m))
+		say_escaped(to, text, bytes);
+	free(text);
+}
+
 static void put_histograms(const struct metric_shown *s, const struct metricsum *sum, size_t group,
 			   FILE *to)
 {
@@ -275,7 +290,7 @@ static void put_histograms(const struct metric_shown *s, const struct metricsum 
 		return;
 	putc('\n', to);
 	if (s->by_count)
-		metricrank_put_dim(s, sum, group, s->by[0]->name, to);
+		put_dim(s, sum, group, s->by[0]->name, to);
 	putc('\n', to);
 	for (; f; f = metricrank_histogram(s, sum->table, f))
 		put_histogram(sum, group, f, to);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/names/function_table.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
+#include "format/base/escape.h"
 #include "format/base/vec.h"
 
 #define INLINED_MAX 64 /* frames of one place */
@@ -25,29 +27,35 @@ const char *naming_base(const char *path, size_t *size_bytes)
 	return base;
 }
 
+/* The last blank, when nothing but a number follows it; else size_bytes. */
+static size_t number_at_end(const char *text, size_t size_bytes)
+{
+	size_t at = size_bytes;
+
+	while (at && (isdigit((unsigned char)text[at - 1]) || text[at - 1] == '.'))
+		at--;
+	return at && at < size_bytes && text[at - 1] == ' ' ? at - 1 : size_bytes;
+}
+
 int naming_label(struct strings *names, const char *text, const char *suffix, uint32_t *out)
 {
-	static const char hex[] = "0123456789abcdef";
-	size_t n = strlen(text), suffix_bytes = strlen(suffix), at = 0;
+	size_t n = strlen(text), suffix_bytes = strlen(suffix), at, blank;
+	size_t room = 4 * n + suffix_bytes + 4;
 	char fixed[512], *label = fixed;
 	int err;
 
-	if (n > (sizeof(fixed) - suffix_bytes) / 4) {
-		label = malloc(4 * n + suffix_bytes);
+	if (room > sizeof(fixed)) {
+		label = malloc(room);
 		if (!label)
 			return -ENOMEM;
 	}
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c < 0x20 || c == 0x7f) {
-			label[at++] = '\\';
-			label[at++] = 'x';
-			label[at++] = hex[c >> 4];
-			label[at++] = hex[c & 15];
-		} else {
-			label[at++] = c == ';' ? ':' : (char)c;
-		}
+	/* What reads the lines would take the number for a second count. */
+	blank = *suffix ? n : number_at_end(text, n);
+	at = escape_into(ESCAPE_FOLDED, text, blank, label, room);
+	if (blank < n) {
+		memcpy(label + at, "\\x20", 4);
+		memcpy(label + at + 4, text + blank + 1, n - blank - 1);
+		at += 4 + n - blank - 1;
 	}
 	memcpy(label + at, suffix, suffix_bytes);
 	err = strings_add(names, label, at + suffix_bytes, out);

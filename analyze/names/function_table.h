@@ -62,7 +62,8 @@ int naming_add_label(struct naming *n, struct strings *names, const char *name, 
 void naming_done(struct naming *n);
 
 /*
- * A text as it may stand in a line of folded stacks: ';' becomes ':' and control characters \xNN.
+ * A text as it may stand in a line of folded stacks: as ESCAPE_FOLDED has it (format/base/escape.h), and no blank
+ * and number at its end.
  * The number of the new text in the strings.  -ENOMEM, -EOVERFLOW.
  */
 int naming_label(struct strings *names, const char *text, const char *suffix, uint32_t *out);

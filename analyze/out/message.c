@@ -3,127 +3,99 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the UTF-8 character at p, 1 to 4, or 0 when it is none (also overlong, surrogates). */
-static size_t utf8_length(const uint8_t *p, size_t left_bytes)
-{
-	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t i, length = *p < 0x80       ? 1
-			   : *p >> 5 == 6  ? 2
-			   : *p >> 4 == 14 ? 3
-			   : *p >> 3 == 30 ? 4
-					   : 0;
-	uint32_t code;
+#include "format/base/escape.h"
 
-	if (length < 2)
-		return length;
-	if (left_bytes < length)
-		return 0;
-	code = *p & (0x7fU >> length);
-	for (i = 1; i < length; i++) {
-		if (p[i] >> 6 != 2)
-			return 0;
-		code = code << 6 | (p[i] & 0x3f);
+static void put(FILE *to, enum escape_form form, const char *text, size_t size_bytes)
+{
+	char instead[ESCAPE_BYTES_MAX];
+	size_t at = 0, part;
+
+	while (at < size_bytes) {
+		part = escape_plain(form, text + at, size_bytes - at);
+		fwrite(text + at, 1, part, to);
+		at += part;
+		if (at == size_bytes)
+			break;
+		at += escape_next(form, text + at, size_bytes - at, instead, &part);
+		fwrite(instead, 1, part, to);
 	}
-	if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	return length;
-}
-
-/* C0, DEL, and C1 (which some terminals obey). */
-static bool is_control(const uint8_t *p, size_t length)
-{
-	return *p < 0x20 || *p == 0x7f || (length == 2 && *p == 0xc2 && p[1] < 0xa0);
 }
 
 void say_escaped(FILE *to, const char *text, size_t size_bytes)
 {
-	const uint8_t *p = (const uint8_t *)text, *end = p + size_bytes, *plain = p;
-	size_t length, i;
-
-	for (; p < end; p += length) {
-		length = utf8_length(p, (size_t)(end - p));
-		if (length && !is_control(p, length))
-			continue; /* written with what follows */
-		fwrite(plain, 1, (size_t)(p - plain), to);
-		plain = p + (length ? length : 1);
-		length = length ? length : 1;
-		for (i = 0; i < length; i++)
-			fprintf(to, "\\x%02x", p[i]);
-	}
-	fwrite(plain, 1, (size_t)(end - plain), to);
-}
-
-/* The character at p, as it is shown: how many bytes it has, and how many columns. */
-static size_t shown(const uint8_t *p, size_t left_bytes, unsigned *columns)
-{
-	size_t length = utf8_length(p, left_bytes);
-
-	if (length && !is_control(p, length)) {
-		*columns = 1;
-		return length;
-	}
-	length = length ? length : 1;
-	*columns = 4 * (unsigned)length;
-	return length;
+	put(to, ESCAPE_TEXT, text, size_bytes);
 }
 
 unsigned say_columns(const char *text, size_t size_bytes)
 {
-	const uint8_t *p = (const uint8_t *)text, *end = p + size_bytes;
-	unsigned columns, sum = 0;
+	size_t columns = escape_columns(text, size_bytes);
 
-	while (p < end) {
-		p += shown(p, (size_t)(end - p), &columns);
-		sum += columns;
-	}
-	return sum;
+	return columns < UINT_MAX ? (unsigned)columns : UINT_MAX;
 }
 
 void say_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns)
 {
-	size_t length, kept = 0;
-	unsigned wide;
+	size_t length, wide, kept = 0;
+	char instead[ESCAPE_BYTES_MAX];
 
 	if (!columns || say_columns(text, size_bytes) <= columns) {
 		say_escaped(to, text, size_bytes);
 		return;
 	}
 	for (columns -= columns < 2 ? columns : 2; kept < size_bytes; kept += length) {
-		length = shown((const uint8_t *)text + kept, size_bytes - kept, &wide);
+		length = escape_next(ESCAPE_TEXT, text + kept, size_bytes - kept, instead, &wide);
+		wide = escape_columns(text + kept, length);
 		if (wide > columns)
 			break;
-		columns -= wide;
+		columns -= (unsigned)wide;
 	}
 	say_escaped(to, text, kept);
 	fputs("..", to);
 }
 
+void say_padded(FILE *to, const char *text, unsigned columns)
+{
+	unsigned used = say_columns(text, strlen(text));
+
+	say_escaped(to, text, strlen(text));
+	for (; used < columns; used++)
+		putc(' ', to);
+}
+
 void say_json(FILE *to, const char *text, size_t size_bytes)
 {
-	const uint8_t *p = (const uint8_t *)text, *end = p + size_bytes;
-	size_t length;
+	putc('"', to);
+	put(to, ESCAPE_JSON, text, size_bytes);
+	putc('"', to);
+}
 
-	putc('"', to);
-	for (; p < end; p += length) {
-		length = utf8_length(p, (size_t)(end - p));
-		if (!length) {
-			fputs("\\ufffd", to);
-			length = 1;
-		} else if (is_control(p, length)) {
-			fprintf(to, "\\u%04x", length == 2 ? p[1] : p[0]);
-		} else {
-			if (*p == '"' || *p == '\\')
-				putc('\\', to);
-			fwrite(p, 1, length, to);
-		}
-	}
-	putc('"', to);
+/* Spreadsheets take such a cell for a formula; the last four are the wide forms of the first. */
+static bool begins_formula(const char *text, size_t size_bytes)
+{
+	static const char *const wide[] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+					    "\xef\xbc\xa0" };
+
+	for (size_t i = 0; size_bytes >= 3 && i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (!memcmp(text, wide[i], 3))
+			return true;
+	return size_bytes && memchr("=+-@", *text, 4);
+}
+
+void say_csv(FILE *to, const char *text, size_t size_bytes)
+{
+	bool formula = begins_formula(text, size_bytes);
+	bool quoted = formula || memchr(text, ',', size_bytes) || memchr(text, '"', size_bytes);
+
+	fputs(quoted ? "\"" : "", to);
+	fputs(formula ? "'" : "", to);
+	put(to, ESCAPE_CSV, text, size_bytes);
+	fputs(quoted ? "\"" : "", to);
 }
 
 /* One line, in one piece: other processes write to the same terminal. */

@@ -5,8 +5,8 @@
  * Results go to stdout, words about the run to stderr, in one form:
  *	ebprec: cannot open 'x.data': No such file or directory (name a capture with -i)
  * what failed, on what, why, and what to do.  Only the command layer (main.c, cmd_*.c) says
- * anything.  File names and file contents come from outside: what could move the cursor or end
- * the line is shown as \xNN, so that a hostile capture cannot write on the terminal.
+ * anything.  File names and file contents come from outside: format/base/escape.h says what of them
+ * is printed, so that a hostile capture cannot write on the terminal.
  */
 #ifndef EBPREC_ANALYZE_OUT_MESSAGE_H
 #define EBPREC_ANALYZE_OUT_MESSAGE_H
@@ -32,13 +32,20 @@ int say_cannot_open(const char *path, int code, const struct parse_err *err);
 /* The line for a failed write: "cannot write 'x': No space left on device (...)". */
 int say_cannot_write(const char *path, int code);
 
-/* Text from a capture: control characters and what is not UTF-8 become \xNN. */
+/* Text from a capture, as format/base/escape.h says what of it is printed. */
 void say_escaped(FILE *to, const char *text, size_t size_bytes);
 /* The same in at most so many columns, with dots where something is missing.  0: no limit. */
 void say_escaped_within(FILE *to, const char *text, size_t size_bytes, unsigned columns);
+/* The same in at least so many columns: blanks follow. */
+void say_padded(FILE *to, const char *text, unsigned columns);
 /* How many columns say_escaped() takes; a character is one. */
 unsigned say_columns(const char *text, size_t size_bytes);
-/* The same as a JSON string with its quotes; what is not UTF-8 becomes U+FFFD. */
+/* The same as a JSON string with its quotes. */
 void say_json(FILE *to, const char *text, size_t size_bytes);
+/*
+ * The same as a cell of CSV (RFC 4180): in quotes where it must be.  What a spreadsheet would take for
+ * a formula (it begins with =, +, - or @) has an apostrophe before it and is in quotes.
+ */
+void say_csv(FILE *to, const char *text, size_t size_bytes);
 
 #endif

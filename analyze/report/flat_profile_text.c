@@ -89,7 +89,8 @@ static void measure(struct table *b)
 		if (b->weight_width < digits(row->self))
 			b->weight_width = digits(row->self);
 		for (size_t k = 0; k < b->keys->count; k++) {
-			size_t size = strlen(key_text(b, row, b->keys->list[k]));
+			const char *text = key_text(b, row, b->keys->list[k]);
+			unsigned size = say_columns(text, strlen(text));
 
 			if (size > MAX_KEY_COLUMNS)
 				size = MAX_KEY_COLUMNS;
@@ -104,7 +105,7 @@ static void write_key(const struct table *b, const struct flat_row *row, size_t 
 {
 	enum sortkey key = b->keys->list[k];
 	const char *text = key_text(b, row, key);
-	int pad = b->widths[k] - (int)strlen(text);
+	int pad = b->widths[k] - (int)say_columns(text, strlen(text));
 	bool right = sortkey_info(key)->is_number;
 
 	fputs(k ? "  " : "", b->to);
@@ -172,22 +173,14 @@ static void write_text(struct table *b)
 
 /* ---- for programs ---- */
 
-/* As RFC 4180 has it: in quotes where it must be, quotes doubled.  Control characters: say.h. */
-static void write_csv_text(FILE *to, const char *text)
+static void write_csv_key(const struct table *b, const struct flat_row *row, enum sortkey key)
 {
-	const char *quote;
+	const char *text = key_text(b, row, key);
 
-	if (!text[strcspn(text, ",\"")]) {
-		say_escaped(to, text, strlen(text));
-		return;
-	}
-	putc('"', to);
-	for (; (quote = strchr(text, '"')); text = quote + 1) {
-		say_escaped(to, text, (size_t)(quote - text));
-		fputs("\"\"", to);
-	}
-	say_escaped(to, text, strlen(text));
-	putc('"', to);
+	if (sortkey_info(key)->is_number)
+		fputs(text, b->to);
+	else
+		say_csv(b->to, text, strlen(text));
 }
 
 static void write_csv(struct table *b)
@@ -206,7 +199,7 @@ static void write_csv(struct table *b)
 			fprintf(b->to, ",%" PRIu64, row->total);
 		for (size_t k = 0; k < b->keys->count; k++) {
 			putc(',', b->to);
-			write_csv_text(b->to, key_text(b, row, b->keys->list[k]));
+			write_csv_key(b, row, b->keys->list[k]);
 		}
 		fputs("\r\n", b->to);
 	}

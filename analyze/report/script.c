@@ -465,7 +465,7 @@ static void write_comm(const struct script *s, const struct perf_sample *sample,
 	else
 		text = strings_text(s->names, comm);
 	if (!with_chains)
-		put_blanks(to, 16 - (int)strnlen(text, 16));
+		put_blanks(to, 16 - (int)say_columns(text, strlen(text)));
 	write_name(text, to);
 	putc(' ', to);
 }
@@ -513,8 +513,8 @@ static void write_event(const struct script *s, const struct perf_sample *sample
 	}
 	if (asked & SCRIPT_EVENT) {
 		name = event_name(attr);
-		put_blanks(to, s->event_width - (int)strlen(name));
-		fputs(name, to);
+		put_blanks(to, s->event_width - (int)say_columns(name, strlen(name)));
+		write_name(name, to);
 		fputs(": ", to);
 	}
 	if (asked & SCRIPT_TRACE && attr->attr.type == PERF_TYPE_TRACEPOINT && s->trace &&

@@ -3,39 +3,25 @@
 
 #include <string.h>
 
-/* Length of the UTF-8 character at s; 0: broken. */
-static size_t utf8_bytes(const unsigned char *s)
-{
-	size_t i, bytes = *s < 0x80 ? 1 : *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
-
-	if (bytes > 1 && (*s < 0xc2 || *s > 0xf4))
-		return 0;
-	for (i = 1; i < bytes; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
-	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return bytes;
-}
+#include "format/base/escape.h"
 
 static void quoted(struct outbuf *out, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
-	size_t bytes;
+	size_t left = strlen(text), part, length;
+	char instead[ESCAPE_BYTES_MAX];
 
 	outbuf_add(out, "\"", 1);
-	for (; *s; s += bytes ? bytes : 1) {
-		bytes = utf8_bytes(s);
-		if (!bytes)
-			outbuf_add(out, "\xef\xbf\xbd", 3);
-		else if (*s == '"' || *s == '\\')
-			outbuf_printf(out, "\\%c", *s);
-		else if (*s < 0x20)
-			outbuf_printf(out, "\\u%04x", *s);
-		else
-			outbuf_add(out, s, bytes);
+	while (left) {
+		part = escape_plain(ESCAPE_JSON, text, left);
+		outbuf_add(out, text, part);
+		text += part;
+		left -= part;
+		if (!left)
+			break;
+		length = escape_next(ESCAPE_JSON, text, left, instead, &part);
+		outbuf_add(out, instead, part);
+		text += length;
+		left -= length;
 	}
 	outbuf_add(out, "\"", 1);
 }

@@ -2,8 +2,8 @@
 /*
  * json - writes JSON objects, one key a line
  *
- * Commas and nesting are kept track of.  Text that is not UTF-8 is written with U+FFFD in the
- * place of the broken bytes, so that the result is always valid.
+ * Commas and nesting are kept track of.  Text is written as ESCAPE_JSON has it
+ * (format/base/escape.h), so that the result is always valid.
  */
 #ifndef EBPREC_FORMAT_BASE_JSON_WRITER_H
 #define EBPREC_FORMAT_BASE_JSON_WRITER_H

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/base/escape.h"
+
 static const char *const states[FINDING_STATE_COUNT] = {
 	[FINDING_WORKS] = "works",
 	[FINDING_DEGRADED] = "degraded",
@@ -17,25 +19,19 @@ const char *finding_state_text(enum finding_state state)
 	return states[state];
 }
 
-static void one_line(char *text)
-{
-	for (; *text; text++) {
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-	}
-}
-
 void finding_say(struct finding *f, enum finding_state state, const char *mend, const char *fmt,
 		 ...)
 {
+	char why[sizeof(f->why)];
 	va_list ap;
+	int n;
 
 	va_start(ap, fmt);
-	vsnprintf(f->why, sizeof(f->why), fmt, ap);
+	n = vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	snprintf(f->mend, sizeof(f->mend), "%s", mend ? mend : "");
-	one_line(f->why);
-	one_line(f->mend);
+	escape_into(ESCAPE_TEXT, why, n > 0 ? strlen(why) : 0, f->why, sizeof(f->why));
+	mend = mend ? mend : "";
+	escape_into(ESCAPE_TEXT, mend, strlen(mend), f->mend, sizeof(f->mend));
 	f->state = state;
 }
 
@@ -56,9 +52,7 @@ static int take(const char **line, char end, char *to, size_t room)
 		return -EBADMSG;
 	if (bytes >= room)
 		return -EBADMSG;
-	memcpy(to, *line, bytes);
-	to[bytes] = '\0';
-	one_line(to);
+	escape_into(ESCAPE_TEXT, *line, bytes, to, room);
 	*line += bytes + 1;
 	return 0;
 }

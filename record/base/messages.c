@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/base/messages.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of files and commands come from outside; what is said about them stays one line. */
-static void one_line(char *text)
-{
-	for (; *text; text++) {
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-	}
-}
+#include "format/base/escape.h"
 
 static void keep(struct notes *n, const char *text)
 {
@@ -27,16 +21,19 @@ static void keep(struct notes *n, const char *text)
 
 void note(struct notes *n, enum note_level level, const char *fmt, ...)
 {
-	char *text = NULL;
+	char *words = NULL, *text;
 	va_list ap;
-	int err;
+	int bytes;
 
 	va_start(ap, fmt);
-	err = vasprintf(&text, fmt, ap);
+	bytes = vasprintf(&words, fmt, ap);
 	va_end(ap);
-	if (err < 0)
+	if (bytes < 0)
 		return;
-	one_line(text);
+	text = escape_copy(ESCAPE_TEXT, words, (size_t)bytes);
+	free(words);
+	if (!text)
+		return;
 	if (level >= NOTE_INFO)
 		keep(n, text);
 	if (n->show && level != NOTE_KEPT)
@@ -46,8 +43,9 @@ void note(struct notes *n, enum note_level level, const char *fmt, ...)
 
 int note_fail(struct notes *n, int err, const char *hint, const char *fmt, ...)
 {
-	char *what = NULL;
+	char *what = NULL, *words = NULL;
 	va_list ap;
+	int bytes;
 
 	if (n->failure[0])
 		return err;
@@ -55,9 +53,14 @@ int note_fail(struct notes *n, int err, const char *hint, const char *fmt, ...)
 	if (vasprintf(&what, fmt, ap) < 0)
 		what = NULL;
 	va_end(ap);
-	snprintf(n->failure, sizeof(n->failure), "%s: %s%s%s%s", what ? what : fmt, strerror(-err),
-		 hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
-	one_line(n->failure);
+	bytes = asprintf(&words, "%s: %s%s%s%s", what ? what : fmt, strerror(-err),
+			 hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+	if (bytes >= 0)
+		escape_into(ESCAPE_TEXT, words, (size_t)bytes, n->failure, sizeof(n->failure));
+	else
+		snprintf(n->failure, sizeof(n->failure), "%s", strerror(ENOMEM));
+	if (bytes >= 0)
+		free(words);
 	free(what);
 	return err;
 }

@@ -30,7 +30,10 @@ struct notes {
 
 #define NOTES_MAX 2000 /* others than the user may be the reason for some */
 
-/* One line, without the program's name and without a full stop. */
+/*
+ * One line, without the program's name and without a full stop.  Names of files and commands come from
+ * outside: format/base/escape.h says what of them is printed.
+ */
 void note(struct notes *n, enum note_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

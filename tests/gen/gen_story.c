@@ -23,10 +23,14 @@
  *	TIME mlost COUNT			marks
  *	- file NAME PATH			what is at PATH, embedded as NAME
  *	- account TEXT				what a recorder counted: JSON
+ *	- meta TEXT				what it says at the start: JSON
+ *	- note TEXT
+ *	- cgroup ID PATH
+ *	- container ID NAME
  *	- kallsyms ADDR TYPE NAME [MODULE]	a line of /proc/kallsyms, embedded
  *	- flush
  *
- * Empty lines and lines that start with # are skipped.
+ * Empty lines and lines that start with # are skipped.  With --null lines end with a NUL.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -400,6 +404,21 @@ static int put_args(struct story *s, uint64_t time_ns, char *rest)
 	return writer_object(s->w, EBX_ARGS, ++s->args_count, (uint8_t *)texts, used);
 }
 
+static int put_cgroup(struct story *s, char *rest)
+{
+	uint64_t id = number(&rest);
+
+	return writer_record(s->w, EBX_STREAM_SIDE, s->rec,
+			     rec_cgroup(s->rec, id, rest ? rest : ""), 0, -1);
+}
+
+static int put_container(struct story *s, char *rest)
+{
+	const char *id = word(&rest);
+
+	return id && rest ? rec_container(s->w, id, rest) : -EINVAL;
+}
+
 static int put_kallsyms(struct story *s, const char *rest)
 {
 	fprintf(s->kallsyms_to, "%s\n", rest ? rest : "");
@@ -458,13 +477,21 @@ static int put(struct story *s, char *line)
 				     strlen(line));
 	if (!strcmp(verb, "file"))
 		return put_file(s, line);
+	if (!strcmp(verb, "cgroup"))
+		return put_cgroup(s, line);
+	if (!strcmp(verb, "container"))
+		return put_container(s, line);
+	if (!strcmp(verb, "note"))
+		return writer_object(s->w, EBX_NOTE, 0, line, strlen(line));
+	if (!strcmp(verb, "meta"))
+		return writer_object(s->w, EBX_META, EBX_META_START, line, strlen(line));
 	if (!strcmp(verb, "flush"))
 		return writer_flush(s->w, true);
 	return -EINVAL;
 }
 
 /* Reads the story; *line_number is that of the line that failed. */
-static int tell(struct story *s, FILE *from, unsigned *line_number)
+static int tell(struct story *s, FILE *from, bool null, unsigned *line_number)
 {
 	static const char name[] = "/proc/kallsyms";
 	char *line = NULL;
@@ -475,9 +502,10 @@ static int tell(struct story *s, FILE *from, unsigned *line_number)
 	if (!s->kallsyms_to)
 		return -errno;
 	fprintf(s->kallsyms_to, "%c%c%s", (int)(sizeof(name) - 1), 0, name);
-	while (!err && getline(&line, &capacity, from) >= 0) {
+	while (!err && getdelim(&line, &capacity, null ? '\0' : '\n', from) >= 0) {
 		++*line_number;
-		line[strcspn(line, "\n")] = '\0';
+		if (!null)
+			line[strcspn(line, "\n")] = '\0';
 		err = put(s, line);
 	}
 	free(line);
@@ -488,10 +516,11 @@ static int tell(struct story *s, FILE *from, unsigned *line_number)
 	return err ? err : writer_finish(s->w, NULL, 0);
 }
 
-static int generate(int fd, bool plain, unsigned *line_number)
+static int generate(int fd, const struct words_opts *words, unsigned *line_number)
 {
-	static uint8_t host[] = "\x08\0\0\0machine";
-	struct writer_feature features[] = { { PERFFILE_HOSTNAME, host, sizeof(host) },
+	uint8_t host[256];
+	struct writer_feature features[] = { { PERFFILE_HOSTNAME, host,
+					       rec_host(host, sizeof(host), words->host) },
 					     { PERFFILE_TRACING_DATA, NULL, 0 } };
 	struct writer_attr attrs[ALL_ATTRS];
 	struct tracing_event events[OUR_ATTRS];
@@ -506,7 +535,7 @@ static int generate(int fd, bool plain, unsigned *line_number)
 		.clock_wall_ns = 1700000000000000000,
 		.uuid = "gen_story",
 		.level = 1,
-		.plain = plain,
+		.plain = words->plain,
 	};
 	static struct story s;
 	int err;
@@ -531,23 +560,23 @@ static int generate(int fd, bool plain, unsigned *line_number)
 	err = writer_new(fd, &opts, &s.w);
 	free(tracing);
 	if (!err)
-		err = tell(&s, stdin, line_number);
+		err = tell(&s, stdin, words->null, line_number);
 	writer_free(s.w);
 	return err;
 }
 
 int main(int argc, char **argv)
 {
-	bool plain = argc > 1 && !strcmp(argv[1], "--plain");
+	struct words_opts opts;
 	unsigned line_number = 0;
 	int fd, err;
 
-	if (argc != 2 + plain) {
-		fprintf(stderr, "usage: gen_story [--plain] FILE < STORY\n");
+	if (!words_parse(argc, argv, &opts)) {
+		fprintf(stderr, "usage: gen_story [--plain] [--null] [--host NAME] FILE < STORY\n");
 		return 2;
 	}
-	fd = open(argv[1 + plain], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	err = fd < 0 ? -errno : generate(fd, plain, &line_number);
+	fd = open(opts.output, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	err = fd < 0 ? -errno : generate(fd, &opts, &line_number);
 	if (err) {
 		fprintf(stderr, "gen_story: line %u: %s\n", line_number, strerror(-err));
 		return 1;

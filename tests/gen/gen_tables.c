@@ -5,13 +5,14 @@
  *	table NAME FIELD...		FIELD: [key.]NAME:u4|u8|s4|s8|tBYTES[*COUNT][@OFFSET]; all before the first row
  *	again TABLE COUNT		so many events more that say they are that table's
  *	cgroup ID PATH
+ *	container ID NAME
  *	row TIME PID TID CPU TABLE NAME=VALUE...
  *	lost TIME TABLE COUNT
  *	meta JSON			what the recorder says at the start
  *	flush
  *
  * Times are ns.  Values of numbers are as in C, commas between elements; a field that is not named is 0.
- * Empty lines and lines that start with # are skipped.
+ * Empty lines and lines that start with # are skipped.  With --null lines end with a NUL.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +35,7 @@ struct story {
 	size_t event_table[EVENTS_MAX]; /* the first ones are of the table of their number */
 	size_t event_count;
 	struct writer *w; /* from the first row on */
+	const char *host;
 	int fd;
 	uint64_t ids[EVENTS_MAX];
 	uint8_t rec[REC_MAX];
@@ -139,8 +141,9 @@ static void describe(FILE *to, const struct writer_attr *attrs, size_t count, co
 
 static int begin(struct story *s)
 {
-	static uint8_t host[] = "\x08\0\0\0machine";
-	struct writer_feature features[] = { { PERFFILE_HOSTNAME, host, sizeof(host) },
+	uint8_t host[256];
+	struct writer_feature features[] = { { PERFFILE_HOSTNAME, host,
+					       rec_host(host, sizeof(host), s->host) },
 					     { PERFFILE_TRACING_DATA, NULL, 0 },
 					     { PERFFILE_EVENT_DESC, NULL, 0 } };
 	struct writer_attr attrs[REC_ATTRS + EVENTS_MAX];
@@ -243,13 +246,17 @@ static int put_row(struct story *s, char *rest)
 
 static int put_cgroup(struct story *s, char *rest)
 {
-	size_t size;
+	uint64_t id = number(&rest);
 
-	le64_store(s->rec + 8, number(&rest));
-	size = rec_string(s->rec, 16, rest ? rest : "");
-	size = rec_tail(s->rec, size, 0, 0, 0);
 	return writer_record(s->w, EBX_STREAM_SIDE, s->rec,
-			     rec_finish(s->rec, size, PERF_RECORD_CGROUP, 0), 0, -1);
+			     rec_cgroup(s->rec, id, rest ? rest : ""), 0, -1);
+}
+
+static int put_container(struct story *s, char *rest)
+{
+	const char *id = word(&rest);
+
+	return id && rest ? rec_container(s->w, id, rest) : -EINVAL;
 }
 
 static int put_lost(struct story *s, char *rest)
@@ -285,6 +292,8 @@ static int put(struct story *s, char *line)
 		return put_cgroup(s, line);
 	if (!strcmp(verb, "lost"))
 		return put_lost(s, line);
+	if (!strcmp(verb, "container"))
+		return put_container(s, line);
 	if (!strcmp(verb, "meta"))
 		return writer_object(s->w, EBX_META, EBX_META_START, line, strlen(line));
 	return strcmp(verb, "flush") ? -EINVAL : writer_flush(s->w, true);
@@ -293,21 +302,24 @@ static int put(struct story *s, char *line)
 int main(int argc, char **argv)
 {
 	static struct story s;
+	struct words_opts opts;
 	unsigned line_number = 0;
 	char *line = NULL;
 	size_t capacity = 0;
 	int err = 0;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: gen_tables FILE < STORY\n");
+	if (!words_parse(argc, argv, &opts) || opts.plain) {
+		fprintf(stderr, "usage: gen_tables [--null] [--host NAME] FILE < STORY\n");
 		return 2;
 	}
-	s.fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	s.host = opts.host;
+	s.fd = open(opts.output, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (s.fd < 0)
 		err = -errno;
-	while (!err && getline(&line, &capacity, stdin) >= 0) {
+	while (!err && getdelim(&line, &capacity, opts.null ? '\0' : '\n', stdin) >= 0) {
 		line_number++;
-		line[strcspn(line, "\n")] = '\0';
+		if (!opts.null)
+			line[strcspn(line, "\n")] = '\0';
 		err = put(&s, line);
 	}
 	free(line);

@@ -8,10 +8,12 @@
 #ifndef EBPREC_TESTS_RECORDS_H
 #define EBPREC_TESTS_RECORDS_H
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/payload/container_record.h"
 #include "format/perf/perffile.h"
 #include "format/writer/writer.h"
 
@@ -124,6 +126,38 @@ static inline size_t rec_mmap2(uint8_t *out, uint32_t pid, const char *path, uin
 	size = rec_string(out, size, path);
 	size = rec_tail(out, size, pid, pid, time_ns);
 	return rec_finish(out, size, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+}
+
+static inline size_t rec_cgroup(uint8_t *out, uint64_t id, const char *path)
+{
+	size_t size;
+
+	le64_store(out + 8, id);
+	size = rec_string(out, 16, path);
+	size = rec_tail(out, size, 0, 0, 0);
+	return rec_finish(out, size, PERF_RECORD_CGROUP, 0);
+}
+
+/* A private object that names a container. */
+static inline int rec_container(struct writer *w, const char *id, const char *name)
+{
+	struct containerid_entry e = { id, name, strlen(id), strlen(name) };
+	uint8_t entry[CONTAINERID_ENTRY_MAX];
+
+	if (e.id_bytes > CONTAINERID_DIGITS || e.name_bytes > CONTAINERID_NAME_MAX)
+		return -EINVAL;
+	return writer_object(w, EBX_CONTAINERS, 1, entry, containerid_encode(&e, entry));
+}
+
+/* The section HOSTNAME; room: of out.  Returns its size. */
+static inline size_t rec_host(uint8_t *out, size_t room, const char *name)
+{
+	size_t bytes = strnlen(name, room - 5) + 1;
+
+	le32_store(out, (uint32_t)bytes);
+	memcpy(out + 4, name, bytes - 1);
+	out[4 + bytes - 1] = 0;
+	return 4 + bytes;
 }
 
 /* The kernel's own mapping, without which perf report warns. */

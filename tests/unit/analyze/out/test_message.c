@@ -25,12 +25,12 @@ static const struct {
 	{ "\xc2\x9b"
 	  "2J",
 	  0, "\\xc2\\x9b2J", "\"\\u009b2J\"" },
-	{ "\xff\xfe", 0, "\\xff\\xfe", "\"\\ufffd\\ufffd\"" },
-	{ "cut \xe2\x82", 0, "cut \\xe2\\x82", "\"cut \\ufffd\\ufffd\"" },
-	{ "\xc0\xaf", 0, "\\xc0\\xaf", "\"\\ufffd\\ufffd\"" },
-	{ "\xe0\x80\xaf", 0, "\\xe0\\x80\\xaf", "\"\\ufffd\\ufffd\\ufffd\"" },
-	{ "\xed\xa0\x80", 0, "\\xed\\xa0\\x80", "\"\\ufffd\\ufffd\\ufffd\"" },
-	{ "\xf4\x90\x80\x80", 0, "\\xf4\\x90\\x80\\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"" },
+	{ "\xff\xfe", 0, "\\xff\\xfe", "\"\\\\xff\\\\xfe\"" },
+	{ "cut \xe2\x82", 0, "cut \\xe2\\x82", "\"cut \\\\xe2\\\\x82\"" },
+	{ "\xc0\xaf", 0, "\\xc0\\xaf", "\"\\\\xc0\\\\xaf\"" },
+	{ "\xe0\x80\xaf", 0, "\\xe0\\x80\\xaf", "\"\\\\xe0\\\\x80\\\\xaf\"" },
+	{ "\xed\xa0\x80", 0, "\\xed\\xa0\\x80", "\"\\\\xed\\\\xa0\\\\x80\"" },
+	{ "\xf4\x90\x80\x80", 0, "\\xf4\\x90\\x80\\x80", "\"\\\\xf4\\\\x90\\\\x80\\\\x80\"" },
 };
 
 static void check(void (*print)(FILE *, const char *, size_t), size_t i, const char *want)
@@ -64,11 +64,74 @@ static void say_json_is_always_utf8(void **state)
 		check(say_json, i, cases[i].json);
 }
 
+static void csv_cells_are_quoted_where_they_must_be_and_are_no_formulas(void **state)
+{
+	static const char *const cells[][2] = {
+		{ "", "" },
+		{ "main", "main" },
+		{ "f(int, char)", "\"f(int, char)\"" },
+		{ "a \"b\"", "\"a \"\"b\"\"\"" },
+		{ "=1+2", "\"'=1+2\"" },
+		{ "+1", "\"'+1\"" },
+		{ "-bash", "\"'-bash\"" },
+		{ "@SUM(A1)", "\"'@SUM(A1)\"" },
+		{ "=HYPERLINK(\"x\")", "\"'=HYPERLINK(\"\"x\"\")\"" },
+		{ "\xef\xbc\x9d"
+		  "1",
+		  "\"'\xef\xbc\x9d"
+		  "1\"" },
+		{ "\t=1", "\\x09=1" },
+		{ "a\r\n=1", "a\\x0d\\x0a=1" },
+		{ "a-b", "a-b" },
+	};
+
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
+		char *text = NULL;
+		size_t text_bytes;
+		FILE *to = open_memstream(&text, &text_bytes);
+
+		assert_non_null(to);
+		say_csv(to, cells[i][0], strlen(cells[i][0]));
+		fclose(to);
+		assert_string_equal(text, cells[i][1]);
+		free(text);
+	}
+}
+
+static void what_has_no_room_is_cut_between_characters(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned columns;
+		const char *want;
+	} rows[] = {
+		{ "abcdef", 6, "abcdef" },
+		{ "abcdefg", 6, "abcd.." },
+		{ "ab\033defg", 8, "ab\\x1b.." },
+		{ "ab\033defg", 7, "ab.." },
+		{ "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac", 3, "\xe2\x82\xac.." },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text = NULL;
+		size_t text_bytes;
+		FILE *to = open_memstream(&text, &text_bytes);
+
+		assert_non_null(to);
+		say_escaped_within(to, rows[i].text, strlen(rows[i].text), rows[i].columns);
+		fclose(to);
+		assert_string_equal(text, rows[i].want);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(say_escapes_what_a_terminal_obeys),
 		cmocka_unit_test(say_json_is_always_utf8),
+		cmocka_unit_test(csv_cells_are_quoted_where_they_must_be_and_are_no_formulas),
+		cmocka_unit_test(what_has_no_room_is_cut_between_characters),
 	};
 
 	return cmocka_run_group_tests_name("say", tests, NULL, NULL);

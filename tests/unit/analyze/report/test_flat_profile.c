@@ -188,7 +188,7 @@ static void names_cannot_write_on_the_terminal(void **state)
 	ADD(f, 1, a);
 	check_flat(f, 1,
 		   "#   self    total  samples  object  function\n"
-		   " 100.00%  100.00%        1  x\\x0d      [.] a\\x1b[2J\\x0a\n");
+		   " 100.00%  100.00%        1  x\\x0d   [.] a\\x1b[2J\\x0a\n");
 	teardown(f);
 }
 

@@ -34,14 +34,17 @@ static void json_escapes_what_must_be(void **state)
 		{ "tab\tline\n\x01", "\"tab\\u0009line\\u000a\\u0001\"" },
 		{ "ünï €😀", "\"ünï €😀\"" },
 		/* not UTF-8: cut, stray, too long, surrogate, beyond the last */
-		{ "\xc3", "\"\xef\xbf\xbd\"" },
-		{ "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
-		{ "\x80x", "\"\xef\xbf\xbdx\"" },
-		{ "\xc0\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
-		{ "\xe0\x80\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
-		{ "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
-		{ "\xf4\x90\x80\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
-		{ "\xff", "\"\xef\xbf\xbd\"" },
+		{ "\xc3", "\"\\\\xc3\"" },
+		{ "\xe2\x82", "\"\\\\xe2\\\\x82\"" },
+		{ "\x80x", "\"\\\\x80x\"" },
+		{ "\xc0\xaf", "\"\\\\xc0\\\\xaf\"" },
+		{ "\xe0\x80\xaf", "\"\\\\xe0\\\\x80\\\\xaf\"" },
+		{ "\xed\xa0\x80", "\"\\\\xed\\\\xa0\\\\x80\"" },
+		{ "\xf4\x90\x80\x80", "\"\\\\xf4\\\\x90\\\\x80\\\\x80\"" },
+		{ "\xff", "\"\\\\xff\"" },
+		/* what would turn a line around, or move the cursor */
+		{ "a\xe2\x80\xae", "\"a\\u202e\"" },
+		{ "\xc2\x9b\x7f", "\"\\u009b\\u007f\"" },
 	};
 	char want[128], *got;
 	size_t i;

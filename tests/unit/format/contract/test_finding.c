@@ -32,7 +32,7 @@ static void words_stay_on_their_line(void **state)
 
 	finding_say(&f, FINDING_WORKS, "a\tb", "%s", "one\ntwo\033[2J");
 	finding_format(&f, line);
-	assert_string_equal(line, "works\tx\tone?two?[2J\ta?b\n");
+	assert_string_equal(line, "works\tx\tone\\x0atwo\\x1b[2J\ta\\x09b\n");
 }
 
 static void the_longest_texts_fit(void **state)

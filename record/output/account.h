@@ -50,6 +50,8 @@ struct account {
 	/* Command lines: recorded, not to be had any more, longer than what is retained. */
 	uint64_t args_count, args_missing_count, args_cut_count;
 	uint64_t containers_missing_count; /* whose names were not looked for */
+	/* What did not answer in time: processes, mappings by their files, all reads together. */
+	uint64_t silent_process_count, silent_mapping_count, given_up_count;
 	uint64_t round_count;
 	uint64_t file_bytes; /* as of the last flush */
 	uint64_t duration_ns, own_user_ns, own_system_ns, own_peak_bytes;

@@ -48,7 +48,7 @@ struct io_timeout {
 	struct queue todo, done;
 	struct worker *workers;
 	struct io_timeout_stats stats;
-	uint32_t pending_count;
+	uint32_t pending_count, todo_count;
 	uint32_t users; /* the owner, and threads */
 	bool quit, no_more_threads;
 	int event_fd;
@@ -140,7 +140,10 @@ static struct io_job *next_job(struct io_timeout *io)
 
 	while (*at && worker_of_key(io, (*at)->key))
 		at = &(*at)->next;
-	return *at ? unlink_job(&io->todo, at) : NULL;
+	if (!*at)
+		return NULL;
+	io->todo_count--;
+	return unlink_job(&io->todo, at);
 }
 
 /* The lock is held on entry and on return. */
@@ -258,15 +261,13 @@ static void add_thread(struct io_timeout *io)
  */
 static bool have_threads(struct io_timeout *io, uint64_t now_ns)
 {
-	uint32_t waiting = 0, idle = 0, quick = 0;
+	uint32_t idle = 0, quick = 0;
 
-	for (const struct io_job *job = io->todo.first; job; job = job->next)
-		waiting++;
 	for (const struct worker *w = io->workers; w; w = w->next) {
 		idle += !w->job;
 		quick += w->job && !w->hangs && now_ns < w->begun_ns + SLOW_NS;
 	}
-	if (waiting > idle && idle + quick < THREADS_AT_WORK &&
+	if (io->todo_count > idle && idle + quick < THREADS_AT_WORK &&
 	    io->stats.thread_count < IO_THREADS_MAX)
 		add_thread(io);
 	return io->stats.thread_count > 0;
@@ -306,10 +307,12 @@ int io_timeout_run(struct io_timeout *io, struct io_job *job, bool wait, uint64_
 		!user_hangs(io, job->user);
 	if (taken) {
 		push(&io->todo, job);
+		io->todo_count++;
 		taken = have_threads(io, now_ns);
-		if (!taken)
-			(void)empty_queue(
-				&io->todo); /* it is the only one: there was never a thread */
+		if (!taken) { /* it is the only one: there was never a thread */
+			(void)empty_queue(&io->todo);
+			io->todo_count = 0;
+		}
 	}
 	if (!taken) {
 		io->stats.refused_count++;
@@ -387,6 +390,7 @@ static void collect_late(struct io_timeout *io, bool all, uint64_t now_ns, struc
 			continue;
 		}
 		io->stats.refused_count++;
+		io->todo_count--;
 		push(late, unlink_job(&io->todo, at)); /* remains IO_QUEUED */
 	}
 }

@@ -25,7 +25,7 @@
 #define IO_HANGING_PER_USER 8u
 #define IO_WAIT_NS          5000000u /* most files are in memory */
 #define IO_WAITS_MAX        10u      /* in vain, between two passes; then nothing is waited for */
-#define IO_JOBS_MAX         4096u    /* that wait, run, or are done and not yet collected */
+#define IO_JOBS_MAX         16384u   /* that wait, run, or are done and not yet collected */
 
 struct io_timeout; /* opaque */
 

@@ -10,7 +10,9 @@
 
 #include "bpf/events.h"
 #include "format/base/slurp.h"
+#include "record/process/process_user.h"
 
+#define READ_NS     2000000000ULL
 #define COPY_OBJECT 1 /* the only one of a window's capture */
 
 struct argkeep_text {
@@ -32,8 +34,6 @@ void argkeep_done(struct argkeep *k)
 	free(k->list);
 	keymap_done(&k->last);
 	outbuf_done(&k->pending);
-	outbuf_done(&k->scratch[0]);
-	outbuf_done(&k->scratch[1]);
 	*k = (struct argkeep){ 0 };
 }
 
@@ -178,38 +178,120 @@ int argkeep_add(struct argkeep *k, const struct procargs *p)
 	return outbuf_ok(&k->pending) ? 0 : -ENOMEM;
 }
 
-/* At most so many bytes of a file; false: there is none to be had. */
-static bool read_text(int proc_fd, const char *name, uint32_t most, struct outbuf *text,
-		      uint32_t *bytes, bool *cut)
+/* One byte more than what is kept, so that it is known to be cut. */
+static bool read_text(int proc_fd, const char *name, uint32_t most, struct outbuf *text)
 {
-	outbuf_clear(text);
-	if (slurp_at(proc_fd, name, text))
-		return false;
-	*cut = text->size_bytes > most;
-	*bytes = *cut ? most : (uint32_t)text->size_bytes;
-	return true;
+	int err = slurp_some(proc_fd, name, most, text);
+
+	return (!err || err == -EOVERFLOW) && outbuf_ok(text);
 }
 
-int argkeep_read(struct argkeep *k, uint32_t pid, uint64_t time_ns, int proc_fd)
+void argkeep_read(int proc_fd, struct argkeep_texts *t)
+{
+	t->has_args = read_text(proc_fd, "cmdline", EXEC_ARGS_MAX, &t->args);
+	t->has_env = t->environment && t->has_args && t->args.size_bytes &&
+		     read_text(proc_fd, "environ", EXEC_ENV_MAX, &t->env);
+}
+
+void argkeep_texts_done(struct argkeep_texts *t)
+{
+	outbuf_done(&t->args);
+	outbuf_done(&t->env);
+}
+
+static uint32_t cut_at(size_t size_bytes, uint32_t most, uint32_t flag, uint32_t *flags)
+{
+	*flags |= size_bytes > most ? flag : 0;
+	return size_bytes > most ? most : (uint32_t)size_bytes;
+}
+
+int argkeep_take(struct argkeep *k, uint32_t pid, uint64_t time_ns, const struct argkeep_texts *t)
 {
 	struct procargs p = { .pid = pid, .time_ns = time_ns };
-	bool cut;
 
 	if (!k->wanted)
 		return 0;
-	if (!read_text(proc_fd, "cmdline", EXEC_ARGS_MAX, &k->scratch[0], &p.args_bytes, &cut)) {
-		k->missing_count++;
-		return 0;
+	k->missing_count += !t->has_args;
+	if (!t->has_args || !t->args.size_bytes)
+		return 0; /* gone; or a kernel thread, or one that is about to end */
+	p.args = (const char *)t->args.data;
+	p.args_bytes = cut_at(t->args.size_bytes, EXEC_ARGS_MAX, PROCARGS_ARGS_CUT, &p.flags);
+	if (t->has_env) {
+		p.flags |= PROCARGS_ENV;
+		p.env = (const char *)t->env.data;
+		p.env_bytes = cut_at(t->env.size_bytes, EXEC_ENV_MAX, PROCARGS_ENV_CUT, &p.flags);
 	}
-	if (!p.args_bytes)
-		return 0; /* a kernel thread, or one that is about to end */
-	p.flags = cut ? PROCARGS_ARGS_CUT : 0;
-	if (k->environment &&
-	    read_text(proc_fd, "environ", EXEC_ENV_MAX, &k->scratch[1], &p.env_bytes, &cut))
-		p.flags |= PROCARGS_ENV | (cut ? PROCARGS_ENV_CUT : 0);
-	p.args = (const char *)k->scratch[0].data;
-	p.env = (const char *)k->scratch[1].data;
 	return argkeep_add(k, &p);
+}
+
+/* ---- execs that no BPF program sees ---- */
+
+struct exec_job {
+	struct io_job base;
+	struct argkeep *to;
+	uint32_t pid;
+	uint64_t time_ns;
+	struct argkeep_texts texts;
+};
+
+static void read_exec(struct io_job *job)
+{
+	struct exec_job *e = (struct exec_job *)job;
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u", e->pid);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	argkeep_read(fd, &e->texts);
+	close(fd);
+}
+
+static void drop_exec(struct io_job *job)
+{
+	struct exec_job *e = (struct exec_job *)job;
+
+	argkeep_texts_done(&e->texts);
+	free(e);
+}
+
+static void take_exec(struct io_job *job)
+{
+	struct exec_job *e = (struct exec_job *)job;
+	int err = argkeep_take(e->to, e->pid, e->time_ns, &e->texts);
+
+	e->to->late_err = e->to->late_err ? e->to->late_err : err;
+	drop_exec(job);
+}
+
+static void miss_exec(struct io_job *job)
+{
+	((struct exec_job *)job)->to->missing_count++;
+}
+
+static int begin_exec(struct argkeep *k, uint32_t pid, uint64_t time_ns)
+{
+	struct exec_job *e = k->io ? calloc(1, sizeof(*e)) : NULL;
+
+	if (!e)
+		return k->io ? -ENOMEM : 0;
+	*e = (struct exec_job){ .base = { .work = read_exec,
+					  .done = take_exec,
+					  .given_up = miss_exec,
+					  .drop = drop_exec,
+					  .key = io_key(IO_KIND_PROCESS, pid, 0),
+					  .user = process_user(pid) },
+				.to = k,
+				.pid = pid,
+				.time_ns = time_ns,
+				.texts = { .environment = k->environment } };
+	/* Soon: it may end in a moment. */
+	if (io_timeout_run(k->io, &e->base, true, READ_NS) == -EBUSY) {
+		k->missing_count++;
+		drop_exec(&e->base);
+	}
+	return 0;
 }
 
 /* COMM: pid, tid, name.  FORK and EXIT: pid, ppid, tid, ptid. */
@@ -219,25 +301,14 @@ int argkeep_record(struct argkeep *k, const struct perf_event_header *record, ui
 	const uint8_t *body = (const uint8_t *)(record + 1);
 	struct argkeep_entry *e;
 	uint32_t pid, second;
-	char path[32];
-	int fd, err;
 
 	if (!k->wanted || record->size < sizeof(*record) + 16)
 		return 0;
 	pid = le32_load(body);
 	second = le32_load(body + 4);
 	if (record->type == PERF_RECORD_COMM && (record->misc & PERF_RECORD_MISC_COMM_EXEC) &&
-	    read_execs) {
-		snprintf(path, sizeof(path), "/proc/%u", pid);
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0) {
-			k->missing_count++;
-			return 0;
-		}
-		err = argkeep_read(k, pid, time_ns, fd);
-		close(fd);
-		return err;
-	}
+	    read_execs)
+		return begin_exec(k, pid, time_ns);
 	if (!k->in_window)
 		return 0;
 	if (record->type == PERF_RECORD_FORK && pid != second) {
@@ -253,6 +324,8 @@ int argkeep_flush(struct argkeep *k)
 {
 	int err;
 
+	if (k->late_err)
+		return k->late_err;
 	if (!k->writer || !k->pending.size_bytes || !outbuf_ok(&k->pending))
 		return 0;
 	err = writer_object(k->writer, EBX_ARGS, ++k->next_object, k->pending.data,

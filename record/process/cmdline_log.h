@@ -17,6 +17,7 @@
 #include "format/writer/writer.h"
 #include "record/base/u64map.h"
 #include "format/base/outbuf.h"
+#include "record/privsep/io_timeout.h"
 
 struct argkeep_entry {
 	uint32_t pid;
@@ -35,16 +36,28 @@ struct argkeep {
 	uint64_t next_object;
 	struct argkeep_entry *list; /* in_window; by the time they came */
 	size_t count, room;
-	struct keymap last;       /* by process: the place in list of what was told last */
-	struct outbuf scratch[2]; /* files of /proc */
+	struct keymap last; /* by process: the place in list of what was told last */
+	struct io_timeout
+		*io;  /* borrowed: reads /proc when an exec is reported; NULL: it is not read */
+	int late_err; /* of what was read then */
 	uint64_t entry_count, missing_count, cut_count;
 };
 
 void argkeep_done(struct argkeep *k);
 /* args and env are copied.  -ENOMEM. */
 int argkeep_add(struct argkeep *k, const struct procargs *p);
-/* The process behind proc_fd (its folder in /proc), as it is now.  -ENOMEM; gone: counted, 0. */
-int argkeep_read(struct argkeep *k, uint32_t pid, uint64_t time_ns, int proc_fd);
+
+/* How a process was called, as its folder in /proc has it; all zero but environment. */
+struct argkeep_texts {
+	bool environment; /* is wanted, too */
+	bool has_args, has_env;
+	struct outbuf args, env;
+};
+/* Reads them; in any thread, as it may take for ever.  proc_fd: the folder. */
+void argkeep_read(int proc_fd, struct argkeep_texts *t);
+void argkeep_texts_done(struct argkeep_texts *t);
+/* The process was called so at this time.  -ENOMEM; it was gone: counted, 0. */
+int argkeep_take(struct argkeep *k, uint32_t pid, uint64_t time_ns, const struct argkeep_texts *t);
 /* A side-band record: forks and ends for the window; execs where no BPF program sees them. */
 int argkeep_record(struct argkeep *k, const struct perf_event_header *record, uint64_t time_ns,
 		   bool read_execs);

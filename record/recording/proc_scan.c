@@ -13,15 +13,18 @@
 #include <unistd.h>
 
 #include "format/base/clock.h"
+#include "format/base/cursor.h"
 #include "record/process/proc_maps.h"
 #include "record/process/proc_stat.h"
+#include "record/process/process_user.h"
 #include "format/base/slurp.h"
+
+#define READ_NS 2000000000ULL
 
 /* What is needed of one process after the other: buffers that are used again. */
 struct walk {
 	struct procscan *scan;
 	struct siderec rec;
-	struct procmap map;
 	struct outbuf text;
 	int64_t boot_to_mono_ns;
 	uint64_t ns_a_tick;
@@ -72,11 +75,59 @@ static int emit_namespaces(struct walk *w, int dir_fd, uint32_t pid)
 	return emit_side(w->scan->emit, &w->rec, siderec_namespaces(&w->rec, pid, pid, ns));
 }
 
-static int emit_map(struct walk *w, uint32_t pid, const struct procmap *map)
+/* ---- what is read of a process by a thread ---- */
+
+struct procscan_job {
+	struct io_job base;
+	struct procscan *scan;
+	struct procscan_job *next; /* of those that are under way */
+	uint32_t pid;
+	int dir_fd;     /* owned, its folder in /proc */
+	bool maps_only; /* for unwmaps alone */
+	bool is_waited; /* the scan waits for it: what is emitted is of time 0 */
+	bool is_outdated;
+	uint64_t as_of_ns;
+	struct outbuf maps;
+	struct argkeep_texts texts;
+};
+
+static void job_free(struct io_job *base)
 {
+	struct procscan_job *j = (struct procscan_job *)base;
+
+	close(j->dir_fd);
+	outbuf_done(&j->maps);
+	argkeep_texts_done(&j->texts);
+	free(j);
+}
+
+static void job_work(struct io_job *base)
+{
+	struct procscan_job *j = (struct procscan_job *)base;
+
+	j->as_of_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!j->maps_only)
+		argkeep_read(j->dir_fd, &j->texts);
+	if (slurp_some(j->dir_fd, "maps", PROCMAPS_TEXT_MAX, &j->maps) || !outbuf_ok(&j->maps))
+		outbuf_clear(&j->maps); /* gone, or no process has as many */
+}
+
+static void forget_job(struct procscan_job *j)
+{
+	struct procscan_job **at = &j->scan->jobs;
+
+	while (*at != j)
+		at = &(*at)->next;
+	*at = j->next;
+}
+
+static int emit_map(struct procscan_job *j, uint64_t time_ns, const struct procmap *map)
+{
+	struct procscan *s = j->scan;
+	struct siderec rec = { .id = emit_side_id(s->emit), .time_ns = time_ns };
 	struct siderec_map m = {
-		.pid = pid,
-		.tid = pid,
+		.pid = j->pid,
+		.tid = j->pid,
 		.start = map->start,
 		.size_bytes = map->end - map->start,
 		.file_off_bytes = map->file_off_bytes,
@@ -88,37 +139,123 @@ static int emit_map(struct walk *w, uint32_t pid, const struct procmap *map)
 		.path = map->path[0] ? map->path : "//anon", /* perf's name for it */
 	};
 
-	(void)movedtext_look(w->scan->moved, &m, (const char *)w->text.data,
-			     clock_ns(CLOCK_MONOTONIC));
-	if (vdso_is(w->scan->vdso, m.path, m.size_bytes))
-		m.build_id = w->scan->vdso->build_id;
+	(void)movedtext_look(s->moved, &m, (const char *)j->maps.data, clock_ns(CLOCK_MONOTONIC));
+	if (vdso_is(s->vdso, m.path, m.size_bytes))
+		m.build_id = s->vdso->build_id;
 	else
-		mapids_lookup(w->scan->buildids, &m, clock_ns(CLOCK_MONOTONIC));
-	if (w->scan->jitfiles)
-		jitfiles_map(w->scan->jitfiles, &m);
-	mapids_name(w->scan->buildids, &m.build_id, m.path, false);
-	if (w->scan->unwmaps)
-		(void)unwmaps_map(w->scan->unwmaps, &m);
-	w->scan->map_count++;
-	if (w->scan->maps_only)
-		return 0;
-	return emit_side(w->scan->emit, &w->rec, siderec_mmap2(&w->rec, &m));
+		mapids_lookup(s->buildids, &m, j->as_of_ns);
+	if (!j->maps_only)
+		jitfiles_map(s->jitfiles, &m);
+	mapids_name(s->buildids, &m.build_id, m.path, false);
+	if (s->unwmaps)
+		(void)unwmaps_map(s->unwmaps, &m);
+	s->map_count++;
+	return j->maps_only ? 0 : emit_side(s->emit, &rec, siderec_mmap2(&rec, &m));
 }
 
-static int emit_maps(struct walk *w, int dir_fd, uint32_t pid)
+static int emit_maps(struct procscan_job *j, uint64_t time_ns)
 {
-	const char *text;
-	int err = 0, more;
+	const char *text = (const char *)j->maps.data;
+	struct procmap *map = malloc(sizeof(*map));
+	int err = map ? 0 : -ENOMEM, more;
 
-	if (read_text(w, dir_fd, "maps") || !w->text.size_bytes)
-		return 0; /* a kernel thread, or gone */
-	text = (const char *)w->text.data;
-	while (!err && (more = procmaps_next(&text, &w->map)) != 0) {
-		if (more > 0 && (w->map.prot & PROT_EXEC))
-			err = emit_map(w, pid, &w->map);
+	while (!err && j->maps.size_bytes && (more = procmaps_next(&text, map)) != 0) {
+		if (more > 0 && (map->prot & PROT_EXEC))
+			err = emit_map(j, time_ns, map);
 	}
+	free(map);
 	return err;
 }
+
+/* What came late has a time: the process may have been recorded since. */
+static uint64_t time_of(const struct procscan_job *j)
+{
+	uint64_t floor_ns = j->scan->emit->floor_ns;
+
+	if (j->is_waited)
+		return 0;
+	return j->as_of_ns > floor_ns ? j->as_of_ns : floor_ns;
+}
+
+static void job_done(struct io_job *base)
+{
+	struct procscan_job *j = (struct procscan_job *)base;
+	struct procscan *s = j->scan;
+	int err = 0;
+
+	forget_job(j);
+	s->again |= j->is_outdated && j->maps_only;
+	if (!j->is_outdated) {
+		if (j->maps_only && j->maps.size_bytes)
+			unwmaps_anew(s->unwmaps, j->pid);
+		else if (!j->maps_only)
+			err = argkeep_take(s->args, j->pid, 0, &j->texts);
+		if (!err)
+			err = emit_maps(j, time_of(j));
+	}
+	s->late_err = s->late_err ? s->late_err : err;
+	job_free(base);
+}
+
+static void job_given_up(struct io_job *base)
+{
+	struct procscan_job *j = (struct procscan_job *)base;
+
+	forget_job(j);
+	j->scan->unread_count++;
+}
+
+/* dir_fd is borrowed. */
+static int read_process(struct procscan *s, uint32_t pid, int dir_fd, bool maps_only)
+{
+	struct procscan_job *j = calloc(1, sizeof(*j));
+	int err;
+
+	if (!j)
+		return -ENOMEM;
+	*j = (struct procscan_job){ .base = { .work = job_work,
+					      .done = job_done,
+					      .given_up = job_given_up,
+					      .drop = job_free,
+					      .key = io_key(IO_KIND_PROCESS, pid, 0),
+					      .user = process_user(pid) },
+				    .scan = s,
+				    .next = s->jobs,
+				    .pid = pid,
+				    .dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0),
+				    .maps_only = maps_only,
+				    .is_waited = !maps_only,
+				    .texts = { .environment = s->args->environment } };
+	s->jobs = j;
+	err = io_timeout_run(s->io, &j->base, !maps_only, READ_NS);
+	if (err == -EINPROGRESS) {
+		j->is_waited = false;
+	} else if (err == -EBUSY) {
+		job_given_up(&j->base);
+		job_free(&j->base);
+	}
+	err = s->late_err;
+	s->late_err = 0;
+	return err;
+}
+
+void procscan_record(struct procscan *s, const struct perf_event_header *record)
+{
+	const uint8_t *body = (const uint8_t *)(record + 1);
+	bool is_new = (record->type == PERF_RECORD_COMM &&
+		       (record->misc & PERF_RECORD_MISC_COMM_EXEC)) ||
+		      (record->type == PERF_RECORD_EXIT && record->size >= sizeof(*record) + 16 &&
+		       le32_load(body) == le32_load(body + 8));
+
+	if (!s->jobs || record->size < sizeof(*record) + 8 ||
+	    (!is_new && record->type != PERF_RECORD_MMAP2))
+		return;
+	for (struct procscan_job *j = s->jobs; j; j = j->next)
+		if (j->pid == le32_load(body))
+			j->is_outdated |= is_new || j->maps_only;
+}
+
+/* ---- what is read at once ---- */
 
 /* ppid: of the process, when tid is its leader. */
 static int emit_thread(struct walk *w, uint32_t pid, uint32_t tid, const struct procstat *stat)
@@ -175,23 +312,48 @@ static int scan_process(struct walk *w, int proc_fd, const char *name, uint32_t 
 	w->scan->process_count++;
 	if (read_text(w, dir_fd, "stat") || procstat_parse((const char *)w->text.data, &stat))
 		goto out;
-	if (w->scan->maps_only) {
-		unwmaps_anew(w->scan->unwmaps, pid);
-		err = emit_maps(w, dir_fd, pid);
-		goto out;
-	}
 	err = emit_thread(w, pid, pid, &stat);
 	if (!err)
 		err = emit_namespaces(w, dir_fd, pid);
-	if (!err && w->scan->args)
-		err = argkeep_read(w->scan->args, pid, 0, dir_fd);
 	if (!err)
-		err = emit_maps(w, dir_fd, pid);
+		err = read_process(w->scan, pid, dir_fd, false);
 	if (!err)
 		err = scan_threads(w, dir_fd, pid);
+	io_timeout_pass(w->scan->io);
 out:
 	close(dir_fd);
 	return err;
+}
+
+static int scan_maps(struct procscan *s, int proc_fd, const char *name, uint32_t pid)
+{
+	int dir_fd = openat(proc_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (dir_fd < 0)
+		return 0;
+	unwmaps_keep(s->unwmaps, pid);
+	err = read_process(s, pid, dir_fd, true);
+	close(dir_fd);
+	return err;
+}
+
+bool procscan_maps(struct procscan *s)
+{
+	DIR *proc = s->jobs ? NULL : opendir("/proc");
+	struct dirent *d;
+	uint32_t pid;
+	int err = 0;
+
+	if (!proc)
+		return false;
+	s->again = false;
+	while (!err && (d = readdir(proc))) {
+		if (is_number(d->d_name, &pid) && targets_has(s->targets, pid))
+			err = scan_maps(s, dirfd(proc), d->d_name, pid);
+	}
+	closedir(proc);
+	unwmaps_sweep(s->unwmaps);
+	return true;
 }
 
 int procscan_run(struct procscan *s)

@@ -6,6 +6,10 @@
  * side-band's word, which has a time, is the later one.  For each process FORK, NAMESPACES, COMM
  * and MMAP2 of its executable mappings, with build-ids; for each thread FORK and COMM; all of
  * time 0.
+ *
+ * Mappings and command lines are read by threads (io_timeout.h), as the kernel takes the process's mmap lock
+ * for them, which others may hold for ever.  What takes longer than a moment is emitted when it is there, with
+ * the time at which it was read; a process that does not answer within two seconds is counted.
  */
 #ifndef EBPREC_RECORD_RECORDING_PROC_SCAN_H
 #define EBPREC_RECORD_RECORDING_PROC_SCAN_H
@@ -19,20 +23,35 @@
 #include "record/unwind/process_maps.h"
 #include "record/process/vdso.h"
 
+struct procscan_job; /* in proc_scan.c */
+
+/* All zero but what is borrowed. */
 struct procscan {
 	struct emit *emit; /* all borrowed */
+	struct io_timeout *io;
 	struct mapids *buildids;
 	const struct vdso *vdso;
-	struct jitfiles *jitfiles; /* NULL: nobody asks */
-	struct argkeep *args;      /* NULL: nobody asks */
+	struct jitfiles *jitfiles;
+	struct argkeep *args;
 	struct movedtext *moved;
 	struct targets *targets;
-	struct unwmaps *unwmaps; /* NULL: nobody asks */
-	bool maps_only;          /* nothing is emitted: unwmaps is to be brought up to date */
-	uint32_t process_count, thread_count, map_count; /* out */
+	struct unwmaps *unwmaps;   /* NULL: nobody asks */
+	struct procscan_job *jobs; /* processes that are being read */
+	bool again; /* mappings changed while they were read: another rescan is wanted */
+	uint32_t process_count, thread_count, map_count;
+	uint32_t
+		unread_count; /* processes whose mappings and command lines could not be had in time */
+	int late_err;         /* of what was emitted when it was read */
 };
 
 /* A process that ends while it is read is no error.  errno of /proc, or of the writer. */
 int procscan_run(struct procscan *s);
+/*
+ * Brings s->unwmaps alone up to date, as records were lost.  What is read comes later.  False: an earlier scan is not
+ * yet over.
+ */
+bool procscan_maps(struct procscan *s);
+/* A record of the side-band: what is read of its process may be out of date. */
+void procscan_record(struct procscan *s, const struct perf_event_header *record);
 
 #endif

@@ -12,6 +12,8 @@
 #include "record/recording/recording_priv.h"
 #include "record/privsep/caps.h"
 
+#define IO_END_NS 2000000000ULL /* the end waits so long for files that do not answer */
+
 /*
  * Order matters: forks are followed before anything of a child can be recorded, and inst_copy takes
  * the samples that nobody before it knows.
@@ -44,6 +46,8 @@ static int failed_write(struct recording *r, int err)
 
 void recording_count(struct recording *r)
 {
+	struct io_timeout_stats io;
+
 	account_own_cost(&r->emit.account);
 	if (r->walker)
 		walker_account(r->walker, &r->emit.account);
@@ -52,6 +56,10 @@ void recording_count(struct recording *r)
 	r->emit.account.args_missing_count = r->args.missing_count;
 	r->emit.account.args_cut_count = r->args.cut_count;
 	r->emit.account.containers_missing_count = r->containers.missed_count;
+	r->emit.account.silent_process_count = r->scan.unread_count;
+	r->emit.account.silent_mapping_count = r->buildids.unanswered_count;
+	io_timeout_get_stats(r->io, &io);
+	r->emit.account.given_up_count = io.given_up_count;
 }
 
 /* The account, the notes, and what makes a capture whole. */
@@ -90,6 +98,15 @@ static void tell_what_is_missing(struct recording *r)
 		note(&r->notes, NOTE_WARNING,
 		     "no unwind tables of %llu files: the process that reads them died (%s, last of %s)",
 		     (unsigned long long)a->table_died_count, death, path);
+	if (r->scan.unread_count)
+		note(&r->notes, NOTE_WARNING,
+		     "%u processes did not answer (their memory map is locked): nothing is known of what they had "
+		     "mapped before, nor of their command lines",
+		     r->scan.unread_count);
+	if (r->buildids.unanswered_count)
+		note(&r->notes, NOTE_WARNING,
+		     "%llu mappings have no build-id and no unwind tables, as their files did not answer",
+		     (unsigned long long)r->buildids.unanswered_count);
 	if (a->containers_missing_count)
 		note(&r->notes, NOTE_WARNING,
 		     "%llu containers are shown by their ids: too many others came at the same time",
@@ -124,6 +141,9 @@ static int stop(struct recording *r)
 	}
 	if (!err)
 		err = jitfiles_finish(&r->jitfiles);
+	io_timeout_finish(r->io, IO_END_NS);
+	if (!err)
+		err = r->late_err ? r->late_err : r->scan.late_err;
 	tell_what_is_missing(r);
 	if (!err)
 		err = recording_flush(r);

@@ -9,7 +9,6 @@
 
 #include "format/base/cursor.h"
 #include "format/base/clock.h"
-#include "record/recording/proc_scan.h"
 #include "record/recording/recording_priv.h"
 
 #define PASS_NS      100000000ULL  /* the rings are looked at this often */
@@ -194,6 +193,7 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 	if (h->type == PERF_RECORD_CGROUP)
 		note_cgroup(r, h);
 	attrs_settle_ids(&r->attrs, h);
+	procscan_record(&r->scan, h);
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, time_ns, &m);
 	if (mapped && movedtext_look(&r->moved, &m, NULL, time_ns))
 		return tell_mapping(r, &m, time_ns);
@@ -214,23 +214,12 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 /* The side-band lost records: what is mapped where is read again, once a second at most. */
 static void rescan(struct recording *r)
 {
-	struct procscan scan = {
-		.emit = &r->emit,
-		.buildids = &r->buildids,
-		.vdso = &r->vdso,
-		.moved = &r->moved,
-		.targets = &r->targets,
-		.unwmaps = walker_maps(r->walker),
-		.maps_only = true,
-	};
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (now_ns - r->rescanned_ns < FLUSH_NS)
+	if (now_ns - r->rescanned_ns < FLUSH_NS || !procscan_maps(&r->scan))
 		return;
 	r->rescan = false;
 	r->rescanned_ns = now_ns;
-	(void)procscan_run(&scan);
-	unwmaps_sweep(scan.unwmaps);
 }
 
 static int tick(struct recording *r)
@@ -262,7 +251,7 @@ static int take_events(struct recording *r, bool last)
 	err = r->bpf ? rings_drain(r->rings, on_event, r) : 0;
 	io_timeout_pass(r->io);
 	if (!err)
-		err = r->late_err;
+		err = r->late_err ? r->late_err : r->scan.late_err;
 	if (!last)
 		until_ns = clock_ns(CLOCK_MONOTONIC) - (r->targets.all ? 0 : LATE_NS);
 	if (!err)
@@ -271,7 +260,7 @@ static int take_events(struct recording *r, bool last)
 		err = sideband_deliver(r->sideband, until_ns, on_record, r);
 	if (!err && !last)
 		err = tell_moved(r, until_ns);
-	if (r->walker && r->rescan && !last)
+	if (r->walker && (r->rescan || r->scan.again) && !last)
 		rescan(r);
 	containerwatch_look(&r->containers, clock_ns(CLOCK_MONOTONIC));
 	if (!err && r->walker)

@@ -21,6 +21,7 @@
 #include "record/process/jit_symbols.h"
 #include "record/process/hugepage_text.h"
 #include "record/output/output_file.h"
+#include "record/recording/proc_scan.h"
 #include "record/recording/recording.h"
 #include "record/recording/rotated_file.h"
 #include "record/process/vdso.h"
@@ -65,6 +66,7 @@ struct recording {
 	struct movedtext moved;
 	struct cgroupage cgroups; /* of the window's state */
 	struct argkeep args;
+	struct procscan scan;
 	bool exec_seen; /* by a BPF program, not by its COMM record */
 	struct hostinfo host;
 	struct hostenv env;

@@ -16,7 +16,6 @@
 #include "record/kernel/kernel_maps.h"
 #include "record/output/meta.h"
 #include "record/metric/catalogue.h"
-#include "record/recording/proc_scan.h"
 #include "record/recording/recording_priv.h"
 #include "record/events/tracefs.h"
 
@@ -276,8 +275,12 @@ static int build_tables(struct recording *r, uint64_t as_of_ns)
 /* What was there before: the kernel first, as perf wants it. */
 static int write_state(struct recording *r)
 {
-	struct procscan scan = {
+	uint64_t as_of_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	r->scan = (struct procscan){
 		.emit = &r->emit,
+		.io = r->io,
 		.buildids = &r->buildids,
 		.vdso = &r->vdso,
 		.jitfiles = &r->jitfiles,
@@ -286,9 +289,6 @@ static int write_state(struct recording *r)
 		.targets = &r->targets,
 		.unwmaps = r->walker ? walker_maps(r->walker) : NULL,
 	};
-	uint64_t as_of_ns = clock_ns(CLOCK_MONOTONIC);
-	int err;
-
 	err = write_meta(r);
 	if (!err)
 		err = kernmaps_emit(&r->emit, &r->buildids, r->kallsyms);
@@ -300,7 +300,7 @@ static int write_state(struct recording *r)
 		err = cgroups_emit(&r->emit, &r->containers);
 	containerwatch_look(&r->containers, as_of_ns);
 	if (!err)
-		err = procscan_run(&scan);
+		err = procscan_run(&r->scan);
 	/* Of a few processes, without BPF, only what a stack goes through is built. */
 	if (!err && r->walker && (r->bpf || r->targets.all))
 		err = build_tables(r, as_of_ns);
@@ -309,7 +309,7 @@ static int write_state(struct recording *r)
 	if (!err)
 		note(&r->notes, NOTE_DETAIL,
 		     "%u processes, %u threads, %u mappings of %llu files at start",
-		     scan.process_count, scan.thread_count, scan.map_count,
+		     r->scan.process_count, r->scan.thread_count, r->scan.map_count,
 		     (unsigned long long)r->buildids.read_count);
 	return err;
 }
@@ -360,6 +360,7 @@ int recording_start(struct recording *r)
 	vdso_find(&r->vdso);
 	r->args.wanted = r->opts->command_lines;
 	r->args.environment = r->opts->environment;
+	r->args.io = r->io;
 	if (!err)
 		err = recording_set_up(r);
 	if (err)

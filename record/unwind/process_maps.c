@@ -348,6 +348,14 @@ void unwmaps_anew(struct unwmaps *u, uint32_t pid)
 	mark(u, p);
 }
 
+void unwmaps_keep(struct unwmaps *u, uint32_t pid)
+{
+	struct proc *p = proc_of(u, pid);
+
+	if (p)
+		p->scan = u->scan;
+}
+
 void unwmaps_sweep(struct unwmaps *u)
 {
 	size_t i;

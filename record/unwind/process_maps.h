@@ -44,6 +44,8 @@ void unwmaps_exit(struct unwmaps *u, uint32_t pid);
  * forgets the processes that were not begun anew since it was last called.
  */
 void unwmaps_anew(struct unwmaps *u, uint32_t pid);
+/* The process is there: it is as before, and unwmaps_sweep() keeps it. */
+void unwmaps_keep(struct unwmaps *u, uint32_t pid);
 void unwmaps_sweep(struct unwmaps *u);
 
 /*

@@ -61,3 +61,55 @@ samples_of() {
 	[ "$(samples_of r.data shares)" -gt 100 ] || fail "others were not sampled"
 	[ "$(samples_of r.data computes)" -gt 100 ] || fail "its threads were not sampled"
 }
+
+# asks_and_hangs PID - whoever reads of it waits: its mmap lock is held
+asks_and_hangs() {
+	! timeout -s KILL 1 cat "/proc/$1/cmdline" >/dev/null 2>&1
+}
+
+@test "a process whose mmap lock is held is sampled, counted, and nobody waits for it" {
+	hanging lock far/program
+	now_hangs
+	asks_and_hangs "$load" || skip "this kernel does not hold the lock for it"
+	shares 600 >/dev/null 3>&- &
+	other=$!
+	begin=$(date +%s%N)
+	timeout -s KILL 30 ebprec-record -a -F 997 -q --duration 3 -o r.data 2>err 3>&- || fail "$(cat err)"
+	took=$((($(date +%s%N) - begin) / 1000000))
+	kill $other
+	echo "# 3 s of recording took $took ms" >&3
+	[ $took -lt 9000 ] || fail "$took ms"
+	grep -q '^ebprec: 1 processes did not answer ' err || fail "$(cat err)"
+	same 1 "$(account r.data not_answered processes)"
+	whole r.data
+	[ "$(account r.data longest_pass_ns)" -lt 1000000000 ] || fail "$(account r.data longest_pass_ns) ns"
+	[ "$(samples_of r.data computes)" -gt 100 ] || fail "its threads were not sampled"
+	[ "$(samples_of r.data shares)" -gt 100 ] || fail "others were not sampled"
+	# Of others all is known.
+	ebprec report --folded -i r.data 2>/dev/null >folded
+	grep -q ";share_three;burn_three " folded || fail "$(grep ^shares folded)"
+}
+
+@test "Ctrl-C ends a recording while a process hangs whose mmap lock is held" {
+	hanging lock far/program
+	now_hangs
+	asks_and_hangs "$load" || skip "this kernel does not hold the lock for it"
+	ebprec-record -a -F 97 -q -o r.data 2>err 3>&- &
+	recorder=$!
+	for _ in {1..100}; do
+		[ ! -s r.data ] || break
+		sleep 0.1
+	done
+	kill -INT $recorder
+	begin=$(date +%s%N)
+	for _ in {1..100}; do
+		kill -0 $recorder 2>/dev/null || break
+		sleep 0.1
+	done
+	took=$((($(date +%s%N) - begin) / 1000000))
+	kill -KILL $recorder 2>/dev/null || true
+	echo "# it ended within $took ms" >&3
+	[ $took -lt 5000 ] || fail "$took ms"
+	whole r.data
+	same interrupted "$(account r.data ended)"
+}

@@ -251,10 +251,9 @@ static int list(const struct bundle_opts *opts, const struct capture *c)
 int cmd_bundle(int argc, char **argv)
 {
 	struct bundle_opts opts = { .names = NAMEOPTS_DEFAULTS };
-	struct parse_err where = { 0 };
 	struct capture *c;
 	char **words;
-	int status, err;
+	int status;
 
 	if (!usage_parse(&bundle_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
@@ -263,9 +262,9 @@ int cmd_bundle(int argc, char **argv)
 		return status;
 	if (!strcmp(opts.input, "-") && !opts.list && !opts.output)
 		return usage_error(&bundle_usage, "standard input needs '--output FILE'");
-	err = capture_open(opts.input, &c, &where);
-	if (err)
-		return say_cannot_open(opts.input, err, &where);
+	status = cmd_open_capture(opts.input, &c);
+	if (status)
+		return status;
 	status = opts.list || !opts.output ? 0 : cmd_new_file(c, opts.input, opts.output);
 	if (!status)
 		status = opts.list ? list(&opts, c) : bundle(&opts, c);

@@ -550,19 +550,18 @@ out:
 int cmd_info(int argc, char **argv)
 {
 	struct info_opts opts = { 0 };
-	struct parse_err where = { 0 };
 	struct capture *c;
 	char **words;
-	int status, err;
+	int status;
 
 	if (!usage_parse(&info_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
 	status = cmd_input(&info_usage, words, &opts.input);
 	if (status)
 		return status;
-	err = capture_open(opts.input, &c, &where);
-	if (err)
-		return say_cannot_open(opts.input, err, &where);
+	status = cmd_open_capture(opts.input, &c);
+	if (status)
+		return status;
 	status = opts.extract ? extract(c, opts.extract) : show(c, &opts);
 	capture_close(c);
 	return status;

@@ -93,10 +93,9 @@ int cmd_merge(int argc, char **argv)
 {
 	struct merge_opts opts = { 0 };
 	struct capture *captures[INPUTS_MAX] = { NULL };
-	struct parse_err where = { 0 };
 	size_t count = 0;
 	char **words;
-	int status, err;
+	int status;
 
 	if (!usage_parse(&merge_usage, &opts, argc, argv, 2, INPUTS_MAX, &words, &status))
 		return status;
@@ -104,9 +103,9 @@ int cmd_merge(int argc, char **argv)
 		return usage_error(&merge_usage, "'ebprec merge' needs '--output FILE'");
 	status = SAY_OK;
 	for (; words[count] && !status; count += captures[count] != NULL) {
-		err = capture_open(words[count], &captures[count], &where);
-		status = err ? say_cannot_open(words[count], err, &where)
-			     : cmd_new_file(captures[count], words[count], opts.output);
+		status = cmd_open_capture(words[count], &captures[count]);
+		if (!status)
+			status = cmd_new_file(captures[count], words[count], opts.output);
 	}
 	if (!status)
 		status = merge((const struct capture *const *)captures, count, words, &opts);

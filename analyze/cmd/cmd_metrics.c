@@ -172,13 +172,12 @@ static void done(struct metrics *m)
 int cmd_metrics(int argc, char **argv)
 {
 	struct metrics_opts opts = { .top = UINT32_MAX };
-	struct parse_err where = { 0 };
 	struct filter filter;
 	struct metrics *m;
 	struct capture *c;
 	const char *name = NULL;
 	char **words;
-	int status, err;
+	int status;
 
 	if (!usage_parse(&metrics_usage, &opts, argc, argv, 0, 2, &words, &status))
 		return status;
@@ -194,9 +193,9 @@ int cmd_metrics(int argc, char **argv)
 			&metrics_usage,
 			"option '--json' cannot be '%s': nothing or 'denet' was expected",
 			opts.json);
-	err = capture_open(opts.input, &c, &where);
-	if (err)
-		return say_cannot_open(opts.input, err, &where);
+	status = cmd_open_capture(opts.input, &c);
+	if (status)
+		return status;
 	m = calloc(1, sizeof(*m));
 	if (!m) {
 		capture_close(c);

@@ -141,10 +141,10 @@ static int check_result(const char *path)
 {
 	const struct capture_damage *d;
 	struct capture *c;
-	int status = SAY_OK, err = capture_open(path, &c, NULL);
+	int status = cmd_open_capture(path, &c);
 
-	if (err)
-		return say_cannot_open(path, err, NULL);
+	if (status)
+		return status;
 	d = capture_damage(c);
 	if (d->bad_sections)
 		status = say_error(
@@ -242,10 +242,9 @@ static int recover(const struct capture *c, int fd, const struct recover_opts *o
 int cmd_recover(int argc, char **argv)
 {
 	struct recover_opts opts = { 0 };
-	struct parse_err where = { 0 };
 	struct capture *c;
 	char **words;
-	int fd, status, err;
+	int fd, status;
 
 	if (!usage_parse(&recover_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
@@ -255,9 +254,9 @@ int cmd_recover(int argc, char **argv)
 	status = cmd_input(&recover_usage, words, &opts.input);
 	if (status)
 		return status;
-	err = capture_open(opts.input, &c, &where);
-	if (err)
-		return say_cannot_open(opts.input, err, &where);
+	status = cmd_open_capture(opts.input, &c);
+	if (status)
+		return status;
 	status = opts.output ? cmd_new_file(c, opts.input, opts.output) : 0;
 	if (status) {
 		capture_close(c);

@@ -365,21 +365,20 @@ static int show(const struct capture *c, const struct sched_opts *opts, const st
 int cmd_sched(int argc, char **argv)
 {
 	struct sched_opts opts = { 0 };
-	struct parse_err where = { 0 };
 	struct timespan whole;
 	struct filter filter;
 	struct capture *c;
 	char **words;
-	int status, err;
+	int status;
 
 	if (!usage_parse(&sched_usage, &opts, argc, argv, 0, 1, &words, &status))
 		return status;
 	status = cmd_input(&sched_usage, words, &opts.input);
 	if (status)
 		return status;
-	err = capture_open(opts.input, &c, &where);
-	if (err)
-		return say_cannot_open(opts.input, err, &where);
+	status = cmd_open_capture(opts.input, &c);
+	if (status)
+		return status;
 	filter_init(&filter);
 	status = pickopts_who(&filter, &sched_usage, &opts.who, NULL);
 	if (!status)

@@ -341,10 +341,9 @@ static int scrub(const struct scrub_args *args, const struct capture *c)
 int cmd_scrub(int argc, char **argv)
 {
 	struct scrub_args args = { .input = NULL };
-	struct parse_err where = { 0 };
 	struct capture *c;
 	char **words;
-	int status, err;
+	int status;
 
 	if (!usage_parse(&scrub_usage, &args, argc, argv, 0, 1, &words, &status))
 		return status;
@@ -353,9 +352,9 @@ int cmd_scrub(int argc, char **argv)
 		return status;
 	if (!args.output && !args.checks.count)
 		return usage_error(&scrub_usage, "'ebprec scrub' needs '--output FILE'");
-	err = capture_open(args.input, &c, &where);
-	if (err)
-		return say_cannot_open(args.input, err, &where);
+	status = cmd_open_capture(args.input, &c);
+	if (status)
+		return status;
 	status = args.output ? cmd_new_file(c, args.input, args.output) : check_input(&args, c);
 	if (!status && args.output)
 		status = scrub(&args, c);

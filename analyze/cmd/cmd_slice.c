@@ -84,16 +84,15 @@ static int run(const struct usage *u, const struct copy_opts *opts)
 {
 	struct rewrite_opts how = { .plain = opts->raw };
 	struct timespan whole;
-	struct parse_err where = { 0 };
 	struct filter filter;
 	struct capture *c;
-	int status, err;
+	int status;
 
 	if (!opts->output)
 		return usage_error(u, "'ebprec %s' needs '--output FILE'", u->command);
-	err = capture_open(opts->input, &c, &where);
-	if (err)
-		return say_cannot_open(opts->input, err, &where);
+	status = cmd_open_capture(opts->input, &c);
+	if (status)
+		return status;
 	filter_init(&filter);
 	status = cmd_new_file(c, opts->input, opts->output);
 	if (!status)

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analyze/cmd/open_report.h"
 #include "analyze/cmd/sandbox_policy.h"
 #include "analyze/cmd/progress.h"
 
@@ -26,6 +29,8 @@ static const struct option options[] = {
 	  "draw with lines (default: as the locale of the terminal is); --no-utf8: not" },
 	{ OPT_FLAG, 0, "sandbox", NULL, offsetof(struct habits, sandbox), 0, 0,
 	  "--no-sandbox: read without landlock and seccomp" },
+	{ OPT_SIZE, 0, "unpack-limit", "SIZE", offsetof(struct habits, unpack_limit), 0, 0,
+	  "unpack private objects up to SIZE (default: 64M and 64 times theirs)" },
 	{ 0 },
 };
 
@@ -188,6 +193,8 @@ static void start_pager(struct habits *h)
 
 void habits_begin(struct habits *h, bool paged)
 {
+	char number[24];
+
 	unsetenv("EBPREC_PAGER_IN_USE");
 	unsetenv(PROGRESS_VARIABLE);
 	if (strcmp(h->color, "auto") != 0)
@@ -196,6 +203,10 @@ void habits_begin(struct habits *h, bool paged)
 		setenv("EBPREC_UTF8", h->utf8 ? "1" : "0", 1);
 	if (!h->sandbox)
 		setenv(CONFINE_VARIABLE, "0", 1);
+	if (h->unpack_limit) {
+		snprintf(number, sizeof(number), "%" PRIu64, h->unpack_limit);
+		setenv(CMD_UNPACK_VARIABLE, number, 1);
+	}
 	if (paged && h->pager && isatty(STDOUT_FILENO))
 		start_pager(h);
 }

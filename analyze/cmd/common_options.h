@@ -6,7 +6,7 @@
  * These options stand anywhere on the command line (before or behind the command, before "--"),
  * are taken out of it before the command reads it, and are listed below each command's own.  What
  * they decide reaches the commands by the environment (EBPREC_COLOR, EBPREC_UTF8,
- * EBPREC_PAGER_IN_USE, EBPREC_SANDBOX), so that no command hands it down and a script can set it once.
+ * EBPREC_PAGER_IN_USE, EBPREC_SANDBOX, EBPREC_UNPACK_LIMIT), so that no command hands it down and a script can set it once.
  *
  * The pager is a process: habits_begin() must come before threads and before rights are given up.
  */
@@ -14,6 +14,7 @@
 #define EBPREC_ANALYZE_CMD_COMMON_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "format/base/options.h"
@@ -23,10 +24,11 @@ struct habits {
 	const char *color; /* "auto", "always", "never" */
 	bool utf8, utf8_given;
 	bool sandbox;
-	pid_t pager_pid; /* 0: none */
+	uint64_t unpack_limit; /* bytes; 0: not given */
+	pid_t pager_pid;       /* 0: none */
 };
 
-/* The table, for help texts; of a command that shows nothing it is only the sandbox. */
+/* The table, for help texts; of a command that shows nothing it is only what concerns reading. */
 const struct option *habits_options(bool shows);
 
 /*

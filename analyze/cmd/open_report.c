@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/cmd/open_report.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,16 +32,49 @@ int cmd_new_file(const struct capture *c, const char *input, const char *output)
 			 output, input);
 }
 
+static uint64_t whole_mib(uint64_t bytes)
+{
+	return (bytes >> 20) + (bytes % (1 << 20) != 0);
+}
+
+static int limit_unpacking(struct capture *c, const char *path)
+{
+	const char *limit = getenv(CMD_UNPACK_VARIABLE);
+
+	if (limit && *limit)
+		capture_set_unpack_limit(c, strtoull(limit, NULL, 10));
+	if (capture_unpacked_bytes(c) <= capture_unpack_limit(c))
+		return 0;
+	return say_error("cannot read '%s': its private objects unpack to %" PRIu64
+			 " MiB, more than %" PRIu64 " (--unpack-limit %" PRIu64 "M reads it)",
+			 path, whole_mib(capture_unpacked_bytes(c)), capture_unpack_limit(c) >> 20,
+			 whole_mib(capture_unpacked_bytes(c)));
+}
+
+int cmd_open_capture(const char *path, struct capture **out)
+{
+	struct parse_err where = { 0 };
+	int status, err = capture_open(path, out, &where);
+
+	if (err)
+		return say_cannot_open(path, err, &where);
+	status = limit_unpacking(*out, path);
+	if (status) {
+		capture_close(*out);
+		*out = NULL;
+	}
+	return status;
+}
+
 static int open_with(int (*open_report)(const struct capture *c, struct report *r),
 		     const char *path, const char *verb, bool quiet, struct cmd_open *out)
 {
 	struct cmd_open fresh = { .progress = quiet ? NULL : progress_begin() };
-	struct parse_err where = { 0 };
-	int err = capture_open(path, &fresh.capture, &where);
+	int err, status = cmd_open_capture(path, &fresh.capture);
 
-	if (err) {
+	if (status) {
 		progress_end(fresh.progress);
-		return say_cannot_open(path, err, &where);
+		return status;
 	}
 	progress_watch(fresh.progress, fresh.capture);
 	err = open_report(fresh.capture, &fresh.report);

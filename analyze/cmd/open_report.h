@@ -12,6 +12,9 @@
 #include "analyze/cmd/usage.h"
 #include "analyze/report/report.h"
 
+/* How much a command may unpack, in bytes; --unpack-limit sets it. */
+#define CMD_UNPACK_VARIABLE "EBPREC_UNPACK_LIMIT"
+
 /*
  * *input: what --input said, or NULL; becomes that, the first of the words, or ebprec.data.  0, or the
  * exit status after an error was said: both were given.
@@ -23,6 +26,12 @@ int cmd_input(const struct usage *usage, char *const *words, const char **input)
  * error was said: output names the same file.
  */
 int cmd_new_file(const struct capture *c, const char *input, const char *output);
+
+/*
+ * Opens a capture, and refuses one whose private objects unpack to more than they may: *out is the caller's,
+ * capture_close().  0, or the exit status after an error was said.
+ */
+int cmd_open_capture(const char *path, struct capture **out);
 
 struct cmd_open {
 	struct capture *capture;

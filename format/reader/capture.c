@@ -205,6 +205,21 @@ const struct capture_object *capture_objects(const struct capture *c, size_t *co
 	return c->objects;
 }
 
+uint64_t capture_unpacked_bytes(const struct capture *c)
+{
+	return c->unpacked_bytes;
+}
+
+uint64_t capture_unpack_limit(const struct capture *c)
+{
+	return c->unpack_limit;
+}
+
+void capture_set_unpack_limit(struct capture *c, uint64_t bytes)
+{
+	c->unpack_limit = bytes;
+}
+
 uint64_t capture_frames_read(const struct capture *c, uint64_t *all)
 {
 	*all = c->frame_count;

@@ -128,7 +128,22 @@ bool capture_is_divisible(const struct capture *c);
 int capture_check_frame(const struct capture *c, size_t frame);
 
 const struct capture_object *capture_objects(const struct capture *c, size_t *count);
-/* The object's bytes, parts joined; *out is owned (free()).  -EBADMSG, -ENODATA (not whole), -ENOMEM. */
+
+/*
+ * What all whole objects unpack to, and how much may be: CAPTURE_UNPACK_FREE_BYTES and CAPTURE_UNPACK_RATIO
+ * times what they take in the file, unless another limit is set.  Of a file with more nothing is unpacked
+ * (-EOVERFLOW): a few kilobytes would fill the memory.
+ */
+#define CAPTURE_UNPACK_FREE_BYTES (64ULL << 20)
+#define CAPTURE_UNPACK_RATIO      64
+uint64_t capture_unpacked_bytes(const struct capture *c);
+uint64_t capture_unpack_limit(const struct capture *c);
+void capture_set_unpack_limit(struct capture *c, uint64_t bytes);
+
+/*
+ * The object's bytes, parts joined; *out is owned (free()).  -EBADMSG, -ENODATA (not whole), -EOVERFLOW (see
+ * above), -ENOMEM.
+ */
 int capture_object_read(const struct capture *c, const struct capture_object *o, uint8_t **out,
 			size_t *size_bytes);
 /*

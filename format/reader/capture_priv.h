@@ -50,6 +50,7 @@ struct capture {
 	struct capture_object *objects;
 	size_t *object_parts; /* index of each object's first part */
 	size_t object_count;
+	uint64_t unpacked_bytes, unpack_limit; /* of all whole objects */
 	uint64_t next_seq;
 	uint64_t *frames_read; /* counted by all who iterate; owned */
 };
@@ -116,7 +117,7 @@ int capture_walk_foreign(struct capture *c);
 
 /* ---- capture_object.c ---- */
 
-/* Puts the parts together to objects.  -ENOMEM. */
+/* Puts the parts together to objects, and says how much may be unpacked.  -ENOMEM. */
 int capture_group_objects(struct capture *c);
 
 #endif

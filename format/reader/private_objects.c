@@ -10,8 +10,7 @@
 #include <zstd.h>
 
 #include "format/base/buf.h"
-
-#define OBJECT_MAX_BYTES (1ULL << 31)
+#include "format/base/saturate.h"
 
 static int compare_parts(const void *a, const void *b)
 {
@@ -51,6 +50,19 @@ static size_t group_one(const struct capture *c, size_t i, struct capture_object
 	return n;
 }
 
+static void limit_unpacking(struct capture *c)
+{
+	uint64_t file_bytes = 0;
+
+	for (size_t i = 0; i < c->object_count; i++) {
+		if (!c->objects[i].whole)
+			continue;
+		c->unpacked_bytes = bounded_add(c->unpacked_bytes, c->objects[i].raw_bytes);
+		file_bytes += c->objects[i].file_bytes; /* never more than the file has */
+	}
+	c->unpack_limit = CAPTURE_UNPACK_FREE_BYTES + CAPTURE_UNPACK_RATIO * file_bytes;
+}
+
 int capture_group_objects(struct capture *c)
 {
 	size_t room = 0, room_parts = 0;
@@ -74,6 +86,7 @@ int capture_group_objects(struct capture *c)
 		i += group_one(c, i, &c->objects[c->object_count]);
 		c->object_count++;
 	}
+	limit_unpacking(c);
 	return 0;
 }
 
@@ -144,7 +157,7 @@ int capture_unpacker_read(struct capture_unpacker *u, const struct capture_objec
 
 	if (!o->whole)
 		return -ENODATA;
-	if (o->raw_bytes > OBJECT_MAX_BYTES)
+	if (u->c->unpacked_bytes > u->c->unpack_limit)
 		return -EOVERFLOW;
 	parts = &u->c->parts[u->c->object_parts[o - u->c->objects]];
 	err = buf_reserve(&data, 1);

@@ -189,3 +189,30 @@ refuses() {
 	run grep -ci 'pipe\|lost' err
 	same 0 "$output"
 }
+
+# A small file that unpacks to all memory there is.
+@test "objects that unpack to more than they may are refused, unless the limit is raised" {
+	gen_capture -o bomb.data --samples 1000 --object 209715200 --zero
+	[ "$(stat -c %s bomb.data)" -lt 200000 ] || fail "the file is large: $(stat -c %s bomb.data)"
+	for command in "info -i" "report -i" "summary -i" "export --to folded -i" "metrics -i" \
+		"slice -o out.data --time 0,1 -i" "scrub -o out.data -i" "merge -o out.data good.data" \
+		"bundle --list -i" "recover"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $command bomb.data
+		same 1 "$status"
+		same "ebprec: cannot read 'bomb.data': its private objects unpack to 201 MiB, more than 67 (--unpack-limit 201M reads it)" "$stderr"
+	done
+	[ ! -e out.data ] || fail "a file that cannot be read made a result"
+	for words in "--unpack-limit 201M info -i bomb.data" "info --unpack-limit=1G -i bomb.data" \
+		"info --unpack-limit 201 bomb.data"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec $words
+		same "" "$stderr"
+		same 0 "$status"
+	done
+	EBPREC_UNPACK_LIMIT=300000000 ebprec slice -o out.data --time 0,100 -i bomb.data 2>err
+	ebprec info --unpack-limit 201M --objects out.data >objects
+	contains "$(cat objects)" "1  200.0 MiB"
+	run --separate-stderr ebprec report --unpack-limit 100M -i bomb.data
+	same "ebprec: cannot read 'bomb.data': its private objects unpack to 201 MiB, more than 100 (--unpack-limit 201M reads it)" "$stderr"
+}

@@ -21,7 +21,7 @@ struct gen_opts {
 	unsigned long samples, depth, pids, cpus, symbols, stacks, flush, raw_bytes, ties,
 		object_bytes;
 	unsigned long level;
-	bool big, plain, live, round;
+	bool big, plain, live, round, zero;
 };
 
 struct gen {
@@ -126,7 +126,7 @@ static int put_object(struct gen *g)
 	if (!data)
 		return -ENOMEM;
 	for (size_t b = 0; b < g->o->object_bytes; b += 8)
-		le64_store(data + b, next_random(g));
+		le64_store(data + b, g->o->zero ? 0 : next_random(g));
 	err = writer_object(g->w, EBX_FILE, 1, data, g->o->object_bytes);
 	free(data);
 	return err;
@@ -229,6 +229,7 @@ static const struct flag_option {
 	{ "plain", offsetof(struct gen_opts, plain), true },
 	{ "live", offsetof(struct gen_opts, live), true },
 	{ "no-round", offsetof(struct gen_opts, round), false },
+	{ "zero", offsetof(struct gen_opts, zero), true }, /* bytes of the object */
 };
 
 static int usage(void)

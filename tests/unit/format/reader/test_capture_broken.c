@@ -261,6 +261,45 @@ static void unknown_records_and_streams_are_counted_and_skipped(void **state)
 	free(b.data);
 }
 
+/* 80 MiB of zeros, in a file of some kilobytes; beside it a note. */
+static void objects_beyond_the_limit_are_not_unpacked(void **state)
+{
+	const size_t zero_bytes = 80 << 20;
+	uint8_t *zeros = calloc(zero_bytes, 1), *data = NULL;
+	const struct capture_object *o;
+	size_t count, size_bytes;
+	struct capture *c;
+	struct bytes b;
+
+	assert_non_null(zeros);
+	maker_begin(&maker, false);
+	assert_int_equal(writer_object(maker.w, EBX_NOTE, 1, "a note", 6), 0);
+	assert_int_equal(writer_object(maker.w, EBX_FILE, 2, zeros, zero_bytes), 0);
+	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
+	b = maker_bytes(&maker);
+	maker_end(&maker);
+	assert_true(b.size < 100000);
+	c = open_bytes(&b);
+	o = capture_objects(c, &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(capture_unpacked_bytes(c), zero_bytes + 6);
+	assert_in_range(capture_unpack_limit(c), CAPTURE_UNPACK_FREE_BYTES,
+			CAPTURE_UNPACK_FREE_BYTES + CAPTURE_UNPACK_RATIO * b.size);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(capture_object_read(c, &o[i], &data, &size_bytes), -EOVERFLOW);
+	assert_null(data);
+	capture_set_unpack_limit(c, zero_bytes + 6);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(capture_object_read(c, &o[i], &data, &size_bytes), 0);
+		assert_int_equal(size_bytes, o[i].raw_bytes);
+		free(data);
+		data = NULL;
+	}
+	capture_close(c);
+	free(b.data);
+	free(zeros);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +313,7 @@ int main(void)
 		cmocka_unit_test(the_superblock_can_be_lost),
 		cmocka_unit_test(the_superblock_is_believed_before_the_file_header),
 		cmocka_unit_test(unknown_records_and_streams_are_counted_and_skipped),
+		cmocka_unit_test(objects_beyond_the_limit_are_not_unpacked),
 	};
 
 	return cmocka_run_group_tests_name("capture_broken", tests, NULL, NULL);

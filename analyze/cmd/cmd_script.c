@@ -157,7 +157,8 @@ static int show(void *ctx, const struct perf_event_header *header, const struct 
 }
 
 /* Stacks that were copied are walked as they are printed. */
-static int prepare_unwinder(const struct capture *c, const char *symfs, struct run *run)
+static int prepare_unwinder(const struct capture *c, const struct name_roots *roots,
+			    struct run *run)
 {
 	enum unwind_arch how;
 	size_t count;
@@ -166,7 +167,8 @@ static int prepare_unwinder(const struct capture *c, const char *symfs, struct r
 
 	for (size_t i = 0; !err && i < count && !run->unwinder; i++)
 		if (unwinder_can(c, &attrs[i], &how))
-			err = unwinder_new(run->model, symfs, how, &run->unwinder);
+			err = unwinder_new(run->model, roots->symfs, roots->opener, how,
+					   &run->unwinder);
 	if (!err && run->unwinder)
 		err = unwinder_seat_new(run->unwinder, &run->script.seat);
 	return err;
@@ -268,7 +270,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		err = script_begin(&run.script);
 	}
 	if (!err)
-		err = prepare_unwinder(r->capture, roots.roots.symfs, &run);
+		err = prepare_unwinder(r->capture, &roots.roots, &run);
 	/* What a member has grown by is known from the beginning on. */
 	if (!err && members_any(r->capture))
 		err = members_new(r->capture, &run.members);

@@ -40,6 +40,7 @@ int nameroots_make(const struct nameopts *opts, struct nameroots *out,
 			.debug_dirs = opts->debug_dirs.values,
 			.debug_dir_count = opts->debug_dirs.count,
 			.cache = cache,
+			.opener = opts->opener,
 		},
 		.cache = cache,
 	};

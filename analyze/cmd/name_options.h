@@ -19,6 +19,7 @@ struct nameopts {
 	struct option_list debug_dirs;
 	unsigned debuginfod_time_s;
 	bool demangle, offline, with_inlined;
+	int opener; /* set when the command enters the sandbox; 0: it is outside */
 };
 
 #define NAMEOPTS_DEFAULTS                                 \

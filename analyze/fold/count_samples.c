@@ -452,7 +452,7 @@ static int prepare_unwinder(struct second_pass *p, const struct model *model)
 
 	if (!unwinder_can(p->c, p->attr, &how))
 		return 0;
-	return unwinder_new(model, p->query->symfs, how, &p->unwinder);
+	return unwinder_new(model, p->query->symfs, p->query->opener, how, &p->unwinder);
 }
 
 bool load_has_stream(const struct capture *c, size_t attr)

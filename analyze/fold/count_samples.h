@@ -71,6 +71,7 @@ struct load_query {
 	uint64_t sample_ns;              /* weighs as much in place of its period; 0: the period */
 	const struct strings *names;     /* the model's */
 	const char *symfs;               /* where to find files for stack copies; NULL: "/" */
+	int opener;                      /* who opens them, as in struct name_roots */
 	const struct keptframes *kept;   /* of load_scan, for the slice of the filter; NULL: none */
 	const struct laterchains *later; /* of load_scan; NULL: none */
 	unsigned thread_count;           /* 0: as many as there are CPUs, at most 8 */

@@ -24,6 +24,7 @@ struct slot {
 struct unwinder {
 	const struct model *model;
 	const char *symfs;
+	int opener;
 	enum unwind_arch arch;
 	struct slot *slots; /* by file of the model */
 	uint32_t slot_count;
@@ -49,7 +50,7 @@ static struct unwtable *table_of_file(struct unwinder *u, const struct model_fil
 		.dev_major = file->dev_major,
 		.dev_minor = file->dev_minor,
 	};
-	struct name_roots roots = { .symfs = u->symfs };
+	struct name_roots roots = { .symfs = u->symfs, .opener = u->opener };
 	struct unwtable *table = NULL;
 	struct located found;
 
@@ -190,16 +191,18 @@ void unwinder_seat_free(struct unwinder_seat *seat)
 	free(seat);
 }
 
-int unwinder_new(const struct model *model, const char *symfs, enum unwind_arch arch,
+int unwinder_new(const struct model *model, const char *symfs, int opener, enum unwind_arch arch,
 		 struct unwinder **out)
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return -ENOMEM;
-	*u = (struct unwinder){
-		.model = model, .symfs = symfs, .arch = arch, .slot_count = model_file_count(model)
-	};
+	*u = (struct unwinder){ .model = model,
+				.symfs = symfs,
+				.opener = opener,
+				.arch = arch,
+				.slot_count = model_file_count(model) };
 	pthread_mutex_init(&u->lock, NULL);
 	u->slots = calloc(u->slot_count + 1, sizeof(*u->slots));
 	if (!u->slots || ruleset_new(&u->rules)) {

@@ -27,8 +27,8 @@ struct unwinder_seat; /* opaque */
 
 /* Whether samples of the event have copies of stacks of a machine that can be walked here: which. */
 bool unwinder_can(const struct capture *c, const struct capture_attr *attr, enum unwind_arch *arch);
-/* model: sealed, borrowed.  symfs: as the resolver's, borrowed.  -ENOMEM. */
-int unwinder_new(const struct model *model, const char *symfs, enum unwind_arch arch,
+/* model: sealed, borrowed.  symfs, opener: as the resolver's, borrowed.  -ENOMEM. */
+int unwinder_new(const struct model *model, const char *symfs, int opener, enum unwind_arch arch,
 		 struct unwinder **out);
 void unwinder_free(struct unwinder *u); /* NULL is fine; after all its seats */
 

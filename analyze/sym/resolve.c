@@ -274,7 +274,7 @@ static size_t raw_frames(struct resolver *r, struct known_file *f, uint64_t off_
 	lines = symfile_lines(&f->sym, &r->files.roots, &f->aliases->as);
 	if (lines || tab)
 		return lines ? lines_find(lines, vaddr, out, max) : 0;
-	go = symfile_golines(&f->sym, &f->aliases->as);
+	go = symfile_golines(&f->sym, &r->files.roots, &f->aliases->as);
 	return go ? golines_find(go, vaddr, out, max) : 0;
 }
 

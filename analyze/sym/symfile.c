@@ -302,14 +302,15 @@ enum name_reason symfile_miss(const struct symfile *s)
 /* ---- DWARF ---- */
 
 /* Opens again what was found; it may be another file by now, so its build-id is asked again. */
-static bool reopen(const struct located *was, const struct resolver_file *as, struct located *out)
+static bool reopen(int opener, const struct located *was, const struct resolver_file *as,
+		   struct located *out)
 {
 	const struct buildid *id = &as->build_id;
 	struct buildid now;
 	struct stat st;
 	int fd;
 
-	fd = was->path ? roots_open(was->root, was->path, true, &st) : -1;
+	fd = was->path ? roots_open(opener, was->root, was->path, true, &st) : -1;
 	if (fd < 0)
 		return false;
 	if (id->size_bytes && (buildid_from_fd(fd, &now) || !locate_same_id(&now, id))) {
@@ -319,10 +320,10 @@ static bool reopen(const struct located *was, const struct resolver_file *as, st
 	return !locate_fill(out, fd, was->root, was->path, was->trust);
 }
 
-static bool reopen_file(const struct symfile *s, const struct resolver_file *as,
+static bool reopen_file(int opener, const struct symfile *s, const struct resolver_file *as,
 			struct located *out)
 {
-	if (!reopen(&s->file, as, out))
+	if (!reopen(opener, &s->file, as, out))
 		return false;
 	if (as->build_id.size_bytes || !locate_other_sum(as, out->fd))
 		return true;
@@ -376,10 +377,10 @@ static bool find_dwarf(struct symfile *s, const struct name_roots *roots,
 	struct buildid id;
 	int err;
 
-	if (reopen(&s->debug, as, &l) && try_dwarf(s, roots, &l, fn, arg))
+	if (reopen(roots->opener, &s->debug, as, &l) && try_dwarf(s, roots, &l, fn, arg))
 		return true;
 	l = (struct located){ .fd = -1 };
-	if (!reopen_file(s, as, &l))
+	if (!reopen_file(roots->opener, s, as, &l))
 		return false;
 	if (buildid_from_fd(l.fd, &id))
 		id.size_bytes = 0;
@@ -412,7 +413,8 @@ struct lines *symfile_lines(struct symfile *s, const struct name_roots *roots,
 	return s->lines;
 }
 
-struct golines *symfile_golines(struct symfile *s, const struct resolver_file *as)
+struct golines *symfile_golines(struct symfile *s, const struct name_roots *roots,
+				const struct resolver_file *as)
 {
 	struct located l = { .fd = -1 };
 	struct elffile *elf = NULL;
@@ -420,7 +422,7 @@ struct golines *symfile_golines(struct symfile *s, const struct resolver_file *a
 	if (s->golines_tried)
 		return s->golines;
 	s->golines_tried = true;
-	if (!reopen_file(s, as, &l))
+	if (!reopen_file(roots->opener, s, as, &l))
 		return NULL;
 	if (!elffile_open(l.fd, &elf) && golines_new(elf, &s->golines))
 		s->golines = NULL;

@@ -74,7 +74,8 @@ struct linetab *symfile_linetab(struct symfile *s, const struct name_roots *root
 				const struct resolver_file *as, const struct symfile_wanted *wanted,
 				unsigned thread_count);
 /* The lines that Go's runtime knows; NULL: none. */
-struct golines *symfile_golines(struct symfile *s, const struct resolver_file *as);
+struct golines *symfile_golines(struct symfile *s, const struct name_roots *roots,
+				const struct resolver_file *as);
 /*
  * What lines and inlined functions of these places would lack, whether or not they are asked for: nobody is
  * asked for a file over the network for it.

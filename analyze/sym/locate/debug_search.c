@@ -37,16 +37,16 @@ int locate_build_id(int fd, struct buildid *out)
 	return section_err ? err : 0;
 }
 
-int locate_with_id(const char *root, const char *path, const struct buildid *id,
+int locate_with_id(int opener, const char *root, const char *path, const struct buildid *id,
 		   struct located *out)
 {
 	struct buildid found;
 	struct stat st;
 	int fd, err;
 
-	fd = roots_open(root, path, true, &st);
+	fd = roots_open(opener, root, path, true, &st);
 	if (fd < 0)
-		return fd;
+		return fd == -ENOEXEC ? -ESTALE : fd;
 	err = locate_build_id(fd, &found);
 	if (err || !locate_same_id(&found, id)) {
 		close(fd);
@@ -58,7 +58,7 @@ int locate_with_id(const char *root, const char *path, const struct buildid *id,
 /* ---- by build-id ---- */
 
 /* Tries one place; keeps in *err what went wrong first that says more than "not there". */
-static bool try_id(const char *root, const char *before, const char *after,
+static bool try_id(int opener, const char *root, const char *before, const char *after,
 		   const struct buildid *id, struct located *out, int *err)
 {
 	char hex[BUILDID_HEX_BYTES], path[sizeof(DEBUG_FOLDER) + BUILDID_HEX_BYTES + 32];
@@ -66,7 +66,7 @@ static bool try_id(const char *root, const char *before, const char *after,
 
 	buildid_hex(id, hex);
 	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s%s", before, hex, hex + 2, after);
-	this_err = locate_with_id(root, path, id, out);
+	this_err = locate_with_id(opener, root, path, id, out);
 	if (this_err && this_err != -ENOENT && *err == -ENOENT)
 		*err = this_err;
 	return !this_err;
@@ -84,13 +84,13 @@ int locate_by_id(const struct name_roots *roots, const struct buildid *id, bool 
 	if (id->size_bytes < 2)
 		return -ENOENT;
 	for (i = 0; i < roots->debug_dir_count; i++)
-		if (try_id(roots->debug_dirs[i], "", after, id, out, &err) ||
-		    try_id(roots->debug_dirs[i], DEBUG_FOLDER, after, id, out, &err))
+		if (try_id(roots->opener, roots->debug_dirs[i], "", after, id, out, &err) ||
+		    try_id(roots->opener, roots->debug_dirs[i], DEBUG_FOLDER, after, id, out, &err))
 			return 0;
-	if (try_id(roots->symfs, DEBUG_FOLDER, after, id, out, &err))
+	if (try_id(roots->opener, roots->symfs, DEBUG_FOLDER, after, id, out, &err))
 		return 0;
 	for (i = first; roots->cache && i < end; i++)
-		if (try_id(roots->cache, "", of_cache[i], id, out, &err))
+		if (try_id(roots->opener, roots->cache, "", of_cache[i], id, out, &err))
 			return 0;
 	return err;
 }
@@ -116,6 +116,7 @@ struct link_search {
 	const struct buildid *id; /* of the stripped file; may be empty */
 	const struct debuglink *link;
 	const char *folder; /* of the stripped file, "" for "/" */
+	int opener;
 	struct located *out;
 	int err;
 };
@@ -149,15 +150,15 @@ static bool try_link(struct link_search *s, const char *root, const char *before
 		s->err = -ENOMEM;
 		return false;
 	}
-	fd = roots_open(root, path, true, &st);
+	fd = roots_open(s->opener, root, path, true, &st);
 	err = fd < 0 ? fd : check_linked(fd, s, &trust);
 	if (!err)
 		err = locate_fill(s->out, fd, root, path, trust);
 	else if (fd >= 0)
 		close(fd);
 	free(path);
-	if (err == -ESTALE)
-		s->err = err;
+	if (err == -ESTALE || err == -ENOEXEC)
+		s->err = -ESTALE;
 	return !err;
 }
 
@@ -191,7 +192,7 @@ static int by_link(const struct name_roots *roots, struct link_search *s)
 static int by_link_of(const struct name_roots *roots, const struct buildid *id,
 		      const struct elffile *elf, const char *path, struct located *out)
 {
-	struct link_search s = { .id = id, .out = out };
+	struct link_search s = { .id = id, .out = out, .opener = roots->opener };
 	struct debuglink link;
 	const char *slash = strrchr(path, '/');
 	char *folder;
@@ -227,7 +228,8 @@ int locate_debug(const struct name_roots *roots, const struct buildid *id,
 }
 
 /* At the place that the debug file names, from its folder. */
-static int alt_at(const struct located *of, const struct altlink *link, struct located *out)
+static int alt_at(int opener, const struct located *of, const struct altlink *link,
+		  struct located *out)
 {
 	const char *slash = of->path ? strrchr(of->path, '/') : NULL;
 	char *path = NULL;
@@ -236,10 +238,10 @@ static int alt_at(const struct located *of, const struct altlink *link, struct l
 	if (!slash)
 		return -ENOENT;
 	if (*link->path == '/')
-		return locate_with_id(of->root, link->path, &link->build_id, out);
+		return locate_with_id(opener, of->root, link->path, &link->build_id, out);
 	if (asprintf(&path, "%.*s/%s", (int)(slash - of->path), of->path, link->path) < 0)
 		return -ENOMEM;
-	err = locate_with_id(of->root, path, &link->build_id, out);
+	err = locate_with_id(opener, of->root, path, &link->build_id, out);
 	free(path);
 	return err;
 }
@@ -255,7 +257,8 @@ static int alt_in_dirs(const struct name_roots *roots, const struct altlink *lin
 	if (asprintf(&path, "/%s", slash ? slash + 1 : link->path) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; err && i < roots->debug_dir_count; i++) {
-		int this_err = locate_with_id(roots->debug_dirs[i], path, &link->build_id, out);
+		int this_err = locate_with_id(roots->opener, roots->debug_dirs[i], path,
+					      &link->build_id, out);
 
 		err = this_err == -ENOENT ? err : this_err;
 	}
@@ -276,7 +279,7 @@ int locate_alt(const struct name_roots *roots, const struct elffile *debug,
 	err = locate_by_id(roots, &link.build_id, true, out);
 	stale = err == -ESTALE;
 	if (err)
-		err = alt_at(of, &link, out);
+		err = alt_at(roots->opener, of, &link, out);
 	stale |= err == -ESTALE;
 	if (err)
 		err = alt_in_dirs(roots, &link, out);

@@ -10,7 +10,8 @@
 
 #define FIRST_PLACES 3 /* before those in debug folders, which are two each */
 
-static int open_joined(const char *root, const char *folder, size_t folder_bytes, const char *name)
+static int open_joined(const struct dwoplaces *p, const char *root, const char *folder,
+		       size_t folder_bytes, const char *name)
 {
 	struct stat st;
 	char *path;
@@ -20,24 +21,28 @@ static int open_joined(const char *root, const char *folder, size_t folder_bytes
 	    0)
 		return -ENOMEM;
 	/* What is no whole path would be looked for where we happen to be. */
-	fd = *path == '/' || !roots_is_host(root) ? roots_open(root, path, true, &st) : -ENOENT;
+	fd = *path == '/' || !roots_is_host(root)
+		     ? roots_open(p->roots->opener, root, path, true, &st)
+		     : -ENOENT;
 	free(path);
 	return fd;
 }
 
 /* As the compiler named it. */
-static int open_named(const char *root, const char *folder, const char *name)
+static int open_named(const struct dwoplaces *p, const char *root, const char *folder,
+		      const char *name)
 {
-	return open_joined(root, folder, *name == '/' ? 0 : strnlen(folder, INT16_MAX), name);
+	return open_joined(p, root, folder, *name == '/' ? 0 : strnlen(folder, INT16_MAX), name);
 }
 
-static int open_beside(const struct located *program, const char *name)
+static int open_beside(const struct dwoplaces *p, const char *name)
 {
-	const char *slash = program->path ? strrchr(program->path, '/') : NULL;
+	const char *slash = p->program->path ? strrchr(p->program->path, '/') : NULL;
 
 	if (!slash)
 		return -ENOENT;
-	return open_joined(program->root, program->path, (size_t)(slash - program->path), name);
+	return open_joined(p, p->program->root, p->program->path,
+			   (size_t)(slash - p->program->path), name);
 }
 
 int dwoplaces_open(const void *ctx, const char *folder, const char *name, unsigned i)
@@ -49,21 +54,20 @@ int dwoplaces_open(const void *ctx, const char *folder, const char *name, unsign
 	if (!*base)
 		return -ERANGE;
 	if (i == 0)
-		return open_named(p->roots->symfs, folder, name);
+		return open_named(p, p->roots->symfs, folder, name);
 	if (i == 1)
-		return open_beside(p->program, base);
+		return open_beside(p, base);
 	if (i == 2)
-		return slash && slash != name && *name != '/' ? open_beside(p->program, name)
-							      : -ENOENT;
+		return slash && slash != name && *name != '/' ? open_beside(p, name) : -ENOENT;
 	dir = (i - FIRST_PLACES) / 2;
 	if (dir >= p->roots->debug_dir_count)
 		return -ERANGE;
-	return (i - FIRST_PLACES) % 2 ? open_joined(p->roots->debug_dirs[dir], "", 0, base)
-				      : open_named(p->roots->debug_dirs[dir], folder, name);
+	return (i - FIRST_PLACES) % 2 ? open_joined(p, p->roots->debug_dirs[dir], "", 0, base)
+				      : open_named(p, p->roots->debug_dirs[dir], folder, name);
 }
 
 /* The path, or its last part, with .dwp behind it. */
-static int open_package(const char *root, const char *path, bool base)
+static int open_package(const struct dwoplaces *p, const char *root, const char *path, bool base)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	char *name;
@@ -73,7 +77,7 @@ static int open_package(const char *root, const char *path, bool base)
 		return -ENOENT;
 	if (asprintf(&name, "%s.dwp", base ? slash + 1 : path) < 0)
 		return -ENOMEM;
-	fd = open_joined(root, "", 0, name);
+	fd = open_joined(p, root, "", 0, name);
 	free(name);
 	return fd;
 }
@@ -85,11 +89,11 @@ int dwoplaces_open_package(const void *ctx, unsigned i)
 	unsigned dir;
 
 	if (i == 0)
-		return open_package(p->program->root, p->program->path, false);
+		return open_package(p, p->program->root, p->program->path, false);
 	if (i == 1)
-		return p->other ? open_package(p->other->root, p->other->path, false) : -ENOENT;
+		return p->other ? open_package(p, p->other->root, p->other->path, false) : -ENOENT;
 	dir = (i - 2) / 2;
 	if (dir >= p->roots->debug_dir_count)
 		return -ERANGE;
-	return open_package(p->roots->debug_dirs[dir], path, i % 2);
+	return open_package(p, p->roots->debug_dirs[dir], path, i % 2);
 }

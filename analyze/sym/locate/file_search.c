@@ -68,11 +68,12 @@ bool locate_is_whiteout(const struct name_roots *roots, const char *path)
 	const char *name = strrchr(path, '/');
 	char *beside;
 	struct stat st;
-	bool is = !roots_stat(roots->symfs, path, &st) && S_ISCHR(st.st_mode) && !st.st_rdev;
+	bool is = !roots_stat(roots->opener, roots->symfs, path, &st) && S_ISCHR(st.st_mode) &&
+		  !st.st_rdev;
 
 	if (is || !name || asprintf(&beside, "%.*s/.wh.%s", (int)(name - path), path, name + 1) < 0)
 		return is;
-	is = !roots_stat(roots->symfs, beside, &st);
+	is = !roots_stat(roots->opener, roots->symfs, beside, &st);
 	free(beside);
 	return is;
 }
@@ -106,6 +107,8 @@ static enum name_reason check_id(int fd, const struct buildid *wanted)
 
 static enum name_reason reason_of(int err)
 {
+	if (err == -ENOEXEC)
+		return NAME_BAD_ELF;
 	return err == -EACCES || err == -EPERM ? NAME_NO_PERMISSION : NAME_FILE_GONE;
 }
 
@@ -164,7 +167,8 @@ static enum name_reason open_checked(const struct name_roots *roots, const struc
 	int fd;
 
 	/* The kernel's paths have no links; without an id, one that is there now is suspect. */
-	fd = roots_open(roots->symfs, path, has_id || !roots_is_host(roots->symfs), &st);
+	fd = roots_open(roots->opener, roots->symfs, path, has_id || !roots_is_host(roots->symfs),
+			&st);
 	if (fd < 0)
 		return reason_of(fd);
 	if (has_id)

@@ -9,8 +9,8 @@
 bool locate_same_id(const struct buildid *a, const struct buildid *b);
 /* Whether the open file lacks the checksum that f was recorded with; false also when there was none. */
 bool locate_other_sum(const struct resolver_file *f, int fd);
-/* Opens path below root and fills *out when its id is the wanted one.  -ENOENT, -ESTALE, -EACCES... */
-int locate_with_id(const char *root, const char *path, const struct buildid *id,
+/* Opens path below root (opener: as in roots_open()) and fills *out when its id is the wanted one.  -ENOENT, -ESTALE, -EACCES... */
+int locate_with_id(int opener, const char *root, const char *path, const struct buildid *id,
 		   struct located *out);
 /* By build-id in all places that are named after ids: the program itself, or its debug file. */
 int locate_by_id(const struct name_roots *roots, const struct buildid *id, bool debug,

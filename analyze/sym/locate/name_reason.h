@@ -59,6 +59,7 @@ struct name_roots {
 	const void *vdso;  /* the image that was mapped as [vdso]; NULL: not recorded */
 	size_t vdso_bytes;
 	struct fetcher *fetcher; /* asked last for what is not here; NULL: nobody */
+	int opener; /* the socket of the process that opens files (file_opener.h); 0: this one does */
 };
 
 /* A file as the capture knows it. */

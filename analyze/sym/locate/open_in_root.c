@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/sym/locate/open_in_root.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -8,6 +9,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "analyze/sym/locate/file_opener.h"
+#include "format/base/cursor.h"
 
 bool roots_is_host(const char *root)
 {
@@ -40,13 +44,26 @@ static int open_flags(const char *root, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+/* The first bytes are those of a program, a library, or an object file. */
+static bool is_code(int fd)
+{
+	uint8_t head[EI_NIDENT + sizeof(uint16_t)];
+	uint16_t type;
+
+	if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, ELFMAG, SELFMAG) != 0)
+		return false;
+	type = head[EI_DATA] == ELFDATA2MSB ? (uint16_t)(head[EI_NIDENT] << 8 | head[EI_NIDENT + 1])
+					    : le16_load(head + EI_NIDENT);
+	return type == ET_EXEC || type == ET_DYN || type == ET_REL;
+}
+
 /*
  * Looks before it opens: opening a device may have effects.  Non-blocking, should the file have
  * become a FIFO in between.
  */
-int roots_open(const char *root, const char *path, bool follow, struct stat *st)
+static int open_here(const char *root, const char *path, bool follow, struct stat *st)
 {
-	int look, fd, nofollow = follow ? 0 : O_NOFOLLOW;
+	int look, fd, err = 0, nofollow = follow ? 0 : O_NOFOLLOW;
 
 	look = open_flags(root, path, O_PATH | nofollow);
 	if (look < 0)
@@ -57,14 +74,18 @@ int roots_open(const char *root, const char *path, bool follow, struct stat *st)
 	}
 	close(look);
 	fd = open_flags(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | nofollow);
-	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode))) {
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, st) || !S_ISREG(st->st_mode))
+		err = -ENOENT;
+	else if (!is_code(fd))
+		err = -ENOEXEC;
+	if (err)
 		close(fd);
-		return -ENOENT;
-	}
-	return fd;
+	return err ? err : fd;
 }
 
-int roots_stat(const char *root, const char *path, struct stat *st)
+static int stat_here(const char *root, const char *path, struct stat *st)
 {
 	int err, look = open_flags(root, path, O_PATH | O_NOFOLLOW);
 
@@ -73,4 +94,15 @@ int roots_stat(const char *root, const char *path, struct stat *st)
 	err = fstat(look, st) ? -errno : 0;
 	close(look);
 	return err;
+}
+
+int roots_open(int opener, const char *root, const char *path, bool follow, struct stat *st)
+{
+	return opener > 0 ? file_opener_open(opener, root, path, follow, st)
+			  : open_here(root, path, follow, st);
+}
+
+int roots_stat(int opener, const char *root, const char *path, struct stat *st)
+{
+	return opener > 0 ? file_opener_stat(opener, root, path, st) : stat_here(root, path, st);
 }

@@ -4,7 +4,8 @@
  *
  * Paths come from a capture, or from a file that a capture led to.  Only regular files are opened,
  * only for reading, and below a root nothing outside of it: links, also absolute ones, are followed
- * as if the root were "/".
+ * as if the root were "/".  And only ELF files, but no memory images (core files, /proc/kcore), so that
+ * a path in a hostile capture leads to nothing that is worth a secret.
  */
 #ifndef EBPREC_ANALYZE_SYM_LOCATE_OPEN_IN_ROOT_H
 #define EBPREC_ANALYZE_SYM_LOCATE_OPEN_IN_ROOT_H
@@ -16,12 +17,14 @@
 bool roots_is_host(const char *root);
 
 /*
- * The file at path below root, *st filled.  The fd is the caller's; else negative errno, -ENOENT
- * for what is no regular file.  follow: the last part may be a link (those before it always may).
+ * The ELF file at path below root, *st filled.  The fd is the caller's; else negative errno: -ENOENT
+ * for what is no regular file, -ENOEXEC for what is no program, library or part of one.  follow: the
+ * last part may be a link (those before it always may).  opener: the socket of a process that opens it
+ * (file_opener.h); 0: this one does.
  */
-int roots_open(const char *root, const char *path, bool follow, struct stat *st);
+int roots_open(int opener, const char *root, const char *path, bool follow, struct stat *st);
 
 /* What is at path, whatever it is; nothing is opened for that.  errno. */
-int roots_stat(const char *root, const char *path, struct stat *st);
+int roots_stat(int opener, const char *root, const char *path, struct stat *st);
 
 #endif

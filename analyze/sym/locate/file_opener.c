@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/sym/locate/file_opener.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "analyze/sym/locate/open_in_root.h"
+
+enum operation { OPERATION_OPEN, OPERATION_OPEN_LAST_LINK, OPERATION_STAT };
+
+/* A question, with the socket for its answer; of the paths only what is used is sent, each with its NUL. */
+struct question {
+	uint32_t operation;
+	char paths[2 * PATH_MAX]; /* root, path */
+};
+
+struct answer {
+	int32_t result; /* 0, with a descriptor where one was asked for, or negative errno */
+	struct stat st;
+};
+
+union control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* ---- one message with one descriptor; -1: none ---- */
+
+static int send_message(int socket, const void *bytes, size_t size_bytes, int fd)
+{
+	union control control = { .bytes = { 0 } };
+	struct iovec data = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size_bytes };
+	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	if (fd >= 0) {
+		m.msg_control = control.bytes;
+		m.msg_controllen = sizeof(control.bytes);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	}
+	do {
+		n = sendmsg(socket, &m, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n == (ssize_t)size_bytes ? 0 : -EPERM;
+}
+
+/* The size of the message; 0: the other end is closed. */
+static size_t receive_message(int socket, void *bytes, size_t size_bytes, int *fd)
+{
+	union control control;
+	struct iovec data = { .iov_base = bytes, .iov_len = size_bytes };
+	struct msghdr m = { .msg_iov = &data,
+			    .msg_iovlen = 1,
+			    .msg_control = control.bytes,
+			    .msg_controllen = sizeof(control.bytes) };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	*fd = -1;
+	do {
+		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fd, CMSG_DATA(c), sizeof(int));
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* ---- who asks ---- */
+
+static int receive_answer(int socket, bool wants_fd, struct stat *st)
+{
+	struct answer a;
+	int fd;
+
+	if (receive_message(socket, &a, sizeof(a), &fd) == sizeof(a) &&
+	    (a.result || wants_fd == (fd >= 0))) {
+		if (!a.result)
+			*st = a.st;
+		return a.result ? a.result : wants_fd ? fd : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -EPERM;
+}
+
+static int ask(int socket, enum operation operation, const char *root, const char *path,
+	       struct stat *st)
+{
+	struct question q = { .operation = operation };
+	size_t root_bytes = root ? strlen(root) + 1 : 1, path_bytes = strlen(path) + 1;
+	int ends[2], err;
+
+	if (root_bytes > PATH_MAX || path_bytes > PATH_MAX)
+		return -ENAMETOOLONG;
+	if (root)
+		memcpy(q.paths, root, root_bytes);
+	memcpy(q.paths + root_bytes, path, path_bytes);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	err = send_message(socket, &q, offsetof(struct question, paths) + root_bytes + path_bytes,
+			   ends[1]);
+	close(ends[1]);
+	if (!err)
+		err = receive_answer(ends[0], operation != OPERATION_STAT, st);
+	close(ends[0]);
+	return err;
+}
+
+int file_opener_open(int socket, const char *root, const char *path, bool follow, struct stat *st)
+{
+	return ask(socket, follow ? OPERATION_OPEN_LAST_LINK : OPERATION_OPEN, root, path, st);
+}
+
+int file_opener_stat(int socket, const char *root, const char *path, struct stat *st)
+{
+	return ask(socket, OPERATION_STAT, root, path, st);
+}
+
+/* ---- who answers ---- */
+
+/* Both paths end within what came. */
+static bool is_question(const struct question *q, size_t size_bytes, const char **path)
+{
+	const char *end = (const char *)q + size_bytes, *nul;
+
+	if (size_bytes <= offsetof(struct question, paths) || q->operation > OPERATION_STAT)
+		return false;
+	nul = memchr(q->paths, '\0', (size_t)(end - q->paths));
+	if (!nul || nul + 1 >= end || end[-1])
+		return false;
+	*path = nul + 1;
+	return true;
+}
+
+static void answer(const struct question *q, const char *path, int to)
+{
+	struct answer a;
+	int result, fd;
+
+	memset(&a, 0, sizeof(a));
+	if (q->operation == OPERATION_STAT)
+		result = roots_stat(0, q->paths, path, &a.st);
+	else
+		result = roots_open(0, q->paths, path, q->operation == OPERATION_OPEN_LAST_LINK,
+				    &a.st);
+	fd = q->operation != OPERATION_STAT && result >= 0 ? result : -1;
+	a.result = result < 0 ? result : 0;
+	(void)send_message(to, &a, sizeof(a), fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+void file_opener_serve(int socket)
+{
+	struct question q;
+	size_t size_bytes;
+	const char *path;
+	int to;
+
+	while ((size_bytes = receive_message(socket, &q, sizeof(q), &to))) {
+		if (to >= 0 && is_question(&q, size_bytes, &path))
+			answer(&q, path, to);
+		if (to >= 0)
+			close(to);
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * file_opener - a process that opens ELF files for one that may not
+ *
+ * Names come from programs and libraries that may lie anywhere, and a process that reads files of
+ * strangers shall not be able to read everything that its user may.  So it opens nothing itself: a
+ * process that was started before it entered its sandbox gets a root and a path, opens what
+ * roots_open() opens, and nothing else, and passes the descriptor on.  It reads no more of a file than
+ * its first 18 bytes.  Any number of threads may ask at a time: each question carries the socket for
+ * its answer.
+ */
+#ifndef EBPREC_ANALYZE_SYM_LOCATE_FILE_OPENER_H
+#define EBPREC_ANALYZE_SYM_LOCATE_FILE_OPENER_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* socket: the asking end of a pair of SOCK_SEQPACKET.  As roots_open() and roots_stat(); -EPERM: nobody answers. */
+int file_opener_open(int socket, const char *root, const char *path, bool follow, struct stat *st);
+int file_opener_stat(int socket, const char *root, const char *path, struct stat *st);
+
+/* The other end: answers until no asking end is open any more. */
+void file_opener_serve(int socket);
+
+#endif

@@ -133,23 +133,24 @@ static void look_recorder(struct findings *all)
 static void look_sandbox(struct finding *f)
 {
 	const struct sandbox_opts opts = { 0 };
-	unsigned parts = sandbox_enter(&opts);
+	struct sandbox_result result;
+	int err = sandbox_enter(&opts, &result);
 
 	snprintf(f->name, sizeof(f->name), "sandbox");
-	if (parts == (SANDBOX_LANDLOCK | SANDBOX_SECCOMP))
+	if (err)
+		finding_say(f, FINDING_MISSING,
+			    "a container may forbid it: allow the system calls of landlock and "
+			    "seccomp, or --no-sandbox",
+			    "%s is refused (%s): commands that read captures do not start",
+			    result.refused, strerror(-err));
+	else if (result.has_landlock)
 		finding_say(f, FINDING_WORKS, NULL,
-			    "commands that read captures write their output alone, execute nothing "
-			    "and send nothing");
-	else if (parts == SANDBOX_SECCOMP)
-		finding_say(f, FINDING_DEGRADED, "see 'landlock'",
-			    "seccomp alone: nothing is executed or sent, but files could be "
-			    "written");
-	else if (parts == SANDBOX_LANDLOCK)
-		finding_say(f, FINDING_DEGRADED, "see 'seccomp'",
-			    "landlock alone: files are safe, but data could be sent");
+			    "commands that read captures read and write what was named alone, "
+			    "execute nothing and send nothing");
 	else
-		finding_say(f, FINDING_DEGRADED, "see 'landlock' and 'seccomp'",
-			    "none: captures of strangers are read with all rights of the user");
+		finding_say(f, FINDING_DEGRADED, "see 'landlock'",
+			    "seccomp alone: nothing is executed, sent or written, but all files "
+			    "of the user could be read, and with --output written");
 }
 
 static bool is_there(const struct findings *all, const char *name)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -80,6 +81,7 @@ static int allow(int ruleset, const char *path, uint64_t access)
 	return err;
 }
 
+/* -ENOSYS: this kernel has none, or it was switched off at boot. */
 static int enter_landlock(const struct sandbox_opts *o)
 {
 	long version = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, RULESET_VERSION);
@@ -88,7 +90,7 @@ static int enter_landlock(const struct sandbox_opts *o)
 	int ruleset, err = 0;
 
 	if (version < 1)
-		return -ENOSYS;
+		return errno == EOPNOTSUPP ? -ENOSYS : -errno;
 	attr = known_to(version, &attr_bytes);
 	if (o->network)
 		attr.net = 0;
@@ -97,6 +99,8 @@ static int enter_landlock(const struct sandbox_opts *o)
 		return -errno;
 	for (i = 0; i < o->read_count && !err; i++)
 		err = allow(ruleset, o->read[i], FS_READ & attr.fs);
+	for (i = 0; i < o->list_count && !err; i++)
+		err = allow(ruleset, o->list[i], FS_READ_DIR & attr.fs);
 	for (i = 0; i < o->write_count && !err; i++)
 		err = allow(ruleset, o->write[i], (FS_READ | FS_WRITE) & attr.fs);
 	if (!err && syscall(SYS_landlock_restrict_self, ruleset, 0))
@@ -115,93 +119,176 @@ static int enter_landlock(const struct sandbox_opts *o)
 #error "sandbox: which AUDIT_ARCH is this?"
 #endif
 
-#define X32_BIT 0x40000000U
-
-/* Programs, processes, the kernel, owners and modes by path, and what gets around a filter. */
-static const int refused[] = {
-	SYS_execve,
-	SYS_execveat,
-	SYS_unshare,
-	SYS_setns,
-#ifndef __SANITIZE_ADDRESS__
+/* Those that are called most come first: a kernel before 5.11 compares one after the other. */
+static const int allowed[] = {
+	/* memory and files that are open */
+	SYS_read,
+	SYS_pread64,
+	SYS_write,
+	SYS_futex,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_madvise,
+	SYS_brk,
+	SYS_close,
+	SYS_fstat,
+	SYS_newfstatat,
+	SYS_lseek,
+	SYS_readv,
+	SYS_preadv,
+	SYS_writev,
+	SYS_pwrite64,
+	SYS_pwritev,
+	SYS_statx,
+	SYS_fstatfs,
+	SYS_statfs,
+	SYS_fcntl,
+	SYS_dup,
+	SYS_dup3,
+	SYS_close_range,
+	SYS_fadvise64,
+	SYS_readahead,
+	SYS_getdents64,
+	SYS_readlinkat,
+	SYS_faccessat,
+	SYS_faccessat2,
+	SYS_getcwd,
+	SYS_ftruncate,
+	SYS_fallocate,
+	SYS_fsync,
+	SYS_fdatasync,
+	SYS_sync_file_range,
+	SYS_flock,
+	SYS_memfd_create,
+	SYS_sendfile,
+	SYS_copy_file_range,
+	SYS_splice,
+	SYS_mincore,
+	SYS_msync,
+	/* the file opener, and waiting */
+	SYS_socketpair,
+	SYS_sendmsg,
+	SYS_recvmsg,
+	SYS_ppoll,
+	SYS_pselect6,
+	SYS_pipe2,
+	SYS_epoll_create1,
+	SYS_epoll_ctl,
+	SYS_epoll_pwait,
+	SYS_eventfd2,
+	/* threads */
+	SYS_rseq,
+	SYS_set_robust_list,
+	SYS_get_robust_list,
+	SYS_set_tid_address,
+	SYS_sched_yield,
+	SYS_sched_getaffinity,
+	SYS_sched_getparam,
+	SYS_sched_getscheduler,
+	SYS_getcpu,
+	SYS_membarrier,
+	SYS_getpriority,
+	SYS_exit,
+	SYS_exit_group,
+	/* the pager is waited for */
+	SYS_wait4,
+	SYS_waitid,
+	/* signals to itself */
+	SYS_rt_sigreturn,
+	SYS_rt_sigaction,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigpending,
+	SYS_rt_sigsuspend,
+	SYS_rt_sigtimedwait,
+	SYS_sigaltstack,
+	SYS_restart_syscall,
+	/* time */
+	SYS_clock_gettime,
+	SYS_clock_getres,
+	SYS_clock_nanosleep,
+	SYS_nanosleep,
+	SYS_gettimeofday,
+	SYS_times,
+	SYS_getrusage,
+	SYS_getitimer,
+	SYS_setitimer,
+	/* which process, machine and user this is */
+	SYS_getpid,
+	SYS_gettid,
+	SYS_getppid,
+	SYS_getpgid,
+	SYS_getsid,
+	SYS_getuid,
+	SYS_geteuid,
+	SYS_getgid,
+	SYS_getegid,
+	SYS_getresuid,
+	SYS_getresgid,
+	SYS_getgroups,
+	SYS_uname,
+	SYS_sysinfo,
+	SYS_getrandom,
+	SYS_umask,
+	SYS_capget,
+#ifdef SYS_open /* older forms, which an older C library still calls */
+	SYS_stat,
+	SYS_lstat,
+	SYS_access,
+	SYS_readlink,
+	SYS_getdents,
+	SYS_dup2,
+	SYS_pipe,
+	SYS_poll,
+	SYS_select,
+	SYS_epoll_create,
+	SYS_epoll_wait,
+	SYS_time,
+	SYS_getrlimit,
+	SYS_getpgrp,
+	SYS_arch_prctl,
+#endif
+#ifdef __SANITIZE_ADDRESS__ /* the leak sanitizer looks from a process of its own */
+	SYS_clone,
 	SYS_ptrace,
-#endif
-	SYS_process_vm_readv,
-	SYS_process_vm_writev,
-	SYS_kcmp,
-	SYS_pidfd_open,
-	SYS_pidfd_getfd,
-	SYS_pidfd_send_signal,
+	SYS_prctl,
+	SYS_mprotect,
 	SYS_kill,
-	SYS_tkill,
-	SYS_rt_sigqueueinfo,
-	SYS_rt_tgsigqueueinfo,
-	SYS_bpf,
-	SYS_perf_event_open,
-	SYS_io_uring_setup,
-	SYS_userfaultfd,
-	SYS_mount,
-	SYS_umount2,
-	SYS_pivot_root,
-	SYS_chroot,
-	SYS_move_mount,
-	SYS_open_tree,
-	SYS_fsopen,
-	SYS_fsmount,
-	SYS_mount_setattr,
-	SYS_init_module,
-	SYS_finit_module,
-	SYS_delete_module,
-	SYS_kexec_load,
-	SYS_reboot,
-	SYS_swapon,
-	SYS_swapoff,
-	SYS_sethostname,
-	SYS_setdomainname,
-	SYS_settimeofday,
-	SYS_clock_settime,
-	SYS_adjtimex,
-	SYS_add_key,
-	SYS_request_key,
-	SYS_keyctl,
-	SYS_open_by_handle_at,
-	SYS_quotactl,
-	SYS_acct,
-	SYS_syslog,
-	SYS_personality,
-	SYS_fchownat,
-	SYS_setxattr,
-	SYS_lsetxattr,
-	SYS_removexattr,
-	SYS_lremovexattr,
-	SYS_truncate,
-	SYS_mknodat,
-	SYS_setuid,
-	SYS_setgid,
-	SYS_setreuid,
-	SYS_setregid,
-	SYS_setresuid,
-	SYS_setresgid,
-	SYS_setgroups,
-	SYS_capset,
-#ifdef SYS_fork
-	SYS_fork,
-	SYS_vfork,
-	SYS_chown,
-	SYS_lchown,
-	SYS_mknod,
 #endif
 };
-/* libdebuginfod tells its cache by these when it was last used. */
-static const int refused_offline[] = {
-	SYS_socket, SYS_socketpair, SYS_connect,  SYS_bind,      SYS_listen,
-	SYS_accept, SYS_accept4,    SYS_fchmodat, SYS_utimensat,
-#ifdef SYS_chmod
-	SYS_chmod,  SYS_utime,      SYS_utimes,   SYS_futimesat,
+/* Of what is made below the output's folder; landlock says where that is. */
+static const int allowed_writing[] = {
+	SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_linkat, SYS_fchmod, SYS_fchown,
+#ifdef SYS_open
+	SYS_rename,   SYS_unlink,    SYS_mkdir,    SYS_rmdir,   SYS_link,
+#endif
+};
+/* libcurl; and libdebuginfod tells its cache by modes and times when it was last used. */
+static const int allowed_network[] = {
+	SYS_socket,     SYS_connect,    SYS_bind,     SYS_getsockname, SYS_getpeername,
+	SYS_setsockopt, SYS_getsockopt, SYS_sendto,   SYS_recvfrom,    SYS_sendmmsg,
+	SYS_recvmmsg,   SYS_shutdown,   SYS_fchmodat, SYS_utimensat,
+#ifdef SYS_open
+	SYS_chmod,      SYS_utime,      SYS_utimes,   SYS_futimesat,
 #endif
 };
 
-#define FILTER_MAX 256
+/* Of terminals, only what is asked of them: nothing is typed into them for the shell to read. */
+static const uint32_t allowed_ioctls[] = {
+	TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX
+};
+
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+#ifndef PR_SET_VMA /* linux/prctl.h, from 5.17 on: the C library names memory by it */
+#define PR_SET_VMA 0x53564d41
+#endif
+
+#define FILTER_MAX 512
+#define ANSWER_NO \
+	(SECCOMP_RET_ERRNO | ENOSYS) /* as on a kernel without it: libraries know what to do then */
 
 struct filter {
 	struct sock_filter code[FILTER_MAX];
@@ -220,6 +307,12 @@ static void load(struct filter *f, size_t offset)
 	put(f, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
+/* The lower half of an argument; of those that are looked at here, the kernel itself sees no more. */
+static void load_arg(struct filter *f, unsigned index)
+{
+	load(f, offsetof(struct seccomp_data, args) + index * sizeof(uint64_t));
+}
+
 /* Where the loaded word is not this value, the next `count` instructions are passed over. */
 static void unless_equal_skip(struct filter *f, uint32_t value, uint8_t count)
 {
@@ -231,53 +324,77 @@ static void answer(struct filter *f, uint32_t action)
 	put(f, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
 }
 
-static void refuse(struct filter *f, const int *calls, size_t count)
+static void allow_calls(struct filter *f, const int *calls, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		unless_equal_skip(f, (uint32_t)calls[i], 1);
-		answer(f, SECCOMP_RET_ERRNO | EPERM);
+		answer(f, SECCOMP_RET_ALLOW);
 	}
 }
 
-/* Threads, yes; processes, no.  The leak sanitizer looks from a process of its own. */
-#ifndef __SANITIZE_ADDRESS__
-static void only_threads(struct filter *f)
+/* A call whose argument has none of these bits; with one of them the answer is errno. */
+static void allow_without(struct filter *f, int call, unsigned arg, uint32_t bits, int err)
 {
-	unless_equal_skip(f, SYS_clone3,
-			  1); /* its flags are in memory: the library then takes clone */
-	answer(f, SECCOMP_RET_ERRNO | ENOSYS);
+	unless_equal_skip(f, (uint32_t)call, 4);
+	load_arg(f, arg);
+	put(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0));
+	answer(f, SECCOMP_RET_ALLOW);
+	answer(f, SECCOMP_RET_ERRNO | (uint32_t)err);
+}
+
+/* A call whose argument is one of these; else EPERM. */
+static void allow_with(struct filter *f, int call, unsigned arg, const uint32_t *values,
+		       size_t count)
+{
+	unless_equal_skip(f, (uint32_t)call, (uint8_t)(2 * count + 2));
+	load_arg(f, arg);
+	for (size_t i = 0; i < count; i++) {
+		unless_equal_skip(f, values[i], 1);
+		answer(f, SECCOMP_RET_ALLOW);
+	}
+	answer(f, SECCOMP_RET_ERRNO | EPERM);
+}
+
+/* Threads, yes; processes, no.  The flags of clone3 are in memory: the library then takes clone. */
+static void allow_threads(struct filter *f)
+{
 	unless_equal_skip(f, SYS_clone, 4);
-	load(f, offsetof(struct seccomp_data, args[0]));
+	load_arg(f, 0);
 	put(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0));
 	answer(f, SECCOMP_RET_ERRNO | EPERM);
 	answer(f, SECCOMP_RET_ALLOW);
 }
-#endif
 
-/* abort() and pthread_kill() signal their own process. */
-static void only_own_signals(struct filter *f)
+/* Reading; and writing where there is something to be written. */
+static void allow_opening(struct filter *f, bool writing)
 {
-	unless_equal_skip(f, SYS_tgkill, 4);
-	load(f, offsetof(struct seccomp_data, args[0]));
-	unless_equal_skip(f, (uint32_t)getpid(), 1);
-	answer(f, SECCOMP_RET_ALLOW);
-	answer(f, SECCOMP_RET_ERRNO | EPERM);
+	const uint32_t making = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+#ifdef SYS_open
+	allow_without(f, SYS_open, 1, writing ? 0 : making, EACCES);
+#endif
+	allow_without(f, SYS_openat, 2, writing ? 0 : making, EACCES);
 }
 
-/* Nothing is typed into the terminal for the shell to read. */
-static void no_typing(struct filter *f)
+static void allow_by_arguments(struct filter *f, const struct sandbox_opts *o)
 {
-	unless_equal_skip(f, SYS_ioctl, 6);
-	load(f, offsetof(struct seccomp_data, args[1]));
-	unless_equal_skip(f, TIOCSTI, 1);
-	answer(f, SECCOMP_RET_ERRNO | EPERM);
-	unless_equal_skip(f, TIOCLINUX, 1);
-	answer(f, SECCOMP_RET_ERRNO | EPERM);
-	answer(f, SECCOMP_RET_ALLOW);
+	const uint32_t own_pid = (uint32_t)getpid(), self = 0;
+	const uint32_t names[] = { PR_SET_NAME, PR_GET_NAME, PR_SET_VMA };
+
+	allow_opening(f, o->write_count);
+	/* Without the network nothing is loaded that brings code. */
+	allow_without(f, SYS_mmap, 2, o->network || SANITIZED ? 0 : PROT_EXEC, EACCES);
+	allow_without(f, SYS_mprotect, 2, PROT_EXEC, EACCES);
+	allow_threads(f);
+	allow_with(f, SYS_tgkill, 0, &own_pid, 1); /* what ends a process by its own mistake */
+	allow_with(f, SYS_prlimit64, 0, &self, 1);
+	allow_with(f, SYS_prctl, 0, names, sizeof(names) / sizeof(names[0]));
+	allow_with(f, SYS_ioctl, 1, allowed_ioctls,
+		   sizeof(allowed_ioctls) / sizeof(allowed_ioctls[0]));
 }
 
 static int enter_seccomp(const struct sandbox_opts *o)
 {
+	const int in_roots = SYS_openat2;
 	struct filter f = { .count = 0 };
 	struct sock_fprog program = { .filter = f.code };
 
@@ -285,32 +402,35 @@ static int enter_seccomp(const struct sandbox_opts *o)
 	put(&f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0));
 	answer(&f, SECCOMP_RET_KILL_PROCESS);
 	load(&f, offsetof(struct seccomp_data, nr));
-	put(&f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1));
-	answer(&f, SECCOMP_RET_ERRNO | ENOSYS);
-	refuse(&f, refused, sizeof(refused) / sizeof(refused[0]));
-	if (!o->network)
-		refuse(&f, refused_offline, sizeof(refused_offline) / sizeof(refused_offline[0]));
-#ifndef __SANITIZE_ADDRESS__
-	only_threads(&f);
-#endif
-	only_own_signals(&f);
-	no_typing(&f);
-	answer(&f, SECCOMP_RET_ALLOW);
+	allow_by_arguments(&f, o);
+	allow_calls(&f, allowed, sizeof(allowed) / sizeof(allowed[0]));
+	if (o->write_count)
+		allow_calls(&f, allowed_writing,
+			    sizeof(allowed_writing) / sizeof(allowed_writing[0]));
+	if (o->network)
+		allow_calls(&f, allowed_network,
+			    sizeof(allowed_network) / sizeof(allowed_network[0]));
+	if (o->opens_in_roots)
+		allow_calls(&f, &in_roots, 1);
+	answer(&f, ANSWER_NO);
 	if (f.count > FILTER_MAX)
 		return -E2BIG;
 	program.len = f.count;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
 }
 
-unsigned sandbox_enter(const struct sandbox_opts *opts)
+int sandbox_enter(const struct sandbox_opts *opts, struct sandbox_result *out)
 {
-	unsigned parts = 0;
+	int err;
 
+	*out = (struct sandbox_result){ .refused = "no_new_privs" };
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return 0;
-	if (!enter_landlock(opts))
-		parts |= SANDBOX_LANDLOCK;
-	if (!enter_seccomp(opts))
-		parts |= SANDBOX_SECCOMP;
-	return parts;
+		return -errno;
+	out->refused = "landlock";
+	err = enter_landlock(opts);
+	if (err && err != -ENOSYS)
+		return err;
+	out->has_landlock = !err;
+	out->refused = "seccomp";
+	return enter_seccomp(opts);
 }

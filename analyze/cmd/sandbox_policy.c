@@ -2,21 +2,39 @@
 #include "analyze/cmd/sandbox_policy.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analyze/cmd/name_options.h"
+#include "analyze/cmd/opener_process.h"
 #include "analyze/cmd/sandbox.h"
+#include "analyze/names/container_layers.h"
+#include "analyze/out/message.h"
 #include "analyze/sym/locate/open_in_root.h"
 
 #define PATHS_MAX 512
 
-/* Where a program finds its libraries, the time zone, the number of CPUs. */
+/* What a program itself needs: libraries and their data, the time zone, the number of CPUs. */
 static const char *const system_paths[] = {
-	"/usr",        "/lib",          "/lib64",       "/etc/ld.so.cache",
-	"/proc/self",  "/dev/null",     "/dev/urandom", "/sys/devices/system/cpu",
-	"/etc/passwd", "/etc/terminfo",
+	"/usr/lib",       "/usr/lib64",    "/usr/share",
+	"/lib",           "/lib64",        "/etc/ld.so.cache",
+	"/etc/localtime", "/etc/terminfo", "/proc/self",
+	"/dev/null",      "/dev/urandom",  "/proc/stat",
+	"/proc/meminfo",  "/proc/cpuinfo", "/sys/devices/system/cpu",
 };
+/* What names come from besides programs: the kernel's symbols, and where engines keep containers' layers. */
+static const char *const naming_paths[] = {
+	"/proc/kallsyms",
+	"/sys/kernel/notes",
+	"/etc/containers/storage.conf",
+	"/usr/share/containers/storage.conf",
+};
+/* Names of hosts, certificates; and where libraries may lie that are loaded for it. */
+static const char *const network_paths[] = { "/etc", "/run/systemd/resolve", "/run/nscd", "/usr",
+					     "/opt", "/nix/store",           "/gnu/store" };
 
 struct paths {
 	const char *list[PATHS_MAX];
@@ -127,46 +145,140 @@ static const char *output_of(const struct usage *u, const void *opts, char *cons
 	return input ? input : *words ? *words : "ebprec.data";
 }
 
-static void add_roots(struct paths *p, const struct usage *u, const void *opts, char *const *words)
+static void add_all(struct paths *p, const char *const *paths, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		add(p, paths[i]);
+}
+
+/* What strdup() gave is kept for the length of the process: rules are made of it once. */
+static int add_folder(void *list, const char *folder)
+{
+	add(list, strdup(folder));
+	return 0;
+}
+
+struct policy {
+	struct paths read, list, write;
+	struct paths programs;                             /* that the opener may open */
+	char *output_folder, *fetch_folder, *conf, *cache; /* owned */
+	bool network;
+};
+
+static void policy_free(struct policy *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->list.count; i++)
+		free((char *)(uintptr_t)p->list.list[i]);
+	free(p->output_folder);
+	free(p->fetch_folder);
+	free(p->conf);
+	free(p->cache);
+	free(p);
+}
+
+static void add_naming(struct policy *p, const char *symfs)
 {
 	const char *home = getenv("HOME");
 
-	if (roots_is_host(text_of(u, opts, "symfs"))) {
-		add(p, "/");
-		return;
-	}
-	add_named(p, u, opts, words);
-	add(p, "ebprec.data");
-	add(p, "ebprec.data.old");
-	add(p, home); /* perf's cache of files */
-	for (size_t i = 0; i < sizeof(system_paths) / sizeof(system_paths[0]); i++)
-		add(p, system_paths[i]);
+	if (!home || *home != '/')
+		home = "";
+	if (asprintf(&p->conf, "%s/.config/containers/storage.conf", home) < 0)
+		p->conf = NULL;
+	if (asprintf(&p->cache, "%s/.debug", home) < 0) /* perf's */
+		p->cache = NULL;
+	p->programs = p->read; /* what was named: --symfs, --debug-dir */
+	add(&p->programs, roots_is_host(symfs) ? "/" : p->cache);
+	add_all(&p->read, naming_paths, sizeof(naming_paths) / sizeof(naming_paths[0]));
+	add(&p->read, p->conf);
+	(void)layerstores_folders(add_folder, &p->list);
 }
 
-void confine(const struct usage *u, const void *opts, char *const *words)
+static struct policy *policy_of(const struct usage *u, const void *opts, char *const *words)
 {
-	const char *off = getenv(CONFINE_VARIABLE), *output = output_of(u, opts, words);
-	bool network = wants_network(u, opts);
-	char *folder = output ? folder_of(output) : NULL,
-	     *fetched = network ? fetch_folder() : NULL;
-	struct paths *read = calloc(2, sizeof(*read)), *write = read ? read + 1 : NULL;
+	struct policy *p = calloc(1, sizeof(*p));
+	const char *output = output_of(u, opts, words);
 
-	if (read && !(off && !strcmp(off, "0"))) {
-		add_roots(read, u, opts, words);
-		add(write, folder);
-		add(write, fetched);
-		if (network)
-			add(read, "/etc"); /* names of hosts, certificates */
-		/* What the kernel cannot do, `ebprec doctor` says. */
-		(void)sandbox_enter(&(struct sandbox_opts){
-			.read = read->list,
-			.read_count = read->count,
-			.write = write->list,
-			.write_count = write->count,
-			.network = network,
-		});
+	if (!p)
+		return NULL;
+	p->network = wants_network(u, opts);
+	p->output_folder = output ? folder_of(output) : NULL;
+	p->fetch_folder = p->network ? fetch_folder() : NULL;
+	add_named(&p->read, u, opts, words);
+	add(&p->read, "ebprec.data");
+	add(&p->read, "ebprec.data.old");
+	add_all(&p->read, system_paths, sizeof(system_paths) / sizeof(system_paths[0]));
+	if (find(u, "symfs"))
+		add_naming(p, text_of(u, opts, "symfs"));
+	if (p->network)
+		add_all(&p->read, network_paths, sizeof(network_paths) / sizeof(network_paths[0]));
+	add(&p->write, p->output_folder);
+	add(&p->write, p->fetch_folder);
+	return p;
+}
+
+static int enter(const struct policy *p)
+{
+	struct sandbox_result result;
+	int err = sandbox_enter(
+		&(struct sandbox_opts){
+			.read = p->read.list,
+			.read_count = p->read.count,
+			.list = p->list.list,
+			.list_count = p->list.count,
+			.write = p->write.list,
+			.write_count = p->write.count,
+			.network = p->network,
+		},
+		&result);
+
+	if (err)
+		say_error(
+			"cannot enter the sandbox: %s is refused: %s (--no-sandbox reads without it)",
+			result.refused, strerror(-err));
+	return err;
+}
+
+static struct nameopts *nameopts_of(const struct usage *u, void *opts)
+{
+	const struct option *symfs = find(u, "symfs");
+
+	return symfs ? (struct nameopts *)(void *)((char *)opts + symfs->offset -
+						   offsetof(struct nameopts, symfs))
+		     : NULL;
+}
+
+static int enter_with(const struct policy *p, struct nameopts *names)
+{
+	int opener = names ? opener_process_start(p->programs.list, p->programs.count) : 0;
+
+	if (opener < 0) {
+		say_error(
+			"cannot enter the sandbox: the process that opens files cannot be started: "
+			"%s (--no-sandbox reads without it)",
+			strerror(-opener));
+		return opener;
 	}
-	free(read);
-	free(folder);
-	free(fetched);
+	if (names)
+		names->opener = opener;
+	return enter(p);
+}
+
+bool confine(const struct usage *u, void *opts, char *const *words)
+{
+	const char *off = getenv(CONFINE_VARIABLE);
+	struct nameopts *names = nameopts_of(u, opts);
+	struct policy *p;
+	int err = -ENOMEM;
+
+	if (off && !strcmp(off, "0"))
+		return true;
+	p = policy_of(u, opts, words);
+	if (!p)
+		say_error("cannot enter the sandbox: %s", strerror(ENOMEM));
+	else
+		err = enter_with(p, names);
+	policy_free(p);
+	return !err;
 }

@@ -84,7 +84,8 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 	}
 	if (words)
 		*words = argv + first;
-	if (u->reads)
-		confine(u, opts, argv + first);
-	return true;
+	if (!u->reads || confine(u, opts, argv + first))
+		return true;
+	*status = SAY_FAILED;
+	return false;
 }

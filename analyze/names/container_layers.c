@@ -33,29 +33,10 @@ static const struct store configs[] = {
 	{ "/.config/containers/storage.conf", NULL, 1 },
 };
 
-static int each_layer(const char *folder, const char *inside, const char *path, layerstores_fn fn,
-		      void *ctx)
-{
-	struct dirent *entry;
-	unsigned left = LAYERSTORES_LAYERS_MAX;
-	char *file;
-	DIR *dir = opendir(folder);
-	int stop = 0;
+/* Called with a folder, and where in a layer of it its files are. */
+typedef int (*folder_fn)(void *ctx, const char *folder, const char *inside);
 
-	while (dir && !stop && left-- && (entry = readdir(dir))) {
-		if (*entry->d_name == '.' || !strcmp(entry->d_name, "l") ||
-		    asprintf(&file, "%s/%s/%s%s", folder, entry->d_name, inside, path) < 0)
-			continue;
-		if (!access(file, F_OK))
-			stop = fn(ctx, file);
-		free(file);
-	}
-	if (dir)
-		closedir(dir);
-	return stop;
-}
-
-static int each_configured(const char *config, const char *path, layerstores_fn fn, void *ctx)
+static int each_configured(const char *config, folder_fn fn, void *ctx)
 {
 	FILE *f = fopen(config, "re");
 	char line[CONFIG_LINE_BYTES], *root, *folder;
@@ -66,7 +47,7 @@ static int each_configured(const char *config, const char *path, layerstores_fn 
 		root = storeconf_graphroot(line);
 		if (!root || asprintf(&folder, "%s/overlay", root) < 0)
 			continue;
-		stop = each_layer(folder, "diff", path, fn, ctx);
+		stop = fn(ctx, folder, "diff");
 		free(folder);
 	}
 	if (f)
@@ -74,15 +55,13 @@ static int each_configured(const char *config, const char *path, layerstores_fn 
 	return stop;
 }
 
-int layerstores_each(const char *path, layerstores_fn fn, void *ctx)
+static int each_folder(folder_fn fn, void *ctx)
 {
 	const size_t store_count = sizeof(stores) / sizeof(stores[0]);
 	const size_t config_count = sizeof(configs) / sizeof(configs[0]);
 	const char *home = getenv("HOME");
 	int stop = 0;
 
-	if (*path != '/' || strstr(path, "/../"))
-		return 0;
 	for (size_t i = 0; !stop && i < store_count + config_count; i++) {
 		const struct store *s = i < store_count ? &stores[i] : &configs[i - store_count];
 		char *at;
@@ -90,9 +69,59 @@ int layerstores_each(const char *path, layerstores_fn fn, void *ctx)
 		if ((s->below_home && (!home || *home != '/')) ||
 		    asprintf(&at, "%s%s", s->below_home ? home : "", s->folder) < 0)
 			continue;
-		stop = s->inside ? each_layer(at, s->inside, path, fn, ctx)
-				 : each_configured(at, path, fn, ctx);
+		stop = s->inside ? fn(ctx, at, s->inside) : each_configured(at, fn, ctx);
 		free(at);
 	}
 	return stop;
+}
+
+struct folder_walk {
+	layerstores_fn fn;
+	void *ctx;
+	const char *path; /* in a layer */
+};
+
+static int pass_folder(void *ctx, const char *folder, const char *inside)
+{
+	const struct folder_walk *w = ctx;
+
+	return w->fn(w->ctx, folder);
+}
+
+int layerstores_folders(layerstores_fn fn, void *ctx)
+{
+	struct folder_walk w = { .fn = fn, .ctx = ctx };
+
+	return each_folder(pass_folder, &w);
+}
+
+static int each_layer(void *ctx, const char *folder, const char *inside)
+{
+	const struct folder_walk *w = ctx;
+	unsigned left = LAYERSTORES_LAYERS_MAX;
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int stop = 0;
+	char *file;
+
+	while (dir && !stop && left-- && (entry = readdir(dir))) {
+		if (*entry->d_name == '.' || !strcmp(entry->d_name, "l") ||
+		    asprintf(&file, "%s/%s/%s%s", folder, entry->d_name, inside, w->path) < 0)
+			continue;
+		if (!access(file, F_OK))
+			stop = w->fn(w->ctx, file);
+		free(file);
+	}
+	if (dir)
+		closedir(dir);
+	return stop;
+}
+
+int layerstores_each(const char *path, layerstores_fn fn, void *ctx)
+{
+	struct folder_walk w = { .fn = fn, .ctx = ctx, .path = path };
+
+	if (*path != '/' || strstr(path, "/../"))
+		return 0;
+	return each_folder(each_layer, &w);
 }

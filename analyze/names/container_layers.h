@@ -15,6 +15,8 @@
 /* Called with a path; not 0 ends the walk. */
 typedef int (*layerstores_fn)(void *ctx, const char *path);
 
+/* Each folder whose folders are layers, there or not, also those that the engines were told to use. */
+int layerstores_folders(layerstores_fn fn, void *ctx);
 /* path: as the container sees it.  Only the names of layers are read.  What fn returned. */
 int layerstores_each(const char *path, layerstores_fn fn, void *ctx);
 

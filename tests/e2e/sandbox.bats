@@ -16,14 +16,21 @@ calls() {
 	strace -f -o calls "$@" >out 2>err || fail "$(cat err)"
 }
 
-# enters - the file calls shows both parts, before the capture was opened
+# enters - the file calls shows both parts, by the process itself, before the capture was opened
 enters() {
 	awk '
+		NR == 1 { main = $1 }
+		$1 != main { next }
 		/landlock_restrict_self\(.* = 0$/ { landlock = NR }
 		/prctl\(PR_SET_SECCOMP, .* = 0$|seccomp\(SECCOMP_SET_MODE_FILTER.* = 0$/ { seccomp = NR }
 		/openat\(.*good\.data", O_RDONLY[|A-Z_]*\) = [0-9]/ && !/O_PATH/ && !opened { opened = NR }
 		END { exit !(landlock && seccomp && opened > landlock && opened > seccomp) }' calls ||
 		fail "$(grep -n 'landlock\|SECCOMP\|good.data' calls)"
+}
+
+# rules PATTERN - the paths of rules, of all processes, that match
+rules() {
+	grep -B2 landlock_add_rule calls | sed -n 's/.*openat(AT_FDCWD, "\([^"]*\)", .*O_PATH.*/\1/p' | grep -x "$1" || true
 }
 
 @test "each command that reads a capture enters the sandbox before it opens it" {
@@ -81,8 +88,73 @@ enters() {
 	mkdir root
 	calls ebprec report --symfs root -i good.data
 	enters
-	# The rules' folders: "/" is not among them.
-	same "" "$(grep -B2 landlock_add_rule calls | grep 'openat(AT_FDCWD, "/", ' || true)"
-	calls ebprec report -i good.data
-	contains "$(grep -B2 landlock_add_rule calls)" 'openat(AT_FDCWD, "/", '
+	same "" "$(rules /)"
+	same "root" "$(rules root | sort -u)"
+}
+
+@test "commands that name no functions read their input and the system's libraries alone" {
+	cp good.data two.data
+	for command in "info good.data" "slice --time 10%-50% -i good.data -o out.data" "merge -o both.data good.data two.data" "metrics good.data"; do
+		# shellcheck disable=SC2086 # words
+		strace -f -o calls ebprec $command >out 2>err || [ "${command%% *}" = metrics ] || fail "$(cat err)"
+		for path in / /home "$HOME" /root /tmp /var /proc; do
+			same "" "$(rules "$path")"
+		done
+		# And no other process is there to read for it.
+		same 1 "$(awk '/landlock_restrict_self/ { print $1 }' calls | sort -u | wc -l)"
+	done
+}
+
+@test "programs are opened by a process of their own, the one that reads the capture may not" {
+	need_root
+	cp "$(command -v shares)" mine
+	ebprec record -q -F 997 -o named.data -- ./mine 1 >told || skip "nothing can be recorded here"
+	# What is opened, not only looked at (O_PATH); the reader's rules do not cover the folder.
+	calls ebprec report --folded -i named.data
+	contains "$(cat out)" "main;"
+	awk '
+		NR == 1 { main = $1 }
+		/openat.*\/mine", O_RDONLY/ && !/O_PATH/ && / = [0-9]+$/ { $1 == main ? own++ : other++ }
+		END { exit own || !other }' calls || fail "$(grep '/mine"' calls)"
+	ebprec report --folded --no-sandbox -i named.data >outside
+	same "$(cat outside)" "$(cat out)"
+}
+
+@test "no file of a hostile path is read: neither text nor a memory image, with or without the sandbox" {
+	need_root
+	cp "$(command -v shares)" mine
+	ebprec record -q -F 997 -o named.data -- ./mine 1 >told || skip "nothing can be recorded here"
+	printf 'secret%.0s' {1..2000} >mine
+	for how in --sandbox --no-sandbox; do
+		rm -f call.*
+		strace -ff -e trace=read,pread64,mmap -y -o call ebprec report $how --folded -i named.data >out 2>err
+		cat call.* >calls
+		# Its first bytes are looked at, by whoever opens it.
+		same "" "$(grep '/mine>' calls | grep -v 'pread64([0-9]*<.*/mine>, "secret.*", 18, 0) = 18' || true)"
+	done
+}
+
+@test "what is refused ends the command with one line, and --no-sandbox goes on" {
+	for refused in landlock seccomp; do
+		for command in "info good.data" "report -i good.data" "summary good.data"; do
+			# shellcheck disable=SC2086 # words
+			refuses forbidding $refused 1 ebprec $command
+			# shellcheck disable=SC2154 # of refuses
+			contains "$stderr" "ebprec: cannot enter the sandbox: "
+			contains "$stderr" "(--no-sandbox reads without it)"
+			# shellcheck disable=SC2086
+			forbidding $refused 1 ebprec $command --no-sandbox >out 2>err
+			# shellcheck disable=SC2086
+			same "$(ebprec $command 2>/dev/null)" "$(cat out)"
+		done
+	done
+	contains "$(forbidding seccomp 1 ebprec info good.data 2>&1)" "seccomp is refused: Operation not permitted"
+	contains "$(forbidding landlock 1 ebprec doctor || true)" "landlock is refused"
+}
+
+@test "a kernel without landlock goes on with seccomp, and doctor says so" {
+	same "$(ebprec report -i good.data 2>/dev/null)" "$(forbidding landlock 38 ebprec report -i good.data 2>/dev/null)"
+	forbidding landlock 38 ebprec export --to json -i good.data -o out.json
+	[ -s out.json ]
+	contains "$(forbidding landlock 38 ebprec doctor || true)" "seccomp alone"
 }

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/cmd/sandbox.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -196,19 +202,54 @@ static int type_for_the_shell(const struct place *p)
 #ifndef __SANITIZE_ADDRESS__
 static int trace(const struct place *p)
 {
-	/* EPERM alone would be ambiguous: it names no process. */
-	return ptrace(PTRACE_CONT, 999999999, NULL, NULL) && errno == EPERM ? EPERM : 0;
+	return ptrace(PTRACE_CONT, 999999999, NULL, NULL) && errno == ENOSYS ? ENOSYS : 0;
 }
 #endif
 
 static int load_bpf(const struct place *p)
 {
-	return syscall(SYS_bpf, 9999, NULL, 0) < 0 && errno == EPERM ? EPERM : 0;
+	return syscall(SYS_bpf, 9999, NULL, 0) < 0 && errno == ENOSYS ? ENOSYS : 0;
 }
 
 static int ring_around(const struct place *p)
 {
-	return syscall(SYS_io_uring_setup, 0, NULL) < 0 && errno == EPERM ? EPERM : 0;
+	return syscall(SYS_io_uring_setup, 0, NULL) < 0 && errno == ENOSYS ? ENOSYS : 0;
+}
+
+/* No list of forbidden calls would have it: it came with Linux 5.14. */
+static int call_of_no_list(const struct place *p)
+{
+	return syscall(SYS_quotactl_fd, -1, 0, 0, NULL) < 0 && errno == ENOSYS ? ENOSYS : 0;
+}
+
+static int list_names(const struct place *p)
+{
+	DIR *dir = opendir(p->outside);
+
+	return dir ? closedir(dir) : errno;
+}
+
+#ifndef __SANITIZE_ADDRESS__
+static int make_code(const struct place *p)
+{
+	void *m = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return m == MAP_FAILED ? errno : munmap(m, 4096);
+}
+
+static int turn_to_code(const struct place *p)
+{
+	void *m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err = m == MAP_FAILED ? EBADF : mprotect(m, 4096, PROT_READ | PROT_EXEC) ? errno : 0;
+
+	munmap(m, 4096);
+	return err;
+}
+#endif
+
+static int limit_parent(const struct place *p)
+{
+	return syscall(SYS_prlimit64, getppid(), 0, NULL, NULL) ? errno : 0;
 }
 
 struct deed {
@@ -223,47 +264,102 @@ static const struct deed offline[] = {
 	{ "writing elsewhere", write_there, EACCES },
 	{ "reading", read_there, 0 },
 	{ "renaming elsewhere", rename_there, EACCES },
-	{ "a link elsewhere", link_there, EACCES },
-	{ "chmod", change_mode, EPERM },
-	{ "truncate", cut_there, EPERM },
-	{ "execve", run_program, EPERM },
+	{ "a link elsewhere", link_there, ENOSYS },
+	{ "chmod", change_mode, ENOSYS },
+	{ "truncate", cut_there, ENOSYS },
+	{ "execve", run_program, ENOSYS },
 	{ "fork", make_process, EPERM },
 	{ "a thread", make_thread, 0 },
-	{ "an IP socket", make_socket, EPERM },
-	{ "a Unix socket", make_unix_socket, EPERM },
-	{ "kill", signal_parent, EPERM },
+	{ "an IP socket", make_socket, ENOSYS },
+	{ "a pair of sockets", make_unix_socket, 0 },
+	{ "kill", signal_parent, ENOSYS },
 	{ "tgkill of itself", signal_self, 0 },
 	{ "tgkill of another", signal_parents_thread, EPERM },
 	{ "TIOCSTI", type_for_the_shell, EPERM },
-	{ "io_uring", ring_around, EPERM },
-	{ "bpf", load_bpf, EPERM },
+	{ "io_uring", ring_around, ENOSYS },
+	{ "bpf", load_bpf, ENOSYS },
+	{ "a call of Linux 5.14", call_of_no_list, ENOSYS },
+	{ "limits of another", limit_parent, EPERM },
 #ifndef __SANITIZE_ADDRESS__
-	{ "ptrace", trace, EPERM },
+	{ "ptrace", trace, ENOSYS },
+	{ "memory of code", make_code, EACCES },
+	{ "data that becomes code", turn_to_code, EACCES },
 #endif
 };
 
 #define OFFLINE_COUNT (sizeof(offline) / sizeof(offline[0]))
 
+/* A call that a container forbids: it fails with err.  first: only where this is its first argument; -1: always. */
+struct forbidden {
+	int call, first, err;
+};
+
+static void forbid(const struct forbidden *what)
+{
+	const uint32_t first = offsetof(struct seccomp_data, args);
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)what->call, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, first),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)what->first, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)what->err),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .filter = code, .len = sizeof(code) / sizeof(code[0]) };
+
+	if (what->first < 0) /* any */
+		code[3] = (struct sock_filter)BPF_STMT(BPF_MISC | BPF_TAX, 0);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		_exit(201);
+}
+
+/* What is tried after the sandbox was entered, and where. */
+struct attempt {
+	const struct sandbox_opts *opts; /* NULL: it is not */
+	const struct forbidden *forbidden;
+	int want_err;
+	bool no_landlock;
+	const char *refused;
+	const struct deed *deeds;
+	size_t count;
+};
+
+static void enter(const struct attempt *a)
+{
+	struct sandbox_result result;
+	int err;
+
+	if (a->forbidden)
+		forbid(a->forbidden);
+	err = sandbox_enter(a->opts, &result);
+	if (err != a->want_err || (err && strcmp(result.refused, a->refused) != 0) ||
+	    (!err && result.has_landlock == a->no_landlock)) {
+		fprintf(stderr, "%s, landlock %d, refused %s\n", strerror(-err),
+			result.has_landlock, result.refused);
+		_exit(200);
+	}
+}
+
 /* Exit status of a child that tries: 0, or 1 + the index of what came out otherwise. */
-static int in_child(const struct place *p, const struct sandbox_opts *opts,
-		    const struct deed *deeds, size_t count)
+static int try_in_child(const struct place *p, const struct attempt *a)
 {
 	int status;
 	pid_t child = fork();
 
 	assert_true(child >= 0);
 	if (!child) {
-		if (opts && sandbox_enter(opts) != (SANDBOX_LANDLOCK | SANDBOX_SECCOMP))
-			_exit(200);
-		for (size_t i = 0; i < count; i++) {
-			int got = deeds[i].try(p), want = opts ? deeds[i].want : 0;
+		if (a->opts)
+			enter(a);
+		for (size_t i = 0; i < a->count; i++) {
+			int got = a->deeds[i].try(p), want = a->opts ? a->deeds[i].want : 0;
 
 #ifdef __SANITIZE_ADDRESS__
-			if (deeds[i].try == make_process)
+			if (a->deeds[i].try == make_process || a->deeds[i].try == signal_parent)
 				continue;
 #endif
 			if (got != want) {
-				fprintf(stderr, "%s: %s, not %s\n", deeds[i].name, strerror(got),
+				fprintf(stderr, "%s: %s, not %s\n", a->deeds[i].name, strerror(got),
 					strerror(want));
 				_exit(1 + (int)i);
 			}
@@ -273,6 +369,12 @@ static int in_child(const struct place *p, const struct sandbox_opts *opts,
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
+}
+
+static int in_child(const struct place *p, const struct sandbox_opts *opts,
+		    const struct deed *deeds, size_t count)
+{
+	return try_in_child(p, &(struct attempt){ .opts = opts, .deeds = deeds, .count = count });
 }
 
 static void outside_all_of_it_succeeds(void **state)
@@ -296,7 +398,7 @@ static void with_the_network_sockets_are_made(void **state)
 	static const struct deed deeds[] = {
 		{ "an IP socket", make_socket, 0 },
 		{ "a Unix socket", make_unix_socket, 0 },
-		{ "execve", run_program, EPERM },
+		{ "execve", run_program, ENOSYS },
 		{ "a file", make_inside, EACCES },
 	};
 	const char *read[] = { "/" };
@@ -318,6 +420,58 @@ static void without_a_name_nothing_is_read(void **state)
 	assert_int_equal(in_child(p, &file, may, 1), 0);
 }
 
+static void of_a_listed_folder_names_are_read_and_no_file(void **state)
+{
+	const struct place *p = *state;
+	static const struct deed deeds[] = { { "names", list_names, 0 },
+					     { "reading", read_there, EACCES } };
+	static const struct deed neither[] = { { "names", list_names, EACCES } };
+	const char *list[] = { p->outside };
+	const struct sandbox_opts opts = { .list = list, .list_count = 1 }, none = { 0 };
+
+	assert_int_equal(in_child(p, &opts, deeds, 2), 0);
+	assert_int_equal(in_child(p, &none, neither, 1), 0);
+}
+
+static void a_kernel_without_landlock_leaves_reading_alone(void **state)
+{
+	static const struct deed deeds[] = {
+		{ "reading", read_there, 0 },      { "writing", write_there, EACCES },
+		{ "making", make_inside, EACCES }, { "renaming", rename_there, ENOSYS },
+		{ "execve", run_program, ENOSYS }, { "an IP socket", make_socket, ENOSYS },
+	};
+	static const struct forbidden missing = { SYS_landlock_create_ruleset, -1, ENOSYS },
+				      off = { SYS_landlock_create_ruleset, -1, EOPNOTSUPP };
+	const struct sandbox_opts opts = { 0 };
+	struct attempt a = { .opts = &opts, .no_landlock = true, .deeds = deeds, .count = 6 };
+
+	a.forbidden = &missing;
+	assert_int_equal(try_in_child(*state, &a), 0);
+	a.forbidden = &off;
+	assert_int_equal(try_in_child(*state, &a), 0);
+}
+
+static void what_is_refused_is_an_error_with_its_name(void **state)
+{
+	static const struct forbidden landlock = { SYS_landlock_create_ruleset, -1, EPERM },
+				      rule = { SYS_landlock_add_rule, -1, EPERM },
+				      restrict_self = { SYS_landlock_restrict_self, -1, E2BIG },
+				      seccomp = { SYS_prctl, PR_SET_SECCOMP, EINVAL },
+				      privileges = { SYS_prctl, PR_SET_NO_NEW_PRIVS, EPERM };
+	const char *read[] = { "/" };
+	const struct sandbox_opts opts = { .read = read, .read_count = 1 };
+	const struct attempt attempts[] = {
+		{ &opts, &landlock, -EPERM, false, "landlock", NULL, 0 },
+		{ &opts, &rule, -EPERM, false, "landlock", NULL, 0 },
+		{ &opts, &restrict_self, -E2BIG, false, "landlock", NULL, 0 },
+		{ &opts, &seccomp, -EINVAL, false, "seccomp", NULL, 0 },
+		{ &opts, &privileges, -EPERM, false, "no_new_privs", NULL, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++)
+		assert_int_equal(try_in_child(*state, &attempts[i]), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +479,9 @@ int main(void)
 		cmocka_unit_test(inside_what_was_named_succeeds_and_nothing_else),
 		cmocka_unit_test(with_the_network_sockets_are_made),
 		cmocka_unit_test(without_a_name_nothing_is_read),
+		cmocka_unit_test(of_a_listed_folder_names_are_read_and_no_file),
+		cmocka_unit_test(a_kernel_without_landlock_leaves_reading_alone),
+		cmocka_unit_test(what_is_refused_is_an_error_with_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, make_place, remove_place);

@@ -9,7 +9,7 @@
 
 #include "format/base/cursor.h"
 #include "format/perf/header_string.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 #define TAIL_TYPE   (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 #define SAMPLE_TYPE (TAIL_TYPE | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)

@@ -11,7 +11,7 @@
 #include "format/perf/perfrec.h"
 #include "format/base/clock.h"
 #include "record/events/perf_ring.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 /*
  * An exec is 1.5 KB and more.  perf's own size, 512 KiB, was too little once in an hour: with a load of 30

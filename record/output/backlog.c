@@ -8,7 +8,7 @@
 #include "format/base/cursor.h"
 #include "format/base/outbuf.h"
 #include "record/output/process_state.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 #define AFTER_EXIT_NS 1000000000ULL /* a task is still seen for a moment after it ended */
 #define ARRIVED_NS    2000000000ULL /* a sample comes no later than a round or two */

@@ -9,7 +9,7 @@
 
 #include "format/base/cursor.h"
 #include "record/base/u64map.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 #include "record/output/process_state_records.h"
 
 #define KERNEL_PID   UINT32_MAX

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 struct siderecs_one *siderecs_keep(const uint8_t *record, size_t size_bytes)
 {

@@ -16,7 +16,7 @@
 #include "record/events/event_attrs.h"
 #include "record/output/account.h"
 #include "record/output/sample_record.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 struct emit {
 	struct writer *writer;      /* borrowed */

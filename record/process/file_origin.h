@@ -16,7 +16,7 @@
 #include "record/process/file_origin_cache.h"
 #include "record/base/u64map.h"
 #include "format/base/outbuf.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 #include "record/privsep/io_timeout.h"
 
 struct stat;

@@ -9,7 +9,7 @@
 #include "format/base/cursor.h"
 #include "record/process/mapped_files.h"
 #include "format/base/outbuf.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 #define OBJECT_BYTES (256u << 10) /* entries of one object; about */
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 #include "record/privsep/io_timeout.h"
 
 #define MOVEDTEXT_MIN_BYTES (2u << 20) /* a large page; JIT compilers mostly take less at once */

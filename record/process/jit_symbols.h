@@ -19,7 +19,7 @@
 #include "format/writer/writer.h"
 #include "record/output/sink.h"
 #include "record/base/u64map.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 #define JITFILES_MAX        256 /* processes at once: each holds up to three descriptors */
 #define JITFILES_FILE_BYTES (32u << 20)

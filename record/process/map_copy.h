@@ -12,7 +12,7 @@
 #ifndef EBPREC_RECORD_PROCESS_MAP_COPY_H
 #define EBPREC_RECORD_PROCESS_MAP_COPY_H
 
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 /* Of each mapping: what build-ids, segments and checksums are read from; segments begin inside of a page. */
 #define MAPCOPY_HEADS ((64ULL << 10) + 4096)

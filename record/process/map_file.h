@@ -10,7 +10,7 @@
 #ifndef EBPREC_RECORD_PROCESS_MAP_FILE_H
 #define EBPREC_RECORD_PROCESS_MAP_FILE_H
 
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 /*
  * A descriptor for reading, the caller's; negative errno.  Never blocks on a strange file, and opens no

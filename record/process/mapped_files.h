@@ -26,7 +26,7 @@
 #include "record/process/file_origin.h"
 #include "record/base/u64map.h"
 #include "record/base/messages.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 #define MAPIDS_KEPT  4096  /* files; twice as many at most */
 #define MAPIDS_LATE  4096  /* mappings that wait for their files */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "format/unwind/module_table.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 #include "record/unwind/table_cache.h"
 
 struct tableworker; /* opaque */

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 #include "record/unwind/table_cache.h"
 #include "record/process/vdso.h"
 #include "record/unwind/unwind_bpf_maps.h"

@@ -14,7 +14,7 @@
 #include "analyze/input/cmdlines.h"
 #include "format/payload/cmdline_record.h"
 #include "record/process/cmdline_log.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 #include "tests/gen/captures.h"
 
 static size_t put(uint8_t *to, struct procargs p)

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "format/base/cursor.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 #define WORDS 12
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "format/base/cursor.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 #include "record/output/backlog.h"
 
 #include "tests/gen/captures.h"

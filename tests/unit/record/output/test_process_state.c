@@ -12,7 +12,7 @@
 
 #include "format/base/cursor.h"
 #include "record/output/process_state.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 static struct sidestate *state;
 static struct siderec rec = { .id = 77, .time_ns = 5 };

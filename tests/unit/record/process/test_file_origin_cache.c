@@ -10,7 +10,7 @@
 
 #include "record/process/file_origin_cache.h"
 #include "record/process/mapped_files.h"
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 #define SECOND_NS 1000000000ULL
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 /* A set without its BPF half. */
 static struct targets set_of(uint32_t pid)

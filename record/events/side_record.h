@@ -8,8 +8,8 @@
  * events share (SIDEREC_TAIL_BYTES) and returns its size.  Source for the layouts: enum
  * perf_event_type in <linux/perf_event.h>.
  */
-#ifndef EBPREC_RECORD_EVENTS_PERF_RECORD_H
-#define EBPREC_RECORD_EVENTS_PERF_RECORD_H
+#ifndef EBPREC_RECORD_EVENTS_SIDE_RECORD_H
+#define EBPREC_RECORD_EVENTS_SIDE_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/events/perf_record.h"
+#include "record/events/side_record.h"
 
 #include <errno.h>
 #include <setjmp.h>
